@@ -6,10 +6,20 @@ extension ToMany {
     ///
     /// Sends nothing. Within `#Predicate` it means all members in the database.
     public var loaded: [Member] {
-        guard !owner.isDeleted, let known, let members = context.core.loadedMembers(of: known, owner: owner),
-            let objects = context.core.objects(members, of: known.destination)
-        else { return [] }
-        return (try? typed(objects)) ?? []
+        (try? objectsInMemory.map { try typed($0) }) ?? []
+    }
+}
+
+extension ToMany {
+    /// The members in memory; nil if they are not loaded.
+    var objectsInMemory: [DatabaseObject]? {
+        guard !owner.isDeleted, let known else { return nil }
+        // Held, because the program may hold none: the last context takes the staged members with it.
+        return withExtendedLifetime(context) { context in
+            context.core.loadedMembers(of: known, owner: owner).flatMap {
+                context.core.objects($0, of: known.destination)
+            }
+        }
     }
 }
 

@@ -4,9 +4,7 @@ extension ToMany: Encodable {
     /// Throws `EncodingError` where the members are not loaded: prefetch the relationship, or write a view of the owner.
     /// Sends nothing.
     public func encode(to encoder: any Encoder) throws {
-        guard let known, !owner.isDeleted, let members = context.core.loadedMembers(of: known, owner: owner),
-            let objects = context.core.objects(members, of: known.destination)
-        else {
+        guard let objects = objectsInMemory else {
             throw EncodingError.invalidValue(
                 self,
                 EncodingError.Context(

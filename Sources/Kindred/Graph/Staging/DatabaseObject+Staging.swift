@@ -27,7 +27,8 @@ extension DatabaseObject {
     ///
     /// A new object is discarded: from then on it refuses use, as a deleted one does. Sends nothing.
     public func rollback() {
-        core.rollback([self])
+        // With a context, which takes the weakly held changes back first: else the object's pairs would return with the next.
+        withExtendedLifetime(context) { $0.core.rollback([self]) }
     }
 
     /// Stages a value for an attribute, to be written by `save()`; reads see it at once.
@@ -122,6 +123,9 @@ extension DatabaseObject {
         let problem =
             error as? KindredError
             ?? KindredError(.wrongType, "\(runtime.name).\(key): \(error)", entity: runtime.name.description, key: key)
+        // Without a context nothing would release what is staged.
+        let context = context
+        defer { withExtendedLifetime(context) {} }
         core.changeStaging(of: self) { state in
             var staging = state.stagingToChange
             staging.problems[key] = problem

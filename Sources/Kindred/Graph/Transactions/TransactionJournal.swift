@@ -243,6 +243,8 @@ final class TransactionJournal: Sendable {
 
     /// Records before the first change whether and where a pair was staged.
     func record(_ pair: StagedPair, in core: ContextCore) {
+        // Holds the context: a rollback puts the pair back among the changes that it holds.
+        touch(core)
         let entry = core.staged.withLock { $0.entry(of: pair) }
         entries.withLock { entries in
             if entries.pairs[pair] == nil { entries.pairs[pair] = (core, entry) }
