@@ -149,6 +149,32 @@ struct ContextLifeTests {
         }
     }
 
+    /// A pair and a link are held weakly then; a call on one of their ends must know them all the same.
+    @Test func whatIsStagedWithoutAContextIsShownAndTakenBack() async throws {
+        try await withLog { database, log in
+            let item = try #require(await database.makeContext().find("item", 6))
+            let (unit, tag) = (
+                try item.context.insert("unit", ["name": "new"]), try item.context.insert("tag", ["name": "new"])
+            )
+            _ = try await item.set(forKey: "tags").objects
+            try await item.setValue(unit, forKey: "unit")
+            try await item.set(forKey: "tags").insert(tag)
+            #expect(try await item.set(forKey: "tags").loaded.contains(tag))
+            item.rollback()
+            #expect(try await !item.set(forKey: "tags").loaded.contains(tag))
+            try await item.setValue(unit, forKey: "unit")
+            // Discards the object that the link leads to.
+            unit.rollback()
+            try await item.context.save()
+            let stored = try await database.client.query(
+                """
+                SELECT (SELECT count(*) FROM item_tag WHERE item_id = 6 AND tag_id = \(tag["id"])),
+                    (SELECT count(*) FROM unit WHERE name = 'new'), (SELECT count(*) FROM tag WHERE name = 'new')
+                """)
+            #expect(try stored[0][0] == 0 && stored[0][1] == 0 && stored[0][2] == 1)
+        }
+    }
+
     /// Staging one value must not stage all others again and release them.
     @Test func valuesThatAreStagedWithoutAContextAreSavedTogether() async throws {
         try await withLog { database, log in
