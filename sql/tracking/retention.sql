@@ -15,6 +15,12 @@ BEGIN
     EXCEPTION WHEN lock_not_available THEN
         RETURN 'busy';
     END;
+    IF state.turn <> pg_sequence_last_value('kindred.tracking_turn'::regclass) THEN
+        -- A turn was rolled back, which a sequence is not: writers write to the other outbox since. It is not emptied.
+        UPDATE kindred.tracking_state AS s SET turn = pg_sequence_last_value('kindred.tracking_turn'::regclass),
+            turned_at = clock_timestamp(), settled_at = NULL, settled = NULL;
+        RETURN 'early';
+    END IF;
     other := format('kindred.tracking_outbox_%s', 1 - state.turn % 2);
     IF state.settled_at IS NULL THEN
         -- Transactions that wrote to it hold a lock until they end, prepared ones too.

@@ -122,7 +122,7 @@ public struct Tracking: Sendable {
 
     // MARK: Status
 
-    /// What is installed, and the tracked tables that the role may know of; nil if nothing is installed.
+    /// The installed version and the tracked tables that the role may know of; nil if nothing is installed.
     public func status() async throws -> TrackingStatus? {
         guard try await isInstalled() else { return nil }
         let rows = try await client.query(TrackingStatements.status)

@@ -62,12 +62,15 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
             #expect(try await rotate(other) == "turned")
             #expect(try await reader.read() == [ChangeRecord("I", "counter", ["1"])])
             #expect(try await rotate(other) == "settled")
+            // Transactions of other databases may have ended since the last reading; its cursor has not seen them.
+            #expect(try await reader.read() == [])
             try await age(other)
             // A dump is not waited for.
             try await other.withConnection { dump in
                 _ = try await dump.query("BEGIN")
                 _ = try await dump.query("LOCK TABLE kindred.tracking_outbox_0 IN ACCESS SHARE MODE")
-                #expect(try await rotate(other) == "busy")
+                // Over the other client: the task's statements over this one go to the dump's connection.
+                #expect(try await rotate(reader.client) == "busy")
                 _ = try await dump.query("ROLLBACK")
             }
             #expect(try await rotate(other) == "turned")
@@ -83,9 +86,9 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
                 _ = try await writer.query("BEGIN ISOLATION LEVEL REPEATABLE READ")
                 _ = try await writer.query("SELECT count(*) FROM counter")
                 for _ in 0..<2 {
-                    #expect(try await rotate(other) == "settled")
-                    try await age(other)
-                    #expect(try await rotate(other) == "turned")
+                    #expect(try await rotate(reader.client) == "settled")
+                    try await age(reader.client)
+                    #expect(try await rotate(reader.client) == "turned")
                 }
                 _ = try await writer.query("INSERT INTO counter VALUES (1)")
                 _ = try await writer.query("COMMIT")
@@ -98,22 +101,26 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
         try await withTracking("counter") { database, other, reader in
             try await other.query("SELECT setval('kindred.tracking_watch', 1)")
             #expect(try await database.tracking.status()?.isRecording == false)
+            for id in 1...20 { try await other.query("INSERT INTO counter VALUES (\(Int32(id)))") }
+            let count = try await other.value(
+                "SELECT count(*) FROM kindred.tracking_outbox_0 WHERE relation = 'counter'::regclass AND op <> 'G'")
+            #expect(count == .integer(1))
+            let gap = ChangeRecord("G", "counter", reason: "unread")
             try await other.withConnection { writer in
-                for id in 1...20 { try await other.query("INSERT INTO counter VALUES (\(Int32(id)))") }
-                let count = try await other.value(
-                    "SELECT count(*) FROM kindred.tracking_outbox_0 WHERE relation = 'counter'::regclass AND op <> 'G'")
-                #expect(count == .integer(1))
                 _ = try await writer.query("BEGIN")
                 _ = try await writer.query("INSERT INTO counter VALUES (100)")
-                try await other.query("SELECT kindred.tracking_attend()")
-                #expect(try await reader.read() == [ChangeRecord("A", "counter", reason: "unread")])
-                try await other.query("INSERT INTO counter VALUES (101)")
-                #expect(try await reader.read() == [ChangeRecord("I", "counter", ["101"])])
+                try await reader.client.query("SELECT kindred.tracking_attend()")
+                // Transactions of other databases that ran then and end now are gaps, too: a snapshot does not tell.
+                let unread = try await reader.read().filter { $0 != gap }
+                #expect(unread == [ChangeRecord("A", "counter", reason: "unread")])
+                try await reader.client.query("INSERT INTO counter VALUES (101)")
+                let recorded = try await reader.read().filter { $0 != gap }
+                #expect(recorded == [ChangeRecord("I", "counter", ["101"])])
                 // It looked while nobody read.
                 _ = try await writer.query("COMMIT")
             }
-            #expect(try await reader.read() == [ChangeRecord("G", "counter", reason: "unread")])
-            #expect(try await reader.read() == [])
+            #expect(try await reader.read() == [gap])
+            try await eventually("the gap comes again and again") { try await reader.read() == [] }
         }
     }
 

@@ -49,10 +49,11 @@ private let schema = """
             try await other.query("UPDATE person SET boss = 1 WHERE id = 2")
             _ = try await reader.read()
             try await other.query("UPDATE person SET id = 7 WHERE id = 1")
-            let cascaded = try await reader.read()
+            // What a statement cascades to in its own table counts as the statement's, for its triggers too.
             #expect(
-                cascaded.contains(ChangeRecord("U", "person", ["1"], newKeys: ["7"], columns: ["id"])), "\(cascaded)")
-            #expect(cascaded.contains(ChangeRecord("U", "person", ["2"], columns: ["boss"])), "\(cascaded)")
+                try await reader.read() == [
+                    ChangeRecord("U", "person", ["1", "2"], newKeys: ["7", "2"], columns: ["id", "boss"])
+                ])
             try await other.query("DELETE FROM person WHERE id = 7")
             let deleted = try await reader.read()
             #expect(Set(deleted.flatMap { $0.keys ?? [] }) == ["7", "2"] && deleted.allSatisfy { $0.operation == "D" })
