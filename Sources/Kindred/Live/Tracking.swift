@@ -107,7 +107,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// The statements that ``enable(_:)-swift.method`` would run; none where all is in place.
+    /// The statements that ``enable(_:)-([String])`` would run; none where all is in place.
     public func statements(toEnable names: [String]) async throws -> [String] {
         let tables = try await tables(named: names)
         try await check()
