@@ -11,7 +11,7 @@ private let schema = """
     CREATE TABLE base (id integer PRIMARY KEY, a integer);
     CREATE TABLE child (PRIMARY KEY (id), b integer) INHERITS (base);
     CREATE TABLE note (body text);
-    CREATE TABLE odd ("n" text, "o" bytea, at timestamptz, fits boolean, keys xml, "kindred" json, PRIMARY KEY (at, "o"));
+    CREATE TABLE odd ("n" text, "o" bytea, at timestamptz, fits boolean, keys point, "kindred" json, PRIMARY KEY (at, "o"));
     """
 
 /// Records of the triggers, for each kind of statement.
@@ -137,8 +137,8 @@ private let schema = """
                 try await other.query("SET LOCAL TimeZone = 'Asia/Tokyo'")
                 try await other.query("SET LOCAL bytea_output = 'escape'")
                 try await other.query(
-                    "INSERT INTO odd VALUES ('n', '\\x00ff', '2026-01-02 03:04:05Z', true, '<a/>', '{}')")
-                try await other.query("UPDATE odd SET keys = '<b/>', \"kindred\" = '[]'")
+                    "INSERT INTO odd VALUES ('n', '\\x00ff', '2026-01-02 03:04:05Z', true, '(1,2)', '{}')")
+                try await other.query("UPDATE odd SET keys = '(3,4)', \"kindred\" = '[]'")
             }
             let key = ["2026-01-02 03:04:05+00", "\\x00ff"]
             #expect(
