@@ -87,6 +87,8 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
                 _ = try await writer.query("SELECT count(*) FROM counter")
                 for _ in 0..<2 {
                     #expect(try await rotate(reader.client) == "settled")
+                    // Transactions of other databases may have ended; the last cursor has not seen them.
+                    #expect(try await reader.read() == [])
                     try await age(reader.client)
                     #expect(try await rotate(reader.client) == "turned")
                 }
