@@ -22,7 +22,7 @@ extension LockRank {
     static var leaseGate: LockRank { LockRank(12, "LeaseGate") }
     /// From a savepoint's scope to the scope around it.
     static var transactionScope: LockRank { LockRank(13, "PostgresTransaction", isChained: true) }
-    static var connectionState: LockRank { LockRank(14, "PooledConnection.state") }
+    static var connectionState: LockRank { LockRank(14, "PooledConnection.driver") }
     static var connectionInbox: LockRank { LockRank(15, "PooledConnection.inbox") }
     static var poller: LockRank { LockRank(16, "Poller") }
     /// Under it a listener's queues get the kept notifications, so that later notifications cannot overtake it.

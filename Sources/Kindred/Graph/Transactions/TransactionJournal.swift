@@ -127,7 +127,12 @@ final class TransactionJournal: Sendable {
 
     /// Records objects' states before their first change.
     func record(_ objects: some Collection<DatabaseObject>) {
-        for object in objects { touch(object.core) }
+        // Nearly always all are of one context.
+        var touched: ContextCore?
+        for object in objects where object.core !== touched {
+            touch(object.core)
+            touched = object.core
+        }
         entries.withLock { entries in
             if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
             for object in objects {
