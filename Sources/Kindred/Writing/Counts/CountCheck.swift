@@ -31,11 +31,10 @@ struct CountCheck: Sendable {
     /// Memory may have other owners. Nil if no owner has limits.
     func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
         guard let limits = core.counting?.limits else { return nil }
-        let links = limits.requiredLinks(of: entity, among: columns)
-        guard !links.isEmpty, !keys.isEmpty else { return nil }
-        let selected = Set(links.flatMap(\.columns)).sorted()
-        let statement = try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
-        return FormerOwners(statement: statement, columns: selected, links: links)
+        guard !keys.isEmpty else { return nil }
+        return try FormerOwners(limits.requiredLinks(of: entity, among: columns)) { selected in
+            try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
+        }
     }
 
     /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
@@ -115,4 +114,13 @@ struct FormerOwners {
     /// The selected columns.
     let columns: [Int]
     let links: [CountLimits.Link]
+}
+
+extension FormerOwners {
+    /// A query that selects the columns of foreign keys; nil if there are none.
+    init?(_ links: [CountLimits.Link], selecting query: (_ columns: [Int]) throws -> Statement) rethrows {
+        guard !links.isEmpty else { return nil }
+        let columns = Set(links.flatMap(\.columns)).sorted()
+        self.init(statement: try query(columns), columns: columns, links: links)
+    }
 }

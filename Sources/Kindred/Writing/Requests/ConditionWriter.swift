@@ -30,12 +30,12 @@ struct ConditionWriter: Sendable {
     /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
     private func noteFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
         let links = core.runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
-        guard !links.isEmpty else { return }
-        let selected = Set(links.flatMap(\.columns)).sorted()
-        let statement = try query.deletionStatement(
-            in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
-        let former = FormerOwners(statement: statement, columns: selected, links: links)
-        try CountCheck(core).note(former, try await core.client.send([statement], entity)[0])
+        let former = try FormerOwners(links) { selected in
+            try query.deletionStatement(
+                in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
+        }
+        guard let former else { return }
+        try CountCheck(core).note(former, try await core.client.send([former.statement], entity)[0])
     }
 
     /// Applies returned rows to their objects, and marks loaded relationships with other rows as stale.
