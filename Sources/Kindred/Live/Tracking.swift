@@ -22,7 +22,9 @@ public struct Tracking: Sendable {
         self.client = client
     }
 
-    /// The statements of ``install(readers:retention:)``, for people to read.
+    /// The script of ``install(readers:retention:)``, for people to read.
+    ///
+    /// The rights of readers and the retention are set by calls behind it.
     public static var installationScript: String { TrackingScript.install }
 
     /// The statements of ``uninstall()``.
@@ -39,7 +41,8 @@ public struct Tracking: Sendable {
     ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
     ///     privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
-    /// - Throws: `KindredError` `.trackingVersion` if a newer library has installed it; `PostgresError`.
+    /// - Throws: `KindredError` `.trackingVersion` if a newer library has installed it, `.invalidRequest` for a retention of
+    ///   less than a second; `PostgresError`.
     public func install(readers: [String] = [], retention: Duration? = nil) async throws {
         if let retention, retention < .seconds(1) {
             throw KindredError(.invalidRequest, "The retention is a second at least")
@@ -54,6 +57,10 @@ public struct Tracking: Sendable {
     }
 
     /// Takes the helper schema, its triggers and all records away, in one transaction; the history of migrations stays.
+    ///
+    /// Does nothing if it is not installed.
+    ///
+    /// - Throws: `PostgresError`, as where a table is in use for longer than five seconds.
     public func uninstall() async throws {
         try await change { try await run(TrackingScript.uninstall) }
     }
@@ -108,6 +115,10 @@ public struct Tracking: Sendable {
     }
 
     /// The statements that ``enable(_:)-([String])`` would run; none where all is in place.
+    ///
+    /// Changes nothing. Does not say what makes a table untrackable, which `enable` throws.
+    ///
+    /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func statements(toEnable names: [String]) async throws -> [String] {
         let tables = try await tables(named: names)
         try await check()
@@ -123,6 +134,8 @@ public struct Tracking: Sendable {
     // MARK: Status
 
     /// The installed version and the tracked tables that the role may know of; nil if nothing is installed.
+    ///
+    /// Three statements. Throws `PostgresError`, also where the role may not read changes.
     public func status() async throws -> TrackingStatus? {
         guard try await isInstalled() else { return nil }
         let rows = try await client.query(TrackingStatements.status)

@@ -1,6 +1,8 @@
-import Kindred
+import KindredSchema
 import KindredTesting
 import Testing
+
+@testable import Kindred
 
 private let schema = """
     CREATE TABLE person (id integer PRIMARY KEY, code text NOT NULL UNIQUE, age integer);
@@ -119,6 +121,19 @@ private let schema = """
                 try await database.tracking.enable(name)
             }
             #expect(name == "nothing" || error?.message.contains("cannot be tracked") == true)
+        }
+    }
+
+    @Test func aTableThatIsDroppedAfterItsNameWasReadIsAnError() async throws {
+        try await withTracking("person") { _, other, _ in
+            let gone = QualifiedName(schema: "public", name: "gone")
+            for statement in [
+                TrackingStatements.enable(gone), TrackingStatements.disable(gone),
+                TrackingStatements.statements(for: gone),
+            ] {
+                let error = await expectPostgresError(.server) { try await other.query(statement) }
+                #expect(error?.sqlState == .undefinedTable)
+            }
         }
     }
 

@@ -34,22 +34,22 @@ enum TrackingStatements {
     static func grant(_ role: String) -> SQL { "SELECT kindred.tracking_grant(\(role)::pg_catalog.name)" }
 
     static func enable(_ table: QualifiedName) -> SQL {
-        "SELECT kindred.tracking_enable(\(oid(table))::pg_catalog.regclass)"
+        "SELECT kindred.tracking_enable(\(existing(table)))"
     }
 
     static func disable(_ table: QualifiedName) -> SQL {
-        "SELECT kindred.tracking_disable(\(oid(table))::pg_catalog.regclass)"
+        "SELECT kindred.tracking_disable(\(existing(table)))"
     }
 
     /// The statements that `enable` runs.
     static func statements(for table: QualifiedName) -> SQL {
-        "SELECT s FROM kindred.tracking_statements(\(oid(table))) AS s"
+        "SELECT s FROM kindred.tracking_statements(\(existing(table))) AS s"
     }
 
-    private static func oid(_ table: QualifiedName) -> SQL {
+    /// The table, which the server refuses if it was dropped since its name was looked up.
+    private static func existing(_ table: QualifiedName) -> SQL {
         """
-        (SELECT c.oid FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE n.nspname = \(table.schema) AND c.relname = \(table.name))
+        pg_catalog.format('%I.%I', \(table.schema)::pg_catalog.text, \(table.name)::pg_catalog.text)::pg_catalog.regclass
         """
     }
 }
