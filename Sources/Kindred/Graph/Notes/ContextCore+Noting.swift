@@ -117,6 +117,16 @@ extension ContextCore {
         noteLostRows(of: helper.entity)
     }
 
+    /// Marks the sets of helper rows at both ends of a pair as stale.
+    func noteHelperRows(
+        of link: RelationshipRuntime.HelperLink, between source: DatabaseObject, _ destination: DatabaseObject
+    ) {
+        for end in link.entity.foreignKeys {
+            if end.ownColumns == link.sourceColumns { noteHelperRows(end, of: source) }
+            if end.ownColumns == link.destinationColumns { noteHelperRows(end, of: destination) }
+        }
+    }
+
     /// Marks the set of helper rows at one end of a pair as stale.
     ///
     /// - Parameter end: the helper's foreign key to that end.

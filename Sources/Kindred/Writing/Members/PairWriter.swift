@@ -124,10 +124,7 @@ struct PairWriter {
 
     /// Marks the one-to-many sets of helper rows at both ends as stale.
     func noteHelperRows(of member: DatabaseObject) {
-        for end in statements.helper.foreignKeys {
-            if end.ownColumns == statements.link.sourceColumns { core.noteHelperRows(end, of: owner) }
-            if end.ownColumns == statements.link.destinationColumns { core.noteHelperRows(end, of: member) }
-        }
+        core.noteHelperRows(of: statements.link, between: owner, member)
     }
 
     /// Applies inserted or changed helper rows to their objects and to loaded relationships.

@@ -92,10 +92,6 @@ extension SavedPairs {
         let relationship = pair.relationship
         guard let helper = relationship.helper else { return }
         core.notePair(pair.source, relationship, pair.destination, isPaired: true)
-        // Marks the sets of helper rows at both ends as stale.
-        for end in helper.entity.foreignKeys {
-            if end.ownColumns == helper.sourceColumns { core.noteHelperRows(end, of: pair.source) }
-            if end.ownColumns == helper.destinationColumns { core.noteHelperRows(end, of: pair.destination) }
-        }
+        core.noteHelperRows(of: helper, between: pair.source, pair.destination)
     }
 }
