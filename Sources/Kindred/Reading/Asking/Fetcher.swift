@@ -48,6 +48,17 @@ struct Fetcher: Sendable {
         return try await core.client.execute(try entity.select(byKey: key), for: entity.name)
     }
 
+    /// The keys whose rows exist, one SELECT for each 10,000 keys, in one round trip.
+    func storedKeys(among keys: [ObjectKey], of entity: EntityRuntime) async throws -> Set<ObjectKey> {
+        guard !keys.isEmpty else { return [] }
+        let batch = try keys.slices().map {
+            try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
+        }
+        return try await core.client.send(batch, entity).reduce(into: []) { found, result in
+            found.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
+        }
+    }
+
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
         var seen: Set<ObjectKey> = []
         let keys = try parts.compactMap { try key(of: entity, $0) }.filter { seen.insert($0).inserted }

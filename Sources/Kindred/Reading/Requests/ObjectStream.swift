@@ -99,7 +99,7 @@ private struct DeletionFilter {
     /// - Parameter deleted: nil if the notes have been evicted: then one SELECT asks which rows exist.
     func remaining(of objects: [DatabaseObject], deleted: Set<ObjectKey>?) async throws -> [DatabaseObject] {
         guard let deleted else {
-            let present = try await presentKeys(of: objects)
+            let present = try await Fetcher(core).storedKeys(among: objects.compactMap(\.key), of: entity)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
                 try core.applyDelete(object)
@@ -115,19 +115,5 @@ private struct DeletionFilter {
             }
             return false
         }
-    }
-
-    /// The keys of objects whose rows exist: one SELECT.
-    private func presentKeys(of objects: [DatabaseObject]) async throws -> Set<ObjectKey> {
-        let batch = try objects.compactMap(\.key).slices().map {
-            try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
-        }
-        var keys: Set<ObjectKey> = []
-        for result in try await core.client.send(batch, entity) {
-            for position in 0..<result.count {
-                if let key = try ObjectKey(result, position, Array(entity.key.indices)) { keys.insert(key) }
-            }
-        }
-        return keys
     }
 }

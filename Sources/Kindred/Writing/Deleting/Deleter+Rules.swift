@@ -43,23 +43,13 @@ extension Deleter {
             var deleted = found
             for (entity, count) in try await deleteFound(found) {
                 guard keepsRows else { throw KindredError(kept: count, of: entity) }
-                deleted.remove(try await remaining(found, of: entity), of: entity)
+                let keys = found.found[entity]?.keys ?? []
+                deleted.remove(try await Fetcher(core).storedKeys(among: keys, of: entity), of: entity)
             }
             try await applyFound(deleted)
             try countOwners(of: deleted)
             return deleted
         }
-    }
-
-    /// The rows of a deletion that are still there.
-    private func remaining(_ search: DeletionSearch, of entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        var keys: Set<ObjectKey> = []
-        for slice in search.found[entity]?.keys.slices() ?? [] {
-            let statement = try DeletionStatements.rows(entity, slice, columns: entity.key, isLocked: false)
-            let result = try await core.client.send([statement], entity)[0]
-            keys.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
-        }
-        return keys
     }
 
     /// Notes the owners of deleted rows.

@@ -13,11 +13,8 @@ struct Deleter: Sendable {
         var seen = Set<DatabaseObject>()
         let objects = objects.filter { seen.insert($0).inserted }
         try await Refresher(core).readStale(objects)
-        if let run = DeletionRun.current(in: core) {
-            for object in objects { try requireDeletable(object) }
-            return run.request(objects.filter { !$0.isDeleted })
-        }
         for object in objects { try requireDeletable(object) }
+        if let run = DeletionRun.current(in: core) { return run.request(objects.filter { !$0.isDeleted }) }
         guard let entity = objects.first?.runtime else { return }
         let rules = deletionRules(objects.map(\.runtime))
         do {
