@@ -91,11 +91,7 @@ public struct Tracking: Sendable {
 
     /// Records changes of tables from now on.
     public func enable(_ names: [String]) async throws {
-        let tables = try await tables(named: names)
-        try await change {
-            try await check()
-            for table in tables { try await client.query(TrackingStatements.enable(table)) }
-        }
+        try await change(names, by: TrackingStatements.enable)
     }
 
     /// Records changes of tables no more.
@@ -107,11 +103,7 @@ public struct Tracking: Sendable {
 
     /// Records changes of tables no more.
     public func disable(_ names: [String]) async throws {
-        let tables = try await tables(named: names)
-        try await change {
-            try await check()
-            for table in tables { try await client.query(TrackingStatements.disable(table)) }
-        }
+        try await change(names, by: TrackingStatements.disable)
     }
 
     /// The statements that ``enable(_:)-([String])`` would run; none where all is in place.
@@ -182,6 +174,15 @@ public struct Tracking: Sendable {
             } catch let error as SchemaError {
                 throw KindredError(.unknownEntity, error.message, entity: name)
             }
+        }
+    }
+
+    /// Runs a statement for each of some tables, in one transaction.
+    private func change(_ names: [String], by statement: (QualifiedName) -> SQL) async throws {
+        let tables = try await tables(named: names)
+        try await change {
+            try await check()
+            for table in tables { try await client.query(statement(table)) }
         }
     }
 
