@@ -233,8 +233,3 @@ if Context.environment["KINDRED_WITHOUT_PLUGIN"] == nil {
             dependencies: ["KindredTool"]
         ))
 }
-
-// `bin/docs` sets KINDRED_DOCS; users of the package never resolve the plugin.
-if Context.environment["KINDRED_DOCS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
-}
