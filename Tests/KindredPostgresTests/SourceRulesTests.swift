@@ -60,8 +60,8 @@ import Testing
         // Bits of hashes, letters that were checked, and the bytes of a number one by one.
         #expect(
             places(of: ["truncatingIfNeeded", "numericCast"]) == [
-                "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Graph/Map/ObjectTable.swift": 4,
-                "Kindred/Model/Keys/RowTable.swift": 1,
+                "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Graph/Tables/ObjectTable.swift": 4,
+                "Kindred/Model/Entities/RowTable.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresInet.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresMACAddress.swift": 1,
             ])
@@ -86,7 +86,7 @@ import Testing
     @Test func whatTheCompilerDoesNotCheckIsWhereItHasAReason() {
         #expect(
             places(of: ["@unchecked Sendable"]) == [
-                "Kindred/Graph/Objects/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
+                "Kindred/Graph/State/DatabaseObject.swift": 1, "KindredGenerator/ModelGenerator.swift": 1,
                 "KindredPostgres/Connection/Driver/ConnectionDriver.swift": 1,
             ])
         #expect(places(of: ["try!", "as!"]) == [:])
@@ -115,10 +115,12 @@ import Testing
             "EmbeddedPostgres/ExitWatch.swift", "EmbeddedPostgres/ServerUser.swift",
             // A word's letters, in capitals, without an array.
             "Kindred/Conditions/Parsing/FormatLexer.swift",
+            // Arrays of objects, whose type was checked.
+            "Kindred/Graph/Objects/TypedObject.swift",
             // Weak references without the memory of the language's own.
-            "Kindred/Graph/Map/ObjectTable.swift",
-            // Classes, and arrays of objects, whose type was checked; key paths, which are not Sendable.
-            "Kindred/Graph/Objects/TypedObject.swift", "Kindred/Model/Classes/EntityMapping.swift",
+            "Kindred/Graph/Tables/ObjectTable.swift",
+            // Classes, whose type was checked; key paths, which are not Sendable.
+            "Kindred/Model/Classes/EntityMapping.swift",
             // Set once, before the schema that holds the entity is shared.
             "Kindred/Model/Entities/EntityRuntime.swift",
             // Foundation and C: an error, a flag and a buffer as pointers.

@@ -7,6 +7,8 @@ import Foundation
 struct RoomedTarget {
     let rooms: [String]
     let files: [SwiftSource]
+    /// The names that the targets and rooms below declare.
+    private let namesBelow: Set<String>
     /// Every use of what is declared above.
     let upwardUses: [Use]
 
@@ -37,9 +39,28 @@ struct RoomedTarget {
     init(_ target: String, rooms: [String], below: [String]) {
         self.rooms = rooms
         files = Self.read(target)
-        let namesBelow = Set(
-            below.flatMap(Self.read).flatMap(\.declarations).filter { $0.kind != .local }.map(\.name))
+        namesBelow = Self.names(in: below.flatMap(Self.read))
         upwardUses = Self.upwardUses(of: files, rooms, namesBelow: namesBelow)
+    }
+
+    /// Takes one of a target's rooms, whose folders are its rooms.
+    ///
+    /// - Parameter folders: the folders of the room, from the bottom up.
+    init(_ room: String, of target: RoomedTarget, folders: [String]) {
+        rooms = folders
+        let below = target.rooms.prefix { $0 != room }
+        files = target.files.filter { $0.path.hasPrefix("\(room)/") }.map { file in
+            var file = file
+            file.path = String(file.path.dropFirst(room.count + 1))
+            return file
+        }
+        namesBelow = target.namesBelow.union(
+            Self.names(in: target.files.filter { file in below.contains { file.path.hasPrefix("\($0)/") } }))
+        upwardUses = Self.upwardUses(of: files, rooms, namesBelow: namesBelow)
+    }
+
+    private static func names(in files: [SwiftSource]) -> Set<String> {
+        Set(files.flatMap(\.declarations).filter { $0.kind != .local }.map(\.name))
     }
 
     /// The place of a file's room; nil for a file that is in none.

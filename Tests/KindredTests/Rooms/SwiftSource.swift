@@ -23,7 +23,7 @@ struct SwiftSource {
         let isNested: Bool
     }
 
-    let path: String
+    var path: String
     private(set) var tokens: [Token] = []
 
     init(path: String, text: String) {

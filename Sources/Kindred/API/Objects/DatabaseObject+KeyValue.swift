@@ -212,8 +212,7 @@ extension DatabaseObject {
         context.core.misreads.withLock { misreads in
             // One record keeps a save from writing values derived from it; the limit bounds memory.
             guard misreads.count < 16 else { return }
-            misreads.append(
-                ValidationProblem(error.code, error.message, object: nil, entity: runtime.name.description, key: key))
+            misreads.append(error)
         }
     }
 }

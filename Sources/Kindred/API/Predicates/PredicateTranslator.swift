@@ -92,3 +92,13 @@ protocol PredicateTerm {
 protocol RelationshipHandle {
     static func isLoaded(_ keyPath: AnyKeyPath) -> Bool
 }
+
+extension ToMany: RelationshipHandle {
+    static func isLoaded(_ keyPath: AnyKeyPath) -> Bool { keyPath is KeyPath<ToMany, [Member]> }
+}
+
+extension ToOne: RelationshipHandle {
+    static func isLoaded(_ keyPath: AnyKeyPath) -> Bool {
+        keyPath is KeyPath<ToOne, Target?> || keyPath is KeyPath<ToOne, Target>
+    }
+}

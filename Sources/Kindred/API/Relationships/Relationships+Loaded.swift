@@ -49,13 +49,3 @@ extension ToOne {
         }
     }
 }
-
-extension ToMany: RelationshipHandle {
-    static func isLoaded(_ keyPath: AnyKeyPath) -> Bool { keyPath is KeyPath<ToMany, [Member]> }
-}
-
-extension ToOne: RelationshipHandle {
-    static func isLoaded(_ keyPath: AnyKeyPath) -> Bool {
-        keyPath is KeyPath<ToOne, Target?> || keyPath is KeyPath<ToOne, Target>
-    }
-}

@@ -67,3 +67,31 @@ extension [SortTerm] {
         return sql
     }
 }
+
+extension ConditionRenderer {
+    /// ` ORDER BY` the position among an owner's members and then the key, the order of loaded members.
+    mutating func order(_ order: MemberOrder) throws -> String {
+        let entity = places[0].entity
+        var position = "t0.\(try SQLIdentifier.quote(order.position))"
+        if let helper = order.relationship.helper {
+            let alias = newAlias()
+            let rows = schema[helper.entity]
+            var conditions = try zip(helper.sourceColumns, order.ownerValues).map { column, value in
+                let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
+                let scalar = Scalar(sql: "", type: type, mayBeNull: false, label: column)
+                return "\(try compared(column, alias, of: rows)) = \(try bind(value, as: scalar))"
+            }
+            for (column, referenced) in zip(helper.destinationColumns, order.relationship.destinationColumns) {
+                conditions.append(
+                    "\(try compared(column, alias, of: rows)) = \(try compared(referenced, 0, of: entity))")
+            }
+            let table = try rows.map { try ownTable($0) } ?? table(helper.entity)
+            position = """
+                (SELECT min(t\(alias).\(try SQLIdentifier.quote(order.position))) FROM \(table) \
+                AS t\(alias) WHERE \(conditions.joined(separator: " AND ")))
+                """
+        }
+        let keys = try entity.identity.map { "t0.\(try SQLIdentifier.quote($0))" }
+        return " ORDER BY \((["\(position) NULLS LAST"] + keys).joined(separator: ", "))"
+    }
+}

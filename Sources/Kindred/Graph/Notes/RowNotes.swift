@@ -1,27 +1,5 @@
 import KindredPostgres
 
-/// A row newer than in loaded relationships, and the time of its change.
-struct NewerRow: Sendable {
-    let row: Row
-    let changedAt: ContextTime
-}
-
-/// The newer row that a changed object leaves behind when it leaves memory.
-struct ReleasedRow: Sendable {
-    let entity: EntityRuntime
-    let row: Row
-    /// The time since when the row may be newer than in loaded relationships.
-    let changedAt: ContextTime
-
-    /// Nil if the row is not stored, unchanged since it was read, or stale.
-    init?(_ entity: EntityRuntime, _ state: ObjectState) {
-        guard state.isNewer, state.status == .persistent, !state.isStale else { return nil }
-        self.entity = entity
-        row = state.storedRow
-        changedAt = state.seenAt
-    }
-}
-
 /// Notes on rows, by entity and key: what their objects, if any, do not have, and what the answers in memory do not
 /// have.
 struct RowNotes {
@@ -174,20 +152,6 @@ struct RowNotes {
     mutating func keepReleasedRow(_ left: ReleasedRow) {
         guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
         setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), left.entity, key)
-    }
-
-    /// Applies the notes on a row to an object made from an answer.
-    ///
-    /// - Returns: The noted row, if the answer's row is newer and replaces it.
-    mutating func tellNotes(
-        to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, in scope: TransactionScope?
-    ) -> NewerRow? {
-        let entity = object.runtime
-        guard hasNotes(entity) else { return nil }
-        noteStored(entity, key, in: scope)
-        if let newer = newerRow(entity, key), newer.changedAt > askedAt { object.withState { $0.show(newer) } }
-        if isDeleting(entity, key) { object.markDeleting() }
-        return noteRead(object.storedRow, entity, key, askedAt: askedAt)
     }
 
     /// Replaces a noted row by one that was read later.

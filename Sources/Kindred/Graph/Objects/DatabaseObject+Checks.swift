@@ -24,12 +24,6 @@ extension ContextCore {
 }
 
 extension DatabaseObject {
-    /// Whether the row is known to be gone, not just being deleted.
-    var isGone: Bool { withState { $0.status == .deleted } }
-
-    /// Whether the row has to be read again before it is used.
-    var isStale: Bool { withState { $0.isStale } }
-
     /// Throws if the object's row is known to be gone.
     func requireLive() throws {
         try requireLive(withState { $0.status })

@@ -123,3 +123,21 @@ struct SavedObject: Sendable {
         links[relationship.slot] = destination
     }
 }
+
+extension ObjectState {
+    /// The state of a new object when its statement was made, if it had nothing else.
+    init(before saved: SavedObject) {
+        self.init(row: saved.row, staging: saved.stagingBox)
+    }
+}
+
+extension TransactionJournal {
+    /// Records new objects that are being stored, each with its state when its statement was made.
+    func record(stored saved: ArraySlice<SavedObject>) {
+        guard let core = saved.first?.object.core else { return }
+        let isRecorded = recordLater(in: core, if: saved.allSatisfy(\.hasOnlyRowAndStaging)) {
+            saved.map { ($0.object, ObjectState(before: $0)) }
+        }
+        if !isRecorded { record(saved.lazy.map(\.object)) }
+    }
+}

@@ -53,7 +53,6 @@ extension Loader {
             switch element {
             case .key(let key):
                 core.liveObject(relationship.source, key).map { (storedRow(of: $0), $0) } ?? (nil, nil)
-            case .object(let object): (storedRow(of: object), object)
             case .member(let member): (member.row, nil)
             }
         guard let row, let key = try relationship.ownKey(row) else { return nil }

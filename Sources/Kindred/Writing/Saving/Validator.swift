@@ -35,7 +35,10 @@ struct Validator: Sendable {
         }
         // Last, to include keys misread by the program's own checks. Each is reported once.
         core.misreads.withLock { misreads in
-            problems += misreads
+            problems += misreads.map { error in
+                ValidationProblem(
+                    error.code, error.message, object: nil, entity: error.entity ?? "", key: error.key)
+            }
             misreads = []
         }
         return problems

@@ -14,10 +14,10 @@ extension Database {
         guard client.isInTransaction, let outer = TransactionJournal.current(of: self) else {
             let turns = ContextTurns()
             defer { turns.end() }
-            if let core { try await turns.acquire(core) }
+            if let core { try await turns.acquire(core.turn, within: turnTimeout) }
             return try await transaction(options, within: nil, turns: turns, at: place, body)
         }
-        if let core { try await outer.turns.acquire(core) }
+        if let core { try await outer.turns.acquire(core.turn, within: turnTimeout) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
         // deadlock with this one.
         return try await outer.writeLock.withLock {

@@ -10,7 +10,7 @@ extension ContextCore {
             return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
         }
         if let journal {
-            try await journal.turns.acquire(self)
+            try await journal.turns.acquire(turn, within: database.turnTimeout)
             return try await journal.writeLock.withLock {
                 defer { noteViewsOutdated() }
                 return try await body()

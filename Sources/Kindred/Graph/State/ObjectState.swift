@@ -43,11 +43,6 @@ package struct ObjectState: Sendable {
         self.group = group
     }
 
-    /// The state of a new object when its statement was made, if it had nothing else.
-    init(before saved: SavedObject) {
-        self.init(row: saved.row, staging: saved.stagingBox)
-    }
-
     /// Shows the row that a released object of the same row has left.
     mutating func show(_ newer: NewerRow) {
         row = newer.row
@@ -69,69 +64,10 @@ package struct ObjectState: Sendable {
     }
 }
 
-/// The loaded relationships of an object, by slot: few, so that a list is faster and smaller than a dictionary.
-package struct LoadedRelationships: Sendable {
-    private struct Entry {
-        // In this order the slot fills padding.
-        var loaded: LoadedRelationship
-        let slot: Int32
+extension ReleasedRow {
+    /// Nil if the row is not stored, unchanged since it was read, or stale.
+    init?(_ entity: EntityRuntime, _ state: ObjectState) {
+        guard state.isNewer, state.status == .persistent, !state.isStale else { return nil }
+        self.init(entity: entity, row: state.storedRow, changedAt: state.seenAt)
     }
-
-    private var entries: [Entry] = []
-
-    package init() {}
-
-    var isEmpty: Bool { entries.isEmpty }
-
-    package subscript(slot: Int) -> LoadedRelationship? {
-        get {
-            if entries.isEmpty { return nil }
-            return entries.first { $0.slot == slot }?.loaded
-        }
-        set {
-            let place = entries.firstIndex { $0.slot == slot }
-            switch (place, newValue) {
-            case (let place?, let loaded?): entries[place].loaded = loaded
-            case (let place?, nil): entries.remove(at: place)
-            case (nil, let loaded?):
-                // Reserves two: a program that follows one relationship often follows another.
-                if entries.isEmpty { entries.reserveCapacity(2) }
-                entries.append(Entry(loaded: loaded, slot: Int32(slot)))
-            case (nil, nil): break
-            }
-        }
-    }
-
-    /// Adopts others, except answers of transactions that were rolled back.
-    mutating func adopt(_ others: LoadedRelationships) {
-        for entry in others.entries where !entry.loaded.batch.isUndone { self[Int(entry.slot)] = entry.loaded }
-    }
-}
-
-/// A loaded relationship.
-///
-/// Holds rows, not objects, so that a graph with cycles cannot keep itself alive. Objects are made from these rows on
-/// access, one per row and context.
-package enum LoadedRelationship: Sendable {
-    /// A to-one relationship whose foreign key this side holds.
-    case one(LoadedOne)
-    /// Rows that refer to this one, or that a helper's rows pair with it.
-    case many(LoadedMembers)
-
-    /// The answer.
-    var batch: LoadedBatch {
-        switch self {
-        case .one(let one): one.batch
-        case .many(let members): members.batch
-        }
-    }
-}
-
-/// The row that a foreign key leads to.
-package struct LoadedOne: Sendable {
-    /// The foreign key's value that led to the row.
-    let foreignKey: ObjectKey
-    let member: Member?
-    /// The answer that has the member.
-    let batch: LoadedBatch
 }

@@ -30,29 +30,29 @@ final class ContextTurn: Sendable {
     func end() { turn.end() }
 }
 
-/// The contexts whose turn a transaction holds until its end.
+/// The turns of contexts that a transaction holds until its end.
 final class ContextTurns: Sendable {
     /// Nil after the end.
-    private let cores = RankedMutex<[ContextCore]?>([], .leaf)
+    private let held = RankedMutex<[ContextTurn]?>([], .leaf)
 
     /// Waits for the turn to change a context, unless the transaction holds it.
     ///
     /// A task that outlives the transaction takes no turn; its statements are refused.
-    func acquire(_ core: ContextCore) async throws {
-        let isKnown = cores.withLock { cores in cores.map { $0.contains { $0 === core } } ?? true }
-        guard !isKnown, try await core.turn.acquire(for: self, within: core.database.turnTimeout) else { return }
-        let hasEnded = cores.withLock { cores in
-            cores?.append(core)
-            return cores == nil
+    func acquire(_ turn: ContextTurn, within timeout: Duration) async throws {
+        let isKnown = held.withLock { held in held.map { $0.contains { $0 === turn } } ?? true }
+        guard !isKnown, try await turn.acquire(for: self, within: timeout) else { return }
+        let hasEnded = held.withLock { held in
+            held?.append(turn)
+            return held == nil
         }
-        if hasEnded { core.turn.end() }
+        if hasEnded { turn.end() }
     }
 
     func end() {
-        let taken = cores.withLock { cores in
-            defer { cores = nil }
-            return cores ?? []
+        let taken = held.withLock { held in
+            defer { held = nil }
+            return held ?? []
         }
-        for core in taken { core.turn.end() }
+        for turn in taken { turn.end() }
     }
 }

@@ -31,7 +31,7 @@ package final class ContextCore: Sendable {
     /// The number of running saves.
     let saves = Atomic(0)
     /// Typed reads of keys that are no attribute; the next save reports them.
-    let misreads = RankedMutex<[ValidationProblem]>([], .leaf)
+    let misreads = RankedMutex<[KindredError]>([], .leaf)
     /// Unsaved changes.
     ///
     /// Lock order: this one before an object's, never the reverse.
@@ -84,5 +84,56 @@ package final class ContextCore: Sendable {
             }
             return try body(&map)
         }
+    }
+}
+
+extension ContextCore {
+    /// The types of the database, which encode values.
+    var types: TypeRegistry { database.types }
+
+    /// The time of a query, given to `apply` with its answer.
+    var now: ContextTime { clock.now }
+
+    /// The time of a query whose answer may take long, earlier than that of every later query.
+    func beginReading() -> ContextTime { clock.beginReading() }
+
+    /// The time of a change, later than that of every earlier query.
+    func tick() -> ContextTime { clock.tick() }
+
+    /// Whether nothing was noted since a time.
+    func isQuiet(since time: ContextTime) -> Bool { notedAt.load(ordering: .acquiring) <= time }
+
+    /// The number of undone transactions that had changed the context.
+    var undoCount: UInt64 { undone.load(ordering: .acquiring) }
+
+    /// Called when a transaction begins to change the context.
+    func begin(_ root: TransactionScope) {
+        times.withLock { $0.begin(root, at: tick()) }
+        hasTransactions.store(true, ordering: .releasing)
+    }
+
+    /// Called when a transaction has been committed or rolled back.
+    func end(_ root: TransactionScope) {
+        times.withLock { $0.end(root, at: tick()) }
+    }
+
+    /// The effective time of a query by this task: see ``TransactionTimes``.
+    func counted(_ askedAt: ContextTime) -> ContextTime {
+        guard hasTransactions.load(ordering: .acquiring) else { return askedAt }
+        let root = journal?.scope.root
+        return times.withLock { $0.counted(askedAt, in: root) }
+    }
+
+    /// Whether another task's transaction is running and has changed the context.
+    var isBesideTransaction: Bool {
+        guard hasTransactions.load(ordering: .acquiring) else { return false }
+        let root = journal?.scope.root
+        return times.withLock { $0.isRunning(besides: root) }
+    }
+
+    /// The live object of a key, without I/O.
+    package func liveObject(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+        if case .temporary = key { return withMap { $0.object(entity, key) } }
+        return references.object(entity, key)
     }
 }

@@ -17,7 +17,7 @@ final class TransactionJournal: Sendable {
     /// The contexts that the transaction may change.
     let turns: ContextTurns
     /// Whether the transaction, or the savepoint, may have written anything.
-    private let mayHaveWritten: @Sendable () -> Bool
+    let mayHaveWritten: @Sendable () -> Bool
 
     init(_ database: Database, _ turns: ContextTurns, mayHaveWritten: @escaping @Sendable () -> Bool) {
         self.turns = turns
@@ -40,6 +40,11 @@ final class TransactionJournal: Sendable {
         try await $innermost.withValue(journal, operation: body)
     }
 
+    /// Runs `body` with no journal of any database.
+    static func withNone<T>(_ body: () throws -> T) rethrows -> T {
+        try $innermost.withValue(nil, operation: body)
+    }
+
     /// The journal of the innermost scope around the task that may have written; nil if none has.
     ///
     /// Its rollback takes back reads and notes from now on. Rows read without one stay.
@@ -50,14 +55,14 @@ final class TransactionJournal: Sendable {
         self === journal || outer?.isWithin(journal) == true
     }
 
-    private struct Entries {
+    struct Entries {
         /// The contexts of the recorded objects, which know the journal.
         ///
         /// Held, so that they keep their unsaved changes.
         var contexts: [DatabaseContext] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
-        /// New objects stored while `before` was empty, so that later entries in `before` lose to these.
-        var stored: [ArraySlice<SavedObject>] = []
+        /// New objects stored while `before` was empty, so that later entries in `before` lose to these; listed when needed.
+        var stored: [@Sendable () -> [(object: DatabaseObject, state: ObjectState)]] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
         var rows: [(core: ContextCore, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
@@ -91,8 +96,8 @@ final class TransactionJournal: Sendable {
 
         /// Expands `stored` into entries in `before`.
         mutating func listStored() {
-            for saved in stored.joined() {
-                before[ObjectIdentifier(saved.object)] = (saved.object, ObjectState(before: saved))
+            for list in stored {
+                for saved in list() { before[ObjectIdentifier(saved.object)] = saved }
             }
             stored = []
         }
@@ -112,11 +117,7 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    private struct WeakObject {
-        weak var object: DatabaseObject?
-    }
-
-    private let entries = RankedMutex(Entries(), .transactionJournal)
+    let entries = RankedMutex(Entries(), .transactionJournal)
     /// Serializes the writes of the scope; an inner scope is one of them.
     let writeLock = AsyncGate()
 
@@ -143,15 +144,20 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Records new objects that are being stored, each with its state when its statement was made.
-    func record(stored saved: ArraySlice<SavedObject>) {
-        if let first = saved.first { touch(first.object.core) }
-        let isRecorded = entries.withLock { entries in
-            guard entries.before.isEmpty, saved.allSatisfy(\.hasOnlyRowAndStaging) else { return false }
-            entries.stored.append(saved)
+    /// Records objects of a context by a closure that lists their states, so that nothing is copied unless it is needed.
+    ///
+    /// - Parameter isPossible: asked under the journal's lock.
+    /// - Returns: Whether the objects were recorded; false if others were before, or if it is not possible.
+    func recordLater(
+        in core: ContextCore, if isPossible: @autoclosure () -> Bool,
+        _ list: @escaping @Sendable () -> [(object: DatabaseObject, state: ObjectState)]
+    ) -> Bool {
+        touch(core)
+        return entries.withLock { entries in
+            guard entries.before.isEmpty, isPossible() else { return false }
+            entries.stored.append(list)
             return true
         }
-        if !isRecorded { record(saved.lazy.map(\.object)) }
     }
 
     /// Registers the journal with a context, before the first change of it or of its objects is recorded.
@@ -190,7 +196,7 @@ final class TransactionJournal: Sendable {
     func commit() { finish() }
 
     /// Ends the journal: nothing will be restored any more.
-    private func finish() {
+    func finish() {
         let cores = cores
         for core in cores { core.journals.remove(self) }
         guard scope.root === scope else { return }
@@ -266,132 +272,5 @@ final class TransactionJournal: Sendable {
             inner = Entries(contexts: inner.contexts)
         }
         finish()
-    }
-
-    /// Restores every object, without a statement; objects first read after a write become stale.
-    ///
-    /// - Parameter isUnknown: whether the transaction may have been committed: objects that it wrote become stale too.
-    func undo(isUnknown: Bool = false) throws {
-        // Not recorded in the enclosing journal, which would bring the undone values back.
-        try Self.$innermost.withValue(nil) { try restore(isUnknown: isUnknown && mayHaveWritten()) }
-    }
-
-    private func restore(isUnknown: Bool) throws {
-        scope.undo()
-        let entries = entries.withLock { entries in
-            entries.listStored()
-            return entries
-        }
-        let fetched = entries.fetched.compactMap(\.object)
-        var cores = entries.contexts.map(\.core)
-        for object in fetched where !cores.contains(where: { $0 === object.core }) { cores.append(object.core) }
-        defer {
-            for core in cores {
-                if isUnknown { core.forgetAllNotes() }
-                core.noteUndone()
-            }
-            finish()
-        }
-        for (core, entity, key, row) in entries.rows.reversed() {
-            core.withMap { $0.notes.setNewerRow(row, entity, key) }
-        }
-        for (core, entity, time, before) in entries.losses.reversed() {
-            core.withMap { $0.notes.undoLostRows(entity, at: time, before) }
-        }
-        let created = Set(entries.created)
-        for (pair, before) in entries.pairs {
-            before.core.staged.withLock { $0.put(pair, before.entry) }
-        }
-        putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
-        // After the others, which no longer refer to them: changes staged instead stay.
-        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
-            new[0].core.rollback(Set(new))
-        }
-        if isUnknown {
-            for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
-            for object in entries.created { try settle(object) }
-        } else {
-            for object in created { try object.core.applyDelete(object, isUndone: true) }
-        }
-        // Includes recorded objects: their recorded state was read inside.
-        for object in fetched where !created.contains(object) { try settle(object) }
-    }
-
-    /// Marks an object that was first seen inside as stale; as deleted if its key is another object's again.
-    private func settle(_ object: DatabaseObject) throws {
-        let core = object.core
-        guard let key = object.key, let other = core.liveObject(object.runtime, key), other !== object else {
-            return object.markStale()
-        }
-        try core.applyDelete(object, isUndone: true)
-    }
-
-    /// Restores objects' recorded states, and their places in the identity map.
-    private func putBack(_ objects: [DatabaseObject]) {
-        let restored = objects.compactMap { object in putBack(object).map { (object, $0.undone, $0.state) } }
-        // All of them leave their places before the first takes its former one: keys may have changed hands.
-        for (object, undone, _) in restored { object.core.leave(object, undone) }
-        var cores: [ObjectIdentifier: ContextCore] = [:]
-        for (object, undone, state) in restored {
-            object.core.enter(object, from: undone, to: state, in: scope.outer)
-            if state.status == .inserted { cores[ObjectIdentifier(object.core)] = object.core }
-        }
-        for core in cores.values { core.staged.withLock { $0.sortNew() } }
-    }
-
-    /// Restores an object's recorded state; returns its state before and after.
-    private func putBack(_ object: DatabaseObject) -> (undone: ObjectState, state: ObjectState)? {
-        // Under the lock of recorded states, so that a concurrent change applies to one or the other.
-        return entries.withLock { entries in
-            guard let state = entries.before[ObjectIdentifier(object)]?.state else { return nil }
-            return object.withState { current in
-                let undone = current
-                current = state
-                // Answers read inside the failed transaction are stale.
-                current.changed(at: object.core.tick())
-                // Relationships loaded outside stay, unless they were loaded by other keys.
-                let finding = object.runtime.findingColumns
-                let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
-                if isFoundAlike { current.relationships.adopt(undone.relationships) }
-                return (undone, state)
-            }
-        }
-    }
-}
-
-extension ContextCore {
-    /// Removes an object from the key that it had in an undone scope.
-    fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
-        guard let key = undone.key(object.runtime) else { return }
-        withMap { $0.remove(object, object.runtime, key) }
-    }
-
-    /// Puts a restored object at its key in the identity map.
-    ///
-    /// - Parameter outer: the scope around the undone one, which may have stored the row and may be rolled back too.
-    fileprivate func enter(
-        _ object: DatabaseObject, from undone: ObjectState, to state: ObjectState, in outer: TransactionScope?
-    ) {
-        let entity = object.runtime
-        if let key = state.key(entity), state.status != .deleted {
-            withMap { map in
-                map.insert(object, entity, key)
-                map.notes.noteStored(entity, key, in: outer)
-            }
-        }
-        if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }
-    }
-}
-
-extension DatabaseObject {
-    /// Marks a stored row that may have been undone: it is read again before it is used.
-    fileprivate func markStale() {
-        guard !runtime.key.isEmpty else { return }
-        let time = core.tick()
-        withState { state in
-            guard state.status == .persistent || state.status == .deleting else { return }
-            state.isStale = true
-            state.seenAt = time
-        }
     }
 }

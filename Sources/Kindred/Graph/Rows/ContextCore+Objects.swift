@@ -53,8 +53,9 @@ extension ContextCore {
             if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
+            let held = objects.map { WeakObject(object: $0) }
             let group = FetchGroup(
-                .objects(objects.map { FetchGroup.WeakObject(object: $0) }), askedAt: askedAt)
+                .unkeyed(count: held.count) { held[$0].object?.storedRow }, askedAt: askedAt)
             for (position, object) in objects.enumerated() { object.join(group, at: Int32(clamping: position)) }
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
@@ -100,9 +101,15 @@ extension ContextCore {
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
     {
-        let writing = writing
-        guard let replaced = map.notes.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
-        writing?.recordNewerRow(replaced, object.runtime, key, in: self)
+        let (writing, entity) = (writing, object.runtime)
+        guard map.notes.hasNotes(entity) else { return }
+        map.notes.noteStored(entity, key, in: writing?.scope)
+        if let newer = map.notes.newerRow(entity, key), newer.changedAt > askedAt {
+            object.withState { $0.show(newer) }
+        }
+        if map.notes.isDeleting(entity, key) { object.markDeleting() }
+        guard let replaced = map.notes.noteRead(object.storedRow, entity, key, askedAt: askedAt) else { return }
+        writing?.recordNewerRow(replaced, entity, key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {

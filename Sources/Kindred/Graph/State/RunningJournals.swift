@@ -48,6 +48,12 @@ struct RunningJournals: ~Copyable, Sendable {
 }
 
 extension ContextCore {
+    /// The journal of the task's transaction, if it is in one.
+    var journal: TransactionJournal? { TransactionJournal.current(of: database) }
+
+    /// The journal whose rollback takes back the task's reads and notes from now on; nil while it has written nothing.
+    var writing: TransactionJournal? { journal?.writing }
+
     /// Changes an object's state; a rollback of the task's transaction takes the change back.
     ///
     /// The states in journals of other tasks' transactions change alike, so that their rollback keeps the change.

@@ -8,14 +8,14 @@ import Synchronization
 /// beginning with the object that was accessed. Each slice is twice as large as the one before, so that an access to
 /// one of 100,000 objects costs a small slice, and a loop over all of them a handful of queries.
 package final class FetchGroup: Sendable {
-    /// The rows or objects that were read together.
+    /// The rows that were read together.
     enum Elements: Sendable {
         /// Rows by integer keys; they may have objects.
         case integers([Int64])
         /// Rows by key, nil for a key with a NULL; they may have objects.
         case keys([ObjectKey?])
-        /// Objects without keys, held weakly.
-        case objects([WeakObject])
+        /// Rows without keys, as long as they have objects; their positions identify them.
+        case unkeyed(count: Int, row: @Sendable (Int) -> Row?)
         /// Rows that a loaded relationship holds.
         case members([Member])
 
@@ -25,13 +25,9 @@ package final class FetchGroup: Sendable {
             case .integers(let integers): .integer(integers[position])
             case .keys(let keys): keys[position]
             case .members(let members): members[position].key
-            case .objects: nil
+            case .unkeyed: nil
             }
         }
-    }
-
-    struct WeakObject: Sendable {
-        weak var object: DatabaseObject?
     }
 
     static let wholeGroup = 1_000
@@ -109,7 +105,7 @@ package final class FetchGroup: Sendable {
         switch elements {
         case .integers(let integers): integers.count
         case .keys(let keys): keys.count
-        case .objects(let objects): objects.count
+        case .unkeyed(let count, _): count
         case .members(let members): members.count
         }
     }
@@ -209,17 +205,15 @@ package final class FetchGroup: Sendable {
         }
     }
 
-    /// An element as the loader sees it: an object, the key of one that may be in memory, or a row.
+    /// An element as the loader sees it: the key of a row that may have an object, or a row.
     enum Element {
         case key(ObjectKey)
-        case object(DatabaseObject)
         case member(Member)
 
         /// The key of the row.
         var key: ObjectKey? {
             switch self {
             case .key(let key): key
-            case .object(let object): object.key
             case .member(let member): member.key
             }
         }
@@ -229,7 +223,8 @@ package final class FetchGroup: Sendable {
         switch elements {
         case .integers(let integers): .key(.integer(integers[position]))
         case .keys(let keys): keys[position].map(Element.key)
-        case .objects(let objects): objects[position].object.map(Element.object)
+        case .unkeyed(_, let row):
+            row(position).map { .member(Member(key: .integer(Int64(position)), row: $0)) }
         case .members(let members): .member(members[position])
         }
     }

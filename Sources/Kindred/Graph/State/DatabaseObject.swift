@@ -114,6 +114,12 @@ open class DatabaseObject: @unchecked Sendable {
         withState { $0.status == .inserted }
     }
 
+    /// Whether the row is known to be gone, not just being deleted.
+    var isGone: Bool { withState { $0.status == .deleted } }
+
+    /// Whether the row has to be read again before it is used.
+    var isStale: Bool { withState { $0.isStale } }
+
     /// The row as last seen, with staged values.
     package var row: Row {
         withState { $0.row }
@@ -142,6 +148,11 @@ open class DatabaseObject: @unchecked Sendable {
     package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {
         try state.withLock { try body(&$0) }
     }
+}
+
+/// A reference to an object that does not hold it.
+struct WeakObject: Sendable {
+    weak var object: DatabaseObject?
 }
 
 /// The arguments of an object's initializer.

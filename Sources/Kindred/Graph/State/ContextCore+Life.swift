@@ -90,7 +90,7 @@ extension ContextCore {
             if let number { withMap { $0.remove(object, object.runtime, .temporary(number)) } }
             unheld.objects.append(
                 WeakChanges.Object(
-                    object: object, links: links.isEmpty ? [:] : links.mapValues { WeakChanges.End(object: $0) }))
+                    object: object, links: links.isEmpty ? [:] : links.mapValues { WeakObject(object: $0) }))
         }
         for (pair, payload) in changes.pairs {
             unheld.pairs.append(
@@ -121,7 +121,7 @@ extension ContextCore {
                 return staging.temporaryKey
             }
             if let number { _ = withMap { $0.insert(object, object.runtime, .temporary(number)) } }
-            if object.hasChanges { staged.withLock { $0.insert(object) } }
+            if object.withState({ $0.stagingBox != nil }) { staged.withLock { $0.insert(object) } }
         }
         for pair in unheld.pairs {
             guard let source = pair.source, let destination = pair.destination else { continue }
@@ -132,14 +132,10 @@ extension ContextCore {
 
 /// Staged changes with weak references only.
 struct WeakChanges: Sendable {
-    struct End: Sendable {
-        weak var object: DatabaseObject?
-    }
-
     struct Object: Sendable {
         weak var object: DatabaseObject?
         /// The new objects that it refers to, by relationship slot.
-        let links: [Int: End]
+        let links: [Int: WeakObject]
     }
 
     struct Pair: Sendable {

@@ -1,0 +1,40 @@
+import KindredPostgres
+import KindredSchema
+
+/// One sort key: an attribute, or a path over to-one relationships to one.
+package struct SortTerm: Sendable, Hashable {
+    /// The position of NULL in the order.
+    package enum Nulls: Sendable, Hashable {
+        /// PostgreSQL's rule: last when ascending, first when descending.
+        case standard
+        /// Before all values.
+        case first
+        /// After all values.
+        case last
+    }
+
+    /// The path's keys, the attribute last.
+    package var path: [String]
+    /// Whether small values come first.
+    package var ascending: Bool
+    /// The position of NULL.
+    package var nulls: Nulls
+
+    package init(path: [String], ascending: Bool = true, nulls: Nulls = .standard) {
+        self.path = path
+        self.ascending = ascending
+        self.nulls = nulls
+    }
+}
+
+/// The order of an ordered relationship's members, used by a request without its own order.
+package struct MemberOrder: Sendable {
+    /// The to-many relationship, with the column that orders its members.
+    let relationship: Relationship
+    let position: String
+    /// The values by which the helper's rows reference the owner; empty if the members hold the position themselves.
+    let ownerValues: [PostgresValue]
+
+    /// Whether the members' own rows hold the position.
+    var isOwn: Bool { relationship.helper == nil }
+}

@@ -1,0 +1,37 @@
+import KindredPostgres
+import Synchronization
+
+extension ContextCore {
+    /// Notes a change of rows or relationships, at a new time.
+    ///
+    /// The time is taken under the map's lock, as readers take theirs, so that an earlier reader sees the note next
+    /// time.
+    func note<T: Sendable>(_ body: (inout IdentityMap, ContextTime) -> T) -> T {
+        journal?.touch(self)
+        return withMap { map in
+            let time = tick()
+            defer { notedAt.store(time, ordering: .releasing) }
+            return body(&map, time)
+        }
+    }
+
+    /// Notes that rows of an entity are gone, or may have changed too (`areStale`), without knowing
+    /// which.
+    func noteLostRows(of entity: EntityRuntime, areStale: Bool = false) {
+        let (before, time) = note { map, time in (map.notes.noteLostRows(entity, at: time, areStale: areStale), time) }
+        writing?.recordLostRows(before, entity, at: time, in: self)
+        noteWrittenThrough(entity)
+    }
+
+    /// Called when a transaction or savepoint was rolled back: relationships are rebuilt from their answers.
+    func noteUndone() {
+        note { _, _ in _ = undone.add(1, ordering: .acquiringAndReleasing) }
+    }
+
+    /// Evicts all notes: everything read before is stale.
+    func forgetAllNotes() {
+        for entity in runtime.entities where withMap({ $0.knows(entity) }) {
+            note { map, time in map.notes.forgetNotes(of: entity, at: time) }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// Distinct keys, numbered in the order of insertion.
+struct KeyNumbers: Sendable {
+    /// The keys by their numbers.
+    private(set) var keys: [ObjectKey] = []
+    /// Nearly all keys are integers, whose hash takes a third of the instructions of another key's.
+    private var integers: [Int64: Int] = [:]
+    private var others: [ObjectKey: Int] = [:]
+
+    init() {}
+
+    init(_ keys: some Collection<ObjectKey>) {
+        reserve(keys.count)
+        for key in keys { insert(key) }
+    }
+
+    mutating func reserve(_ count: Int) {
+        keys.reserveCapacity(count)
+        integers.reserveCapacity(count)
+    }
+
+    var count: Int { keys.count }
+
+    /// The number of a key; nil if it was not inserted.
+    func number(of key: ObjectKey) -> Int? {
+        if case .integer(let integer) = key { integers[integer] } else { others[key] }
+    }
+
+    /// Numbers a key, if it is new.
+    @discardableResult
+    mutating func insert(_ key: ObjectKey) -> (number: Int, isNew: Bool) {
+        if let number = number(of: key) { return (number, false) }
+        let next = keys.count
+        if case .integer(let integer) = key { integers[integer] = next } else { others[key] = next }
+        keys.append(key)
+        return (next, true)
+    }
+}

@@ -1,0 +1,132 @@
+import KindredPostgres
+import Synchronization
+
+// Rolls memory back to what a journal has recorded.
+extension TransactionJournal {
+    /// Restores every object, without a statement; objects first read after a write become stale.
+    ///
+    /// - Parameter isUnknown: whether the transaction may have been committed: objects that it wrote become stale too.
+    func undo(isUnknown: Bool = false) throws {
+        // Not recorded in the enclosing journal, which would bring the undone values back.
+        try Self.withNone { try restore(isUnknown: isUnknown && mayHaveWritten()) }
+    }
+
+    private func restore(isUnknown: Bool) throws {
+        scope.undo()
+        let entries = entries.withLock { entries in
+            entries.listStored()
+            return entries
+        }
+        let fetched = entries.fetched.compactMap(\.object)
+        var cores = entries.contexts.map(\.core)
+        for object in fetched where !cores.contains(where: { $0 === object.core }) { cores.append(object.core) }
+        defer {
+            for core in cores {
+                if isUnknown { core.forgetAllNotes() }
+                core.noteUndone()
+            }
+            finish()
+        }
+        for (core, entity, key, row) in entries.rows.reversed() {
+            core.withMap { $0.notes.setNewerRow(row, entity, key) }
+        }
+        for (core, entity, time, before) in entries.losses.reversed() {
+            core.withMap { $0.notes.undoLostRows(entity, at: time, before) }
+        }
+        let created = Set(entries.created)
+        for (pair, before) in entries.pairs {
+            before.core.staged.withLock { $0.put(pair, before.entry) }
+        }
+        putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
+        // After the others, which no longer refer to them: changes staged instead stay.
+        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
+            new[0].core.rollback(Set(new))
+        }
+        if isUnknown {
+            for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
+            for object in entries.created { try settle(object) }
+        } else {
+            for object in created { try object.core.applyDelete(object, isUndone: true) }
+        }
+        // Includes recorded objects: their recorded state was read inside.
+        for object in fetched where !created.contains(object) { try settle(object) }
+    }
+
+    /// Marks an object that was first seen inside as stale; as deleted if its key is another object's again.
+    private func settle(_ object: DatabaseObject) throws {
+        let core = object.core
+        guard let key = object.key, let other = core.liveObject(object.runtime, key), other !== object else {
+            return object.markStale()
+        }
+        try core.applyDelete(object, isUndone: true)
+    }
+
+    /// Restores objects' recorded states, and their places in the identity map.
+    private func putBack(_ objects: [DatabaseObject]) {
+        let restored = objects.compactMap { object in putBack(object).map { (object, $0.undone, $0.state) } }
+        // All of them leave their places before the first takes its former one: keys may have changed hands.
+        for (object, undone, _) in restored { object.core.leave(object, undone) }
+        var cores: [ObjectIdentifier: ContextCore] = [:]
+        for (object, undone, state) in restored {
+            object.core.enter(object, from: undone, to: state, in: scope.outer)
+            if state.status == .inserted { cores[ObjectIdentifier(object.core)] = object.core }
+        }
+        for core in cores.values { core.staged.withLock { $0.sortNew() } }
+    }
+
+    /// Restores an object's recorded state; returns its state before and after.
+    private func putBack(_ object: DatabaseObject) -> (undone: ObjectState, state: ObjectState)? {
+        // Under the lock of recorded states, so that a concurrent change applies to one or the other.
+        return entries.withLock { entries in
+            guard let state = entries.before[ObjectIdentifier(object)]?.state else { return nil }
+            return object.withState { current in
+                let undone = current
+                current = state
+                // Answers read inside the failed transaction are stale.
+                current.changed(at: object.core.tick())
+                // Relationships loaded outside stay, unless they were loaded by other keys.
+                let finding = object.runtime.findingColumns
+                let isFoundAlike = finding.allSatisfy { undone.storedRow.hasSameBytes(as: state.storedRow, at: $0) }
+                if isFoundAlike { current.relationships.adopt(undone.relationships) }
+                return (undone, state)
+            }
+        }
+    }
+}
+
+extension ContextCore {
+    /// Removes an object from the key that it had in an undone scope.
+    fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
+        guard let key = undone.key(object.runtime) else { return }
+        withMap { $0.remove(object, object.runtime, key) }
+    }
+
+    /// Puts a restored object at its key in the identity map.
+    ///
+    /// - Parameter outer: the scope around the undone one, which may have stored the row and may be rolled back too.
+    fileprivate func enter(
+        _ object: DatabaseObject, from undone: ObjectState, to state: ObjectState, in outer: TransactionScope?
+    ) {
+        let entity = object.runtime
+        if let key = state.key(entity), state.status != .deleted {
+            withMap { map in
+                map.insert(object, entity, key)
+                map.notes.noteStored(entity, key, in: outer)
+            }
+        }
+        if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }
+    }
+}
+
+extension DatabaseObject {
+    /// Marks a stored row that may have been undone: it is read again before it is used.
+    fileprivate func markStale() {
+        guard !runtime.key.isEmpty else { return }
+        let time = core.tick()
+        withState { state in
+            guard state.status == .persistent || state.status == .deleting else { return }
+            state.isStale = true
+            state.seenAt = time
+        }
+    }
+}
