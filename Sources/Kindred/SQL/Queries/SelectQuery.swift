@@ -141,6 +141,13 @@ package struct SelectQuery: Sendable {
         return try resolver.order(sort)
     }
 
+    /// The columns, tables and relationships that decide which rows the query selects, and in which order.
+    func reads(in schema: DatabaseSchema) throws -> ConditionReads {
+        var (resolver, _) = try begin(in: schema)
+        _ = try order(&resolver)
+        return resolver.reads
+    }
+
     /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text.
     package static func columns(of entity: Entity) throws -> String {
         guard !entity.attributes.isEmpty else {
