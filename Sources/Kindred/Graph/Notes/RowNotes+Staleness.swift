@@ -3,6 +3,9 @@ import KindredPostgres
 /// Notes on an entity's rows without knowing which.
 struct LostRows: Sendable {
     /// When rows were last deleted that have no objects: counts, and answers that a group shares, lack that.
+    ///
+    /// Apart from `staleSince`, because the answers that owners keep are corrected by key: after such a deletion they are
+    /// shown without a statement, and a rollback leaves them valid.
     var lostAt: ContextTime = .never
     /// When rows may last have changed otherwise: every answer with rows of the entity is stale.
     var staleSince: ContextTime = .never
