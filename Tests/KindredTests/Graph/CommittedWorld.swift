@@ -118,19 +118,19 @@ struct CommittedWorld {
             // Another state may be read than the context was told of.
             if let email = database[id] { held[id] = try people.object(id, email) }
         case 4: held[id] = nil
-        case 5: try people.load(owner, database)
+        case 5: try people.load(nextOwner(), database)
         case 6:
-            if let (owner, askedAt, answer) = onTheWay {
-                try people.load(owner, answer, askedAt: askedAt)
+            if let query = onTheWay {
+                try people.load(query.owner, query.answer, askedAt: query.askedAt)
                 onTheWay = nil
             } else {
-                onTheWay = (owner, people.core.now, database)
+                onTheWay = (nextOwner(), people.core.now, database)
             }
         default: try tell()
         }
     }
 
-    private var owner: DatabaseObject { mutating get { people.owners[random.next(people.owners.count)] } }
+    private mutating func nextOwner() -> DatabaseObject { people.owners[random.next(people.owners.count)] }
 
     /// Somebody else commits a change.
     private mutating func change(_ id: Int) {
@@ -138,7 +138,7 @@ struct CommittedWorld {
         let email = PeopleAndEmails.Email(owner: 1 + random.next(people.owners.count), address: "\(number)")
         guard let before = database[id] else {
             database[id] = email
-            // A key that was used before may be in the context.
+            // In place of a row whose deletion the context was not told of.
             changes[id] = changes[id] == nil ? .inserted : .moved
             return
         }
@@ -186,7 +186,7 @@ struct CommittedWorld {
 
     /// Tells the context everything, and compares.
     mutating func settle() throws {
-        if let (owner, askedAt, answer) = onTheWay { try people.load(owner, answer, askedAt: askedAt) }
+        if let query = onTheWay { try people.load(query.owner, query.answer, askedAt: query.askedAt) }
         onTheWay = nil
         for _ in 0..<20 where !changes.isEmpty { try tell() }
         while !changes.isEmpty {

@@ -6,7 +6,7 @@ import KindredPostgres
 /// before, and later ones.
 struct CommittedChanges: Sendable {
     let entity: EntityRuntime
-    /// Rows that were inserted, and whose foreign keys and position have not changed since; their keys are new.
+    /// Rows that were inserted, and whose foreign keys and position have not changed since.
     var inserted: [Row] = []
     /// Rows that have changed, but not in foreign keys or in the position.
     var updated: [Row] = []
@@ -59,25 +59,22 @@ extension ContextCore {
     /// Whether the row is known or was taken, and not left out.
     private func acceptCommitted(_ change: CommittedRow) throws -> Bool {
         let (entity, key, row) = (change.entity, change.key, change.row)
-        var kind = change.kind
         if let object = liveObject(entity, key) {
             try accept(row, for: object, from: .committed(change.askedAt))
             guard object.withState({ $0.storedRow.hasSameBytes(as: row) }) else { return false }
         } else {
-            guard !isWritten(key, of: entity) else { return false }
-            switch withMap({ map in map.notes.noteCommitted(change, at: tick()) }) {
-            case .doubtful: return false
-            case .returned: kind = .moved
-            case .taken: break
-            }
+            guard !isWritten(key, of: entity), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
+            else { return false }
         }
+        if change.kind == .updated { return true }
         // Also of a known row: that it was read tells nothing to sets which were loaded before.
-        if kind == .moved {
-            note { map, time in map.notes.noteMoved(entity, key, at: time) }
+        note { map, time in map.notes.noteMoved(entity, key, at: time) }
+        if change.kind == .moved {
+            noteLeft(entity)
             // It may have left a pair.
             if !entity.namesPairs { for relationship in entity.helperEnds { noteAllStale(relationship) } }
         }
-        if kind != .updated { noteRow(row, of: entity, key, isByOthers: true) }
+        noteRow(row, of: entity, key, isByOthers: true)
         return true
     }
 
@@ -109,7 +106,7 @@ extension ContextCore {
 
     /// Notes that a row has left owners that are not certain: members are counted again.
     private func noteLeft(_ entity: EntityRuntime) {
-        note { map, time in map.notes.noteMoved(entity, nil, at: time) }
+        note { map, time in map.notes.noteLeft(entity, at: time) }
     }
 
     /// Whether a running transaction has written the row of a key without an object.
@@ -154,15 +151,6 @@ struct CommittedRow {
         case moved
     }
 
-    /// What has become of a row without an object.
-    enum Outcome {
-        case taken
-        /// It has the key of a row that was deleted.
-        case returned
-        /// The context's own row may be the later one.
-        case doubtful
-    }
-
     let entity: EntityRuntime
     let key: ObjectKey
     let row: Row
@@ -172,19 +160,18 @@ struct CommittedRow {
 }
 
 extension RowNotes {
-    /// Keeps a row without an object that others have committed.
-    mutating func noteCommitted(_ change: CommittedRow, at time: ContextTime) -> CommittedRow.Outcome {
+    /// Keeps a row without an object that others have committed, unless the context may have a later one.
+    mutating func noteCommitted(_ change: CommittedRow, at time: ContextTime) -> Bool {
         let (entity, key) = (change.entity, change.key)
-        if isDeleted(entity, key, since: change.askedAt) { return .doubtful }
+        if isDeleted(entity, key, since: change.askedAt) { return false }
         if let newer = newerRow(entity, key), newer.changedAt > change.askedAt,
             !newer.row.hasSameBytes(as: change.row)
         {
-            return .doubtful
+            return false
         }
         // Also of a known row: answers that were asked before and have an older one lose to it.
         setNewerRow(NewerRow(row: change.row, changedAt: time), entity, key)
-        guard isDeleted(entity, key, since: .never) else { return .taken }
         noteStored(entity, key)
-        return .returned
+        return true
     }
 }
