@@ -19,7 +19,7 @@ package final class ContextCore: Sendable {
     let clock = ContextClock()
     /// The time of the last note on any row or relationship: an answer checked later than that is valid.
     let notedAt = Atomic(ContextTime.never)
-    /// The number of undone transactions that had changed the context.
+    /// See `undoCount`.
     let undone = Atomic<UInt64>(0)
     /// The times at which transactions changed the context.
     let times = RankedMutex(TransactionTimes(), .leaf)
@@ -103,7 +103,8 @@ extension ContextCore {
     /// Whether nothing was noted since a time.
     func isQuiet(since time: ContextTime) -> Bool { notedAt.load(ordering: .acquiring) <= time }
 
-    /// The number of undone transactions that had changed the context.
+    /// The number of undone transactions that had changed the context, and of changes by others that it does not know:
+    /// objects may be stale if there were any.
     var undoCount: UInt64 { undone.load(ordering: .acquiring) }
 
     /// Called when a transaction begins to change the context.

@@ -189,6 +189,19 @@ final class TransactionJournal: Sendable {
         }
     }
 
+    /// Whether an object's state is recorded, so that it may have changed.
+    func hasRecorded(_ object: DatabaseObject) -> Bool {
+        entries.withLock { entries in
+            entries.listStored()
+            return entries.before[ObjectIdentifier(object)] != nil
+        }
+    }
+
+    /// Whether the row of a key without an object was written.
+    func hasNewerRow(of entity: EntityRuntime, _ key: ObjectKey, in core: ContextCore) -> Bool {
+        entries.withLock { $0.rows.contains { $0.core === core && $0.entity === entity && $0.key == key } }
+    }
+
     /// The contexts that have changed.
     var cores: [ContextCore] { entries.withLock { $0.contexts.map(\.core) } }
 

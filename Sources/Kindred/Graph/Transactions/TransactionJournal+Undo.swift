@@ -46,7 +46,7 @@ extension TransactionJournal {
             for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
             for object in entries.created { try settle(object) }
         } else {
-            for object in created { try object.core.applyDelete(object, isUndone: true) }
+            for object in created { try object.core.accept(deletionOf: object, by: .rollback) }
         }
         // Includes recorded objects: their recorded state was read inside.
         for object in fetched where !created.contains(object) { try settle(object) }
@@ -58,7 +58,7 @@ extension TransactionJournal {
         guard let key = object.key, let other = core.liveObject(object.runtime, key), other !== object else {
             return object.markStale()
         }
-        try core.applyDelete(object, isUndone: true)
+        try core.accept(deletionOf: object, by: .rollback)
     }
 
     /// Restores objects' recorded states, and their places in the identity map.
@@ -123,10 +123,6 @@ extension DatabaseObject {
     fileprivate func markStale() {
         guard !runtime.key.isEmpty else { return }
         let time = core.tick()
-        withState { state in
-            guard state.status == .persistent || state.status == .deleting else { return }
-            state.isStale = true
-            state.seenAt = time
-        }
+        withState { $0.becomeStale(at: time) }
     }
 }
