@@ -16,10 +16,17 @@ public struct Tracking: Sendable {
     public static let version = 1
 
     private let client: PostgresClient
+    private let database: Database?
 
     /// Uses a client of the database, which may be without a model.
     public init(_ client: PostgresClient) {
         self.client = client
+        database = nil
+    }
+
+    init(_ database: Database) {
+        client = database.client
+        self.database = database
     }
 
     /// The script of ``install(readers:retention:)``, for people to read.
@@ -112,11 +119,24 @@ public struct Tracking: Sendable {
     ///
     /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func statements(toEnable names: [String]) async throws -> [String] {
+        try await statements(for: names, TrackingStatements.statements(toEnable:))
+    }
+
+    /// The statements that ``disable(_:)-([String])`` would run; none where nothing is recorded.
+    ///
+    /// Changes nothing.
+    ///
+    /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
+    public func statements(toDisable names: [String]) async throws -> [String] {
+        try await statements(for: names, TrackingStatements.statements(toDisable:))
+    }
+
+    private func statements(for names: [String], _ question: (QualifiedName) -> SQL) async throws -> [String] {
         let tables = try await tables(named: names)
         try await check()
         var statements: [String] = []
         for table in tables {
-            for row in try await client.query(TrackingStatements.statements(for: table)) {
+            for row in try await client.query(question(table)) {
                 if let text = try row.decode(0, as: String.self), !statements.contains(text) { statements.append(text) }
             }
         }
@@ -136,7 +156,28 @@ public struct Tracking: Sendable {
         return try TrackingStatus(row, tables: tables)
     }
 
+    // MARK: Following
+
+    /// Returns when all that was committed before the call has reached every context and live request of the process.
+    ///
+    /// The next `next()` of a sequence gives it; a consumer that does not ask is not waited for. Returns at once where
+    /// nothing follows changes. Throws `CancellationError`, or why changes cannot be read.
+    public func catchUp() async throws { try await database?.changeReader.catchUp() }
+
+    /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
+    @discardableResult
+    public func dropConsumer(_ name: String) async throws -> Bool {
+        try await client.query(TrackingStatements.forget(consumer: name)).first?.decode(0, as: Bool.self) ?? false
+    }
+
+    /// Counters of what follows changes in this process; all are 0 for a client without a model.
+    public var metrics: TrackingMetrics { database?.trackingMetrics.withLock { $0 } ?? TrackingMetrics() }
+
     // MARK: Parts
+
+    static var notInstalled: String {
+        "Change tracking is not installed: run `kindred install`, or call database.tracking.install()"
+    }
 
     private func isInstalled() async throws -> Bool {
         try await client.query(TrackingStatements.isInstalled).first?.decode(0, as: Bool.self) ?? false
@@ -145,23 +186,25 @@ public struct Tracking: Sendable {
     /// Throws unless this library and the installed version understand each other.
     private func check() async throws {
         guard try await isInstalled() else {
-            throw KindredError(
-                .trackingNotInstalled,
-                "Change tracking is not installed: run `kindred install`, or call database.tracking.install()")
+            throw KindredError(.trackingNotInstalled, Self.notInstalled)
         }
         guard let row = try await client.query(TrackingStatements.version).first else { return }
-        let installed = try row.decode(0, as: Int32.self) ?? 0
-        let oldest = try row.decode(1, as: Int32.self) ?? 0
-        if installed < Self.version {
+        try Self.requireCompatible(
+            version: row.decode(0, as: Int32.self) ?? 0, oldest: row.decode(1, as: Int32.self) ?? 0)
+    }
+
+    /// Throws unless this library can use an installed version, which libraries from an oldest version on can.
+    static func requireCompatible(version installed: Int32, oldest: Int32) throws {
+        if installed < version {
             throw KindredError(
                 .trackingVersion,
-                "The database has version \(installed) of change tracking, and this library needs \(Self.version): install it again"
+                "The database has version \(installed) of change tracking, and this library needs \(version): install it again"
             )
         }
-        if oldest > Self.version {
+        if oldest > version {
             throw KindredError(
                 .trackingVersion,
-                "The database has version \(installed) of change tracking, which this library is too old for: it knows \(Self.version)"
+                "The database has version \(installed) of change tracking, which this library is too old for: it knows \(version)"
             )
         }
     }
@@ -214,5 +257,5 @@ public struct Tracking: Sendable {
 
 extension Database {
     /// Change tracking: installing it, and choosing the tables whose changes are recorded.
-    public var tracking: Tracking { Tracking(client) }
+    public var tracking: Tracking { Tracking(self) }
 }

@@ -16,6 +16,9 @@ public final class Database: Sendable {
     let overrides: [SchemaOverride]
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
+    /// Reads changes while something follows them; holds the database meanwhile.
+    let changeReaderReference = RankedMutex(WeakReference(), .leaf)
+    let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
 
     init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
         mistakes = MistakeLog(logger)
@@ -52,4 +55,9 @@ struct SharedModel: Sendable {
         self.runtime = runtime
         lookups = runtime.entities.map { $0.sharesLookups ? KeyLookups() : nil }
     }
+}
+
+/// A reference that keeps nothing.
+struct WeakReference {
+    weak var object: (any AnyObject & Sendable)?
 }

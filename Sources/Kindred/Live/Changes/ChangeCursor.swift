@@ -1,0 +1,26 @@
+/// A place in the stream of a database's changes: everything that was committed before it has been told.
+///
+/// `Codable`, and good in any process: of one database on one server, as long as the records behind it are kept.
+public struct ChangeCursor: Sendable, Hashable, Codable {
+    /// The installation of change tracking; it changes when records are thrown away.
+    let epoch: String
+    /// The server's system identifier, its timeline and the database.
+    let system: Int64
+    let timeline: String
+    let database: UInt32
+    /// The transactions that have been told, as a `pg_snapshot`.
+    let snapshot: String
+
+    /// A later place of the same stream.
+    func moved(to snapshot: String) -> ChangeCursor {
+        ChangeCursor(epoch: epoch, system: system, timeline: timeline, database: database, snapshot: snapshot)
+    }
+
+    /// Why a cursor is of no use in the stream of this one; nil if it is of the same stream.
+    func refusal(of cursor: ChangeCursor) -> ChangeGap? {
+        guard cursor.system == system, cursor.timeline == timeline, cursor.database == database else {
+            return .foreignCursor
+        }
+        return cursor.epoch == epoch ? nil : .expired
+    }
+}

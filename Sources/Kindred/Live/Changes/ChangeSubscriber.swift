@@ -1,0 +1,25 @@
+/// A part of the process that follows the database's changes: live requests, contexts that track.
+///
+/// The reader calls it step by step, one subscriber after the other. A step is a transaction of REPEATABLE READ in which the
+/// records since the last cursor are read; whatever the subscriber asks in `evaluate` is answered by the same snapshot.
+protocol ChangeSubscriber: AnyObject, Sendable {
+    /// Called in each step, in the step's transaction: asks the database what it needs, over `Database.client`.
+    ///
+    /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It is not
+    /// called for a step that changed nothing unless the subscriber wants it (`wantsStep`): then the batch is without changes.
+    /// If the step's connection is lost, the step is run again with a batch that may be larger: what was evaluated before is
+    /// void. A statement that the server stops or refuses five times in a row takes the subscriber out, with `fail`. Must
+    /// not make others wait for its own consumers.
+    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
+
+    /// Called after the step's end, when no crash of the server can take back what it has seen: the results of `evaluate` are
+    /// good.
+    func commit(at cursor: ChangeCursor)
+
+    /// Called when the subscriber failed for good (an error of its own `evaluate` that is not a lost connection, or the
+    /// database is closed). Not for an error of its first step, which `ChangeReader.add` throws.
+    func fail(_ error: any Error)
+
+    /// Whether it wants to be evaluated in the next step even if nothing has changed, such as to ask for rows again.
+    var wantsStep: Bool { get }
+}
