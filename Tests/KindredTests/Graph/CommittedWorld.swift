@@ -54,7 +54,7 @@ struct PeopleAndEmails {
         object.withState { $0.seenAt = core.now }
         core.withMap { map in
             _ = map.insert(object, email, key)
-            _ = map.notes.tellNotes(to: object, key, askedAt: core.now, in: nil)
+            core.tellNotes(to: object, key, askedAt: core.now, &map)
         }
         return object
     }

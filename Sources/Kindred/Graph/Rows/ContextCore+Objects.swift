@@ -99,7 +99,7 @@ extension ContextCore {
     }
 
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
-    private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
+    func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
     {
         let entity = object.runtime
         guard map.notes.hasNotes(entity) else { return }
