@@ -52,4 +52,10 @@ struct SharedModel: Sendable {
         self.runtime = runtime
         lookups = runtime.entities.map { $0.sharesLookups ? KeyLookups() : nil }
     }
+
+    /// The model of a context, with what that shares.
+    init(of core: ContextCore) {
+        runtime = core.runtime
+        lookups = core.lookups
+    }
 }
