@@ -16,6 +16,8 @@ public final class Database: Sendable {
     let overrides: [SchemaOverride]
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
+    /// Follows changes for live requests while there are any.
+    let liveHubReference = RankedMutex(WeakReference(), .leaf)
 
     init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
         mistakes = MistakeLog(logger)

@@ -65,9 +65,8 @@ struct LiveOrder: Sendable {
         case (.timestamp(let left), .timestamp(let right)), (.timestampTZ(let left), .timestampTZ(let right)):
             return less(left, right)
         case (.numeric(let left), .numeric(let right)): return less(left, right)
-        case (.uuid(let left), .uuid(let right)):
-            // As the server, byte by byte: which is the order of the text.
-            return less(left.uuidString, right.uuidString)
+        // Byte by byte, as the texts are.
+        case (.uuid, .uuid): return less(left.description, right.description)
         default: return nil
         }
     }
