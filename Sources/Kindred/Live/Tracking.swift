@@ -138,6 +138,10 @@ public struct Tracking: Sendable {
 
     // MARK: Parts
 
+    static var notInstalled: String {
+        "Change tracking is not installed: run `kindred install`, or call database.tracking.install()"
+    }
+
     private func isInstalled() async throws -> Bool {
         try await client.query(TrackingStatements.isInstalled).first?.decode(0, as: Bool.self) ?? false
     }
@@ -145,23 +149,25 @@ public struct Tracking: Sendable {
     /// Throws unless this library and the installed version understand each other.
     private func check() async throws {
         guard try await isInstalled() else {
-            throw KindredError(
-                .trackingNotInstalled,
-                "Change tracking is not installed: run `kindred install`, or call database.tracking.install()")
+            throw KindredError(.trackingNotInstalled, Self.notInstalled)
         }
         guard let row = try await client.query(TrackingStatements.version).first else { return }
-        let installed = try row.decode(0, as: Int32.self) ?? 0
-        let oldest = try row.decode(1, as: Int32.self) ?? 0
-        if installed < Self.version {
+        try Self.requireCompatible(
+            version: row.decode(0, as: Int32.self) ?? 0, oldest: row.decode(1, as: Int32.self) ?? 0)
+    }
+
+    /// Throws unless this library can use an installed version, which libraries from an oldest version on can.
+    static func requireCompatible(version installed: Int32, oldest: Int32) throws {
+        if installed < version {
             throw KindredError(
                 .trackingVersion,
-                "The database has version \(installed) of change tracking, and this library needs \(Self.version): install it again"
+                "The database has version \(installed) of change tracking, and this library needs \(version): install it again"
             )
         }
-        if oldest > Self.version {
+        if oldest > version {
             throw KindredError(
                 .trackingVersion,
-                "The database has version \(installed) of change tracking, which this library is too old for: it knows \(Self.version)"
+                "The database has version \(installed) of change tracking, which this library is too old for: it knows \(version)"
             )
         }
     }

@@ -61,12 +61,7 @@ extension Database {
     /// the new model, which is discarded then.
     @discardableResult
     public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
-        try await client.called(at: fileID, line) {
-            try await SchemaReader.read(from: client, overrides: overrides) { schema in
-                try replaceRuntime { SchemaRuntime(schema, classes: $0.registered) }
-                return schema
-            }
-        }
+        try await client.called(at: fileID, line) { try await readModel() }
     }
 
     /// Makes a unit of work; cheap, and sends nothing.

@@ -18,6 +18,9 @@ public final class Database: Sendable {
     let mistakes: MistakeLog
     /// Follows changes for live requests while there are any.
     let liveHubReference = RankedMutex(WeakReference(), .leaf)
+    /// Reads changes while something follows them; holds the database meanwhile.
+    let changeReaderReference = RankedMutex(WeakReference(), .leaf)
+    let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
 
     init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
         mistakes = MistakeLog(logger)
@@ -60,4 +63,9 @@ struct SharedModel: Sendable {
         runtime = core.runtime
         lookups = core.lookups
     }
+}
+
+/// A reference that keeps nothing.
+struct WeakReference {
+    weak var object: (any AnyObject & Sendable)?
 }

@@ -9,31 +9,50 @@ struct ChangeBatch: Sendable {
 }
 
 /// What a batch says of one table: each key once, the net effect on its row.
-struct TableChanges: Sendable {
+struct TableChanges: Sendable, Equatable {
     /// Keys of rows that were not there before and are there now.
     var inserted: Set<ObjectKey> = []
-    /// Keys of rows that were there before and are there now, with the columns that statements set; nil if these are unknown.
+    /// Keys of rows that were there before and are there now, with the columns that statements set; nil if these are unknown,
+    /// as where a row was deleted and another took its key.
     var updated: [ObjectKey: Set<String>?] = [:]
     /// Keys of rows that were there before and are gone.
     var deleted: Set<ObjectKey> = []
-    /// Why rows have changed that the batch does not name; nil if it names all.
+    /// Why rows have changed that the batch does not name; nil if it names all. With a gap no key is named.
     var gap: ChangeGap?
-}
 
-/// Why changes are not named row by row.
-public enum ChangeGap: String, Sendable, Hashable, Codable {
-    /// A statement changed more rows than are recorded one by one, or the table was truncated.
-    case bulk
-    /// The table itself was changed, dropped or made anew.
-    case schemaChanged
-    /// Records were missing: a trigger was disabled or missing, or nobody had read for longer than the retention.
-    case unrecorded
-    /// The table has no key, or a policy hides keys from the role.
-    case unnamed
-    /// The consumer was too slow.
-    case overflow
-    /// The cursor is older than the records that are kept.
-    case expired
-    /// The cursor is of another server, database, timeline or installation, or of the future.
-    case foreignCursor
+    /// The number of keys.
+    var count: Int { inserted.count + updated.count + deleted.count }
+
+    /// Whether nothing is left of changes that undid each other.
+    var isEmpty: Bool { gap == nil && count == 0 }
+
+    init(
+        inserted: Set<ObjectKey> = [], updated: [ObjectKey: Set<String>?] = [:], deleted: Set<ObjectKey> = [],
+        gap: ChangeGap? = nil
+    ) {
+        (self.inserted, self.updated, self.deleted, self.gap) = (inserted, updated, deleted, gap)
+    }
+
+    /// Adds what happened afterwards: the net effect of both.
+    mutating func merge(_ later: TableChanges) {
+        guard gap == nil, later.gap == nil else {
+            self = TableChanges(gap: gap ?? later.gap)
+            return
+        }
+        for key in later.deleted {
+            if inserted.remove(key) != nil { continue }
+            updated.removeValue(forKey: key)
+            deleted.insert(key)
+        }
+        for key in later.inserted {
+            if deleted.remove(key) != nil { updated.updateValue(nil, forKey: key) } else { inserted.insert(key) }
+        }
+        for (key, columns) in later.updated where !inserted.contains(key) {
+            if let known = updated[key] {
+                updated.updateValue(known.flatMap { known in columns.map { known.union($0) } }, forKey: key)
+            } else {
+                updated.updateValue(columns, forKey: key)
+            }
+        }
+    }
 }

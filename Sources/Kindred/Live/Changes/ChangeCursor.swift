@@ -10,4 +10,17 @@ public struct ChangeCursor: Sendable, Hashable, Codable {
     let database: UInt32
     /// What is behind the cursor, as a `pg_snapshot`.
     let snapshot: String
+
+    /// A later place of the same stream.
+    func moved(to snapshot: String) -> ChangeCursor {
+        ChangeCursor(epoch: epoch, system: system, timeline: timeline, database: database, snapshot: snapshot)
+    }
+
+    /// Why a cursor is of no use in the stream of this one; nil if it is of the same stream.
+    func refusal(of cursor: ChangeCursor) -> ChangeGap? {
+        guard cursor.system == system, cursor.timeline == timeline, cursor.database == database else {
+            return .foreignCursor
+        }
+        return cursor.epoch == epoch ? nil : .expired
+    }
 }

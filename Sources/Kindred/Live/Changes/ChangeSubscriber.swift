@@ -10,14 +10,17 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// Called in each step, in the step's transaction: asks the database what it needs, over `Database.client`.
     ///
     /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It is not
-    /// called for a step that changed nothing unless the subscriber wants it (`wantsStep`). If the step's connection is lost, the step is run again with a
-    /// batch that may be larger: what was evaluated before is void. Must not make others wait for its own consumers.
+    /// called for a step that changed nothing unless the subscriber wants it (`wantsStep`). If the step's connection is lost,
+    /// the step is run again with a batch that may be larger: what was evaluated before is void. Must not make others wait
+    /// for its own consumers.
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
 
-    /// Called after the step's end, when no crash of the server can take back what it has seen: the results of `evaluate` are good.
+    /// Called after the step's end, when no crash of the server can take back what it has seen: the results of `evaluate` are
+    /// good.
     func commit(at cursor: ChangeCursor)
 
-    /// Called when the subscriber failed for good (an error of its own `evaluate` that is not a lost connection, or the database is closed).
+    /// Called when the subscriber failed for good (an error of its own `evaluate` that is not a lost connection, or the
+    /// database is closed). Not for an error of its first step, which `ChangeReader.add` throws.
     func fail(_ error: any Error)
 
     /// Whether it wants to be evaluated in the next step even if nothing has changed, such as to ask for rows again.

@@ -19,7 +19,7 @@ extension KindredError.Code {
     fileprivate var category: ErrorCategory {
         switch self {
         case .notFound, .objectDeleted: .notFound
-        case .staleObject, .deletionDenied: .conflict
+        case .staleObject, .deletionDenied, .consumerMoved: .conflict
         case .accessDenied: .forbidden
         case .contextBusy: .unavailable
         case .serverFailed, .objectDiscarded, .notUnique, .notStored, .foreignContext, .schemaChanged, .classMismatch,

@@ -79,6 +79,12 @@ public struct KindredError: Error, Sendable {
         public static let trackingNotInstalled = Code("trackingNotInstalled")
         /// The library and the installed helper schema of change tracking are too far apart.
         public static let trackingVersion = Code("trackingVersion")
+        /// Changes of tables are not recorded; the message names all of these tables.
+        public static let trackingNotEnabled = Code("trackingNotEnabled")
+        /// The server is a standby, where changes cannot be read.
+        public static let trackingOnStandby = Code("trackingOnStandby")
+        /// Another process has acknowledged changes of the consumer meanwhile.
+        public static let consumerMoved = Code("consumerMoved")
         /// Changes of the table cannot be recorded; the message has the reason.
         public static let untrackable = Code("untrackable")
         /// The text is not the URI of an object in this database.

@@ -34,4 +34,9 @@ final class MistakeLog: Sendable {
     func warn(_ text: String) {
         logger.warning("\(text)")
     }
+
+    /// Logs what operators may want to know, at the level `debug`.
+    func note(_ text: String, _ facts: [String: String]) {
+        logger.debug("\(text)", metadata: facts.mapValues { "\($0)" })
+    }
 }

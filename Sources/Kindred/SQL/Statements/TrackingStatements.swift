@@ -27,6 +27,81 @@ enum TrackingStatements {
         SELECT t.schema_name, t.table_name, t.relation = t.root, t.key, t.fault FROM kindred.tracking_tables() AS t
         """
 
+    // MARK: Reading
+
+    /// A cursor from which on nothing is missed, and the stream that it is of.
+    static let begin: SQL = """
+        SELECT kindred.tracking_begin()::pg_catalog.text, i.epoch::pg_catalog.text, i.system, i.timeline,
+            i.database::pg_catalog.int8, i.version, i.compatible, i.notifies, pg_catalog.date_part('epoch', i.retention)
+        FROM kindred.tracking_identity() AS i
+        """
+
+    /// The stream that the connection reads is told with each piece: a pool may have connected to another server meanwhile.
+    static func read(from cursor: String) -> SQL {
+        """
+        SELECT r.snapshot::pg_catalog.text, r.is_last, r.unsafe, r.reason, i.epoch::pg_catalog.text, i.system, i.timeline,
+            i.database::pg_catalog.int8, r.xid::pg_catalog.text::pg_catalog.int8, r.relation::pg_catalog.int8,
+            r.op::pg_catalog.text, r.depth, r.keys, r.new_keys, r.columns, r.key,
+            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - r.at)
+        FROM kindred.tracking_read(\(cursor)::pg_catalog.text::pg_catalog.pg_snapshot) AS r
+        LEFT JOIN kindred.tracking_identity() AS i ON r.snapshot IS NOT NULL
+        """
+    }
+
+    static let flush: SQL = "SELECT kindred.tracking_flush()"
+
+    static func sleep(milliseconds: Int32) -> SQL {
+        "SELECT kindred.tracking_sleep(\(milliseconds)::pg_catalog.int4)"
+    }
+
+    static func wake(_ token: Int64) -> SQL { "SELECT kindred.tracking_wake(\(token)::pg_catalog.int8)" }
+
+    static let attend: SQL = "SELECT kindred.tracking_attend()"
+
+    static let rotate: SQL = "SELECT kindred.tracking_rotate()"
+
+    static let check: SQL = "SELECT c.name, c.fault FROM kindred.tracking_check() AS c"
+
+    static let hasEventTriggers: SQL = "SELECT s.has_event_triggers FROM kindred.tracking_status() AS s"
+
+    /// The columns of keys in records.
+    static let keys: SQL = """
+        SELECT t.root::pg_catalog.int8, t.key FROM kindred.tracking_tables() AS t WHERE t.relation = t.root
+        """
+
+    /// Which tables hide rows or keys from the role.
+    static func hidden(_ tables: [UInt32]) -> SQL {
+        """
+        SELECT c.oid::pg_catalog.int8, pg_catalog.row_security_active(c.oid),
+            NOT pg_catalog.has_table_privilege(c.oid, 'SELECT')
+        FROM pg_catalog.pg_class AS c WHERE c.oid::pg_catalog.int8 = ANY (\(tables.map { Int64($0) })::pg_catalog.int8[])
+        """
+    }
+
+    // MARK: Consumers
+
+    static func begin(consumer: String, hold: Double) -> SQL {
+        """
+        SELECT c.cursor::pg_catalog.text, c.epoch::pg_catalog.text, i.system, i.timeline, i.database::pg_catalog.int8,
+            i.epoch::pg_catalog.text
+        FROM kindred.tracking_identity() AS i
+        CROSS JOIN kindred.tracking_consumer_begin(\(consumer)::pg_catalog.text, pg_catalog.make_interval(secs => \(hold))) AS c
+        """
+    }
+
+    static func acknowledge(consumer: String, last: String, next: String, epoch: String) -> SQL {
+        """
+        SELECT kindred.tracking_acknowledge(\(consumer)::pg_catalog.text, \(last)::pg_catalog.text::pg_catalog.pg_snapshot,
+            \(next)::pg_catalog.text::pg_catalog.pg_snapshot, \(epoch)::pg_catalog.text::pg_catalog.uuid)
+        """
+    }
+
+    static func drop(consumer: String) -> SQL {
+        "SELECT kindred.tracking_consumer_drop(\(consumer)::pg_catalog.text)"
+    }
+
+    // MARK: Installing
+
     static func setRetention(seconds: Double) -> SQL {
         "UPDATE kindred.tracking_state SET retention = pg_catalog.make_interval(secs => \(seconds))"
     }

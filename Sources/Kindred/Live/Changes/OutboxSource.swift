@@ -1,0 +1,148 @@
+import KindredPostgres
+import Synchronization
+
+/// The outbox that the helper schema's triggers write.
+struct OutboxSource: ChangeSource {
+    /// What the last `begin` said.
+    private final class Facts: Sendable {
+        let notifies = Atomic(false)
+        let retention = RankedMutex(Duration.seconds(3_600), .leaf)
+    }
+
+    private let client: PostgresClient
+    private let facts = Facts()
+
+    init(_ client: PostgresClient) {
+        self.client = client
+    }
+
+    func begin() async throws -> ChangeCursor {
+        guard let row = try await query(TrackingStatements.begin).first else { throw Self.silent }
+        try Tracking.requireCompatible(
+            version: row.decode(5, as: Int32.self) ?? 0, oldest: row.decode(6, as: Int32.self) ?? 0)
+        facts.notifies.store(try row.decode(7, as: Bool.self) ?? false, ordering: .relaxed)
+        let retention = Duration.seconds(try row.decode(8, as: Double.self) ?? 0)
+        facts.retention.withLock { $0 = retention }
+        return try ChangeCursor(row, snapshot: 0, stream: 1)
+    }
+
+    func read(from cursor: ChangeCursor) async throws -> ChangePiece {
+        let rows = try await query(TrackingStatements.read(from: cursor.snapshot))
+        guard let first = rows.first else { throw Self.silent }
+        let next = try ChangeCursor(first, snapshot: 0, stream: 4)
+        var piece = ChangePiece(cursor: next)
+        piece.isLast = try first.decode(1, as: Bool.self) ?? true
+        piece.isUnsafe = try first.decode(2, as: Bool.self) ?? false
+        switch try first.decode(3, as: String.self) {
+        case "expired": piece.refusal = .expired
+        case .some: piece.refusal = .foreignCursor
+        case nil: piece.refusal = next.refusal(of: cursor)
+        }
+        guard piece.refusal == nil else { return piece }
+        for row in rows.dropFirst() {
+            if let record = try ChangeRecord(row) { piece.records.append(record) }
+            if let age = try row.decode(16, as: Double.self) { piece.age = max(piece.age, .seconds(age)) }
+        }
+        return piece
+    }
+
+    func keys() async throws -> [UInt32: [String]] {
+        var keys: [UInt32: [String]] = [:]
+        for row in try await query(TrackingStatements.keys) {
+            guard let table = try row.decode(0, as: Int64.self) else { continue }
+            keys[UInt32(truncatingIfNeeded: table)] = try row.decode(1, as: [String].self) ?? []
+        }
+        return keys
+    }
+
+    func flush() async throws { _ = try await query(TrackingStatements.flush) }
+
+    var notifies: Bool { facts.notifies.load(ordering: .relaxed) }
+
+    func sleep(for duration: Duration) async throws -> Int64 {
+        let milliseconds = Int32(clamping: Int64(duration / .milliseconds(1)))
+        let row = try await query(TrackingStatements.sleep(milliseconds: milliseconds)).first
+        guard let token = try row?.decode(0, as: Int64.self) else { throw Self.silent }
+        return token
+    }
+
+    func wake(_ token: Int64) async throws { _ = try await query(TrackingStatements.wake(token)) }
+
+    func notifications() async throws -> Notifications { try await client.listen(to: "kindred_tracking") }
+
+    func attend() async throws {
+        _ = try await query(TrackingStatements.attend)
+        _ = try await query(TrackingStatements.rotate)
+    }
+
+    var attendance: Duration { min(.seconds(60), facts.retention.withLock { $0 } / 3) }
+
+    func check() async throws -> Bool {
+        _ = try await query(TrackingStatements.check)
+        return try await query(TrackingStatements.hasEventTriggers).first?.decode(0, as: Bool.self) ?? false
+    }
+
+    private func query(_ sql: SQL) async throws -> QueryResult {
+        do {
+            return try await client.query(sql)
+        } catch let error as PostgresError {
+            throw KindredError(tracking: error) ?? error
+        }
+    }
+
+    private static var silent: PostgresError {
+        PostgresError(.protocolViolation, "The reading statement gave no row")
+    }
+}
+
+extension ChangeCursor {
+    /// A snapshot, and the stream in five columns from a place on.
+    init(_ row: Row, snapshot: Int, stream: Int) throws {
+        self.init(
+            epoch: try row.decode(stream, as: String.self) ?? "",
+            system: try row.decode(stream + 1, as: Int64.self) ?? 0,
+            timeline: try row.decode(stream + 2, as: String.self) ?? "",
+            database: UInt32(truncatingIfNeeded: try row.decode(stream + 3, as: Int64.self) ?? 0),
+            snapshot: try row.decode(snapshot, as: String.self) ?? "")
+    }
+}
+
+extension ChangeRecord {
+    /// nil for an operation that a newer helper schema writes.
+    fileprivate init?(_ row: Row) throws {
+        guard let letter = try row.decode(10, as: String.self)?.first, let operation = Operation(rawValue: letter),
+            let relation = try row.decode(9, as: Int64.self)
+        else { return nil }
+        self.init(
+            transaction: try row.decode(8, as: Int64.self) ?? 0,
+            relation: UInt32(truncatingIfNeeded: relation),
+            operation: operation,
+            depth: Int(try row.decode(11, as: Int16.self) ?? 0),
+            keys: try row.decode(12, as: [String].self),
+            newKeys: try row.decode(13, as: [String].self),
+            columns: try row.decode(14, as: [String].self),
+            key: try row.decode(15, as: [String].self),
+            reason: try row.decode(3, as: String.self))
+    }
+}
+
+extension KindredError {
+    /// What an error of the helper schema's functions means; nil for all others.
+    init?(tracking error: PostgresError) {
+        switch error.sqlState?.rawValue {
+        case "42883", "3F000", "42P01":
+            self.init(.trackingNotInstalled, Tracking.notInstalled, underlying: error)
+        case "KT003":
+            self.init(
+                .trackingOnStandby,
+                "The server is a standby, whose snapshots list no running transactions: read changes on the primary",
+                underlying: error)
+        case "42501":
+            self.init(
+                .accessDenied,
+                "The role may not read changes: give it the right by `kindred install --reader ROLE`",
+                underlying: error)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import KindredPostgres
+import KindredSchema
+
+/// The task of a change reader: step by step, until nobody is left.
+struct ReaderLoop {
+    private let reader: ChangeReader
+    private let database: Database
+    private let source: any ChangeSource
+    private let listener: ReaderListener
+    private var pace = ReaderPace()
+    private var cursor: ChangeCursor?
+    /// Why the last cursor was of no use: followers are told that everything may have changed.
+    private var loss: ChangeGap?
+    /// Says that notifications are wanted, and until when.
+    private var sleep: (token: Int64, end: MonotonicTime)?
+    private var attendance: MonotonicTime
+    private var check = MonotonicTime.now + .seconds(10)
+
+    static func run(for reader: ChangeReader) async {
+        var loop = ReaderLoop(reader)
+        await loop.run()
+        loop.listener.end()
+        await loop.wake()
+    }
+
+    private init(_ reader: ChangeReader) {
+        self.reader = reader
+        database = reader.database
+        source = reader.source
+        attendance = .now + reader.source.attendance
+        listener = ReaderListener(reader.source, reader.signal)
+    }
+
+    private mutating func run() async {
+        while let round = reader.nextRound() {
+            do {
+                let hasChanges = try await step(round)
+                await lookAfter()
+                try await rest(hasChanges)
+            } catch {
+                guard await recover(from: error) else { return reader.failAll(error) }
+            }
+        }
+    }
+
+    // MARK: A step
+
+    private struct Step {
+        var reading: ChangeReading
+        var evaluated: [ChangeReader.Entry] = []
+        var statements = 0
+    }
+
+    /// Returns whether something has changed.
+    private mutating func step(_ round: ChangeReader.Round) async throws -> Bool {
+        let start: ChangeCursor
+        if let cursor { start = cursor } else { start = try await source.begin() }
+        cursor = start
+        var failed: ChangeReader.Entry?
+        let step: Step
+        do {
+            step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
+                var step = Step(reading: try await reader.read(from: start, isWhole: true))
+                if step.reading.refusal != nil { return step }
+                if let loss { step.reading.lose(loss, database.runtime) }
+                let (at, changes) = (step.reading.cursor, step.reading.changes)
+                let batch = changes.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes)
+                for entry in round.entries where entry.isNew || batch != nil || entry.subscriber.wantsStep {
+                    failed = entry
+                    try await entry.subscriber.evaluate(
+                        entry.isNew ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
+                    failed = nil
+                    step.evaluated.append(entry)
+                }
+                return step
+            }
+        } catch is StepIsVoid {
+            return true
+        } catch let error where !error.isPassing {
+            guard let failed, !Task.isCancelled else { throw error }
+            reader.fail(failed, error)
+            if error.meansNewSchema { await tell([]) }
+            return true
+        }
+        if let refusal = step.reading.refusal {
+            (cursor, loss) = (nil, refusal)
+            return true
+        }
+        if step.reading.isUnsafe || round.entries.contains(where: \.isNew) { try await source.flush() }
+        for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
+        (cursor, loss) = (step.reading.cursor, nil)
+        count(step, round)
+        reader.finish(round, at: step.reading.cursor)
+        if !step.reading.changedTables.isEmpty { await tell(step.reading.changedTables) }
+        return !step.reading.changes.isEmpty
+    }
+
+    private func count(_ step: Step, _ round: ChangeReader.Round) {
+        let reading = step.reading
+        database.trackingMetrics.withLock { metrics in
+            metrics.subscribers = round.entries.count
+            metrics.readings += 1
+            metrics.records += reading.records
+            (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
+            for case let gap? in reading.changes.values.map(\.gap) { metrics.gaps[gap.rawValue, default: 0] += 1 }
+        }
+        for (name, changes) in reading.changes {
+            guard let gap = changes.gap else { continue }
+            database.mistakes.note(
+                "changes are not named row by row", ["entity": "\(name)", "reason": gap.rawValue])
+        }
+    }
+
+    // MARK: Between steps
+
+    /// Keeps records coming, and looks for tables that have changed or are not recorded.
+    private mutating func lookAfter() async {
+        let now = MonotonicTime.now
+        do {
+            if now >= attendance {
+                attendance = now + source.attendance
+                try await source.attend()
+            }
+            if now >= check {
+                check = now + .seconds(10)
+                // Where no event trigger tells of DDL, the catalog is read again.
+                if try await source.check() { check = now + .seconds(60) } else { await tell([]) }
+            }
+        } catch {
+            // A lost connection is noticed by the next step.
+            database.mistakes.note("change tracking could not be looked after", ["error": "\(error)"])
+        }
+    }
+
+    private mutating func rest(_ hasChanges: Bool) async throws {
+        if hasChanges || reader.isAsked {
+            await wake()
+            let pause = pace.afterChanges()
+            if pause > .zero { _ = await reader.signal.wait(pause, hearsNotifications: false) }
+            return
+        }
+        if let sleep, sleep.end < .now { self.sleep = nil }
+        if source.notifies { listener.start() }
+        if sleep == nil, listener.isListening {
+            // One more reading before it sleeps.
+            sleep = (try await source.sleep(for: .seconds(60)), .now + .seconds(45))
+            return
+        }
+        let pause = pace.afterNothing(isAsleep: sleep != nil)
+        if await reader.signal.wait(pause, hearsNotifications: true) {
+            database.trackingMetrics.withLock { $0.wakeUps += 1 }
+        }
+    }
+
+    /// Says that no notification is wanted.
+    private mutating func wake() async {
+        guard let token = sleep?.token else { return }
+        sleep = nil
+        // If it fails, writers notify for some seconds more.
+        try? await source.wake(token)
+    }
+
+    /// Pauses before the step is run again; false if it never succeeds.
+    private mutating func recover(from error: any Error) async -> Bool {
+        database.trackingMetrics.withLock { $0.retries += 1 }
+        if error.meansNewSchema, !pace.keepsFailing {
+            _ = try? await database.readModel()
+        } else if !error.isPassing {
+            return false
+        }
+        database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
+        _ = await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
+        return true
+    }
+
+    /// Reads the model again, and tells what has changed.
+    ///
+    /// - Parameter tables: those that are known to have changed; others are told if they differ.
+    private func tell(_ tables: Set<UInt32>) async {
+        let before = database.schema
+        do {
+            reader.tellSchemaChanges(Self.changes(before, try await database.readModel(), tables))
+        } catch {
+            // Classes that do not fit: the old model stays, as for a call of the program.
+            database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
+        }
+    }
+
+    private static func changes(
+        _ before: DatabaseSchema, _ after: DatabaseSchema, _ tables: Set<UInt32>
+    ) -> Set<QualifiedName> {
+        var old = Dictionary(before.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var names: Set<QualifiedName> = []
+        for entity in after.entities {
+            let known = old.removeValue(forKey: entity.name)
+            if known != entity || tables.contains(entity.oid) { names.insert(entity.name) }
+        }
+        return names.union(old.keys)
+    }
+}
+
+extension ChangeReading {
+    /// Says of all tables that rows have changed which are not named.
+    fileprivate mutating func lose(_ gap: ChangeGap, _ runtime: SchemaRuntime) {
+        for entity in runtime.entities { changes[entity.name] = TableChanges(gap: gap) }
+    }
+}
+
+extension Error {
+    /// Whether the same may succeed later: the connection was lost, the server restarts or is busy.
+    var isPassing: Bool {
+        guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
+        switch error.code {
+        case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,
+            .commitUnknown,
+            .transactionBroken, .passwordUnavailable:
+            return true
+        default: break
+        }
+        guard let state = error.sqlState else { return false }
+        let isCancelled = state == .queryCanceled || state == .lockNotAvailable || state == .idleInTransactionTimeout
+        return isCancelled || ["08", "40", "53", "57"].contains(String(state.rawValue.prefix(2)))
+    }
+
+    /// Whether a table or column of the model is not there any more.
+    var meansNewSchema: Bool {
+        if (self as? KindredError)?.code == .schemaChanged { return true }
+        let error = self as? PostgresError ?? (self as? KindredError)?.underlying
+        return ["42703", "42P01", "42704", "0A000"].contains(error?.sqlState?.rawValue ?? "")
+    }
+}

@@ -1,0 +1,32 @@
+/// How long the change reader pauses between steps.
+struct ReaderPace {
+    /// The steps in a row that had changes.
+    private var busy = 0
+    /// The steps in a row that had none.
+    private var quiet = 0
+    /// The steps in a row that failed.
+    private var failures = 0
+
+    /// The first change after a quiet time is read at once. While changes go on, pauses grow, so that one step has many.
+    mutating func afterChanges() -> Duration {
+        (quiet, failures) = (0, 0)
+        busy += 1
+        return busy == 1 ? .zero : .milliseconds(min(40, 1 << min(busy, 6)))
+    }
+
+    /// A writer that saw the reader awake may commit after the reader has looked again, and notifies nobody.
+    mutating func afterNothing(isAsleep: Bool) -> Duration {
+        (busy, failures) = (0, 0)
+        quiet += 1
+        return .milliseconds(min(isAsleep ? 1_000 : 250, 5 << min(quiet - 1, 8)))
+    }
+
+    /// From 50 milliseconds to 2 seconds.
+    mutating func afterFailure() -> Duration {
+        failures += 1
+        return .milliseconds(min(2_000, 50 << min(failures - 1, 6)))
+    }
+
+    /// Whether steps have failed for some time.
+    var keepsFailing: Bool { failures > 5 }
+}
