@@ -43,35 +43,47 @@ struct LiveQuery: Sendable {
     /// Prepares a request; asks the catalog which tables it reads.
     ///
     /// Throws `KindredError` for a request whose answers cannot be followed.
-    init(_ query: SelectQuery, _ prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore) async throws {
+    static func prepared(
+        _ query: SelectQuery, _ prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore
+    ) async throws -> LiveQuery {
         guard query.lock == nil else {
             throw KindredError(
                 .invalidRequest, "A live request of \(entity.name) cannot lock rows: it only reads them",
                 entity: entity.name.description)
         }
-        try Self.requireFollowable(entity)
-        try prefetched.forEach { try Self.requireFollowable($0.destination) }
-        let (runtime, client) = (core.runtime, core.client)
-        let reads = try LiveReads(query, prefetched, of: entity, in: runtime.schema)
-        let resolved = try await LiveTables(client: client, schema: runtime.schema).resolve(reads)
-        self.reads = resolved.reads
+        try requireFollowable(entity)
+        try prefetched.forEach { try requireFollowable($0.destination) }
+        let schema = core.runtime.schema
+        let reads = try LiveReads(query, prefetched, of: entity, in: schema)
+        let resolved = try await LiveTables(client: core.client, schema: schema).resolve(reads)
+        return try LiveQuery(query, prefetched, of: entity, in: core, reads: resolved.reads, indirect: resolved.indirect)
+    }
+
+    /// Makes a request whose tables are known.
+    ///
+    /// - Parameter indirect: the tables that are read over views and policies.
+    init(
+        _ query: SelectQuery, _ prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime, in core: ContextCore,
+        reads: LiveReads, indirect: Set<QualifiedName> = []
+    ) throws {
+        let schema = core.runtime.schema
         self.core = ContextCore(
             database: core.database, model: SharedModel(of: core), faulting: .batch, isReadOnly: true)
         self.entity = entity
-        self.query = query.sortedByKey(in: runtime.schema)
+        self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
+        self.reads = reads
         isSorted = query.isSorted
         order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
-        let paths = try query.reads(in: runtime.schema).paths
+        let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
+        let isCut = query.limit != nil || query.offset != nil
         isAskedByKeys =
-            isTable && entity.rowTable == nil && query.limit == nil && query.offset == nil && prefetched.isEmpty
-            && (order != nil || !isSorted) && !resolved.indirect.contains(entity.name)
-            && resolved.reads.tables.keys.contains(entity.name)
-            && paths.allSatisfy { Self.leadsElsewhere($0, from: entity) }
-        equalities = isAskedByKeys && resolved.reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
-        statement = try self.query.statement(in: runtime.schema)
-        key = Key(statement, prefetched, of: entity, runtime)
+            isKnown && !isCut && prefetched.isEmpty && (order != nil || !isSorted) && !indirect.contains(entity.name)
+            && (try query.reads(in: schema).paths.allSatisfy { Self.leadsElsewhere($0, from: entity) })
+        equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
+        statement = try self.query.statement(in: schema)
+        key = Key(statement, prefetched, of: entity, core.runtime)
     }
 
     private static func requireFollowable(_ entity: EntityRuntime) throws {
