@@ -26,7 +26,8 @@ struct LiveFixture {
         return cells.row(entity.emptyRow(core.types).columns)
     }
 
-    func member(_ id: Int64, _ values: [String: PostgresValue] = [:], of entity: EntityRuntime? = nil) throws -> Member {
+    func member(_ id: Int64, _ values: [String: PostgresValue] = [:], of entity: EntityRuntime? = nil) throws -> Member
+    {
         let row = try row(of: entity ?? person, values.merging(["id": .integer(id)]) { first, _ in first })
         return Member(key: .integer(id), row: row)
     }

@@ -46,7 +46,7 @@ import Testing
         var random = SystemRandomNumberGenerator()
         let sort = [SortTerm(path: ["age"], ascending: ascending), SortTerm(path: ["id"])]
         let order = try #require(LiveOrder(sort, of: fixture.person))
-        func random(_ id: Int64) throws -> Member {
+        func person(_ id: Int64) throws -> Member {
             let age = Int64.random(in: 0...4, using: &random)
             return try fixture.member(id, age == 0 ? [:] : ["age": .integer(age)])
         }
@@ -62,7 +62,7 @@ import Testing
         }
         for round in 0..<200 {
             var people: [ObjectKey: Member] = [:]
-            for id in 0..<Int64(40) where Bool.random(using: &random) { people[.integer(id)] = try random(id) }
+            for id in 0..<Int64(40) where Bool.random(using: &random) { people[.integer(id)] = try person(id) }
             let snapshot = LiveSnapshot(try sorted(people.values))
             var found: [Member] = []
             let count = round.isMultiple(of: 2) ? 5 : 40
@@ -70,7 +70,7 @@ import Testing
             for key in keys {
                 people[key] = nil
                 guard Bool.random(using: &random) else { continue }
-                let member = try random(key.integer ?? 0)
+                let member = try person(key.integer ?? 0)
                 people[key] = member
                 found.append(member)
             }
@@ -109,7 +109,8 @@ import Testing
 
     @Test func aContextShowsASnapshotWithoutStatements() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .forbidden, isReadOnly: true)
+            database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .forbidden,
+            isReadOnly: true)
         let context = core.context
         let people = [try fixture.member(1, ["age": .integer(1)]), try fixture.member(2)]
         let first = try snapshot(people, [.integer(1): try emails(1, [1, 2]), .integer(2): []])

@@ -85,7 +85,9 @@ extension LiveSections: AsyncSequence {
             }
             let last = values
             values = sections.map(\.value)
-            let difference = LiveDifference(from: last ?? sections.map(\.value), to: sections.map(\.value)) { _, _ in true }
+            let difference = LiveDifference(from: last ?? sections.map(\.value), to: sections.map(\.value)) { _, _ in
+                true
+            }
             return LiveSectionsUpdate(
                 sections: sections, removedSections: difference.removals, insertedSections: difference.insertions,
                 update: update)

@@ -56,14 +56,16 @@ struct LiveQuery: Sendable {
         let schema = core.runtime.schema
         let reads = try LiveReads(query, prefetched, of: entity, in: schema)
         let resolved = try await LiveTables(client: core.client, schema: schema).resolve(reads)
-        return try LiveQuery(query, prefetched, of: entity, in: core, reads: resolved.reads, indirect: resolved.indirect)
+        return try LiveQuery(
+            query, prefetched, of: entity, in: core, reads: resolved.reads, indirect: resolved.indirect)
     }
 
     /// Makes a request whose tables are known.
     ///
     /// - Parameter indirect: the tables that are read over views and policies.
     init(
-        _ query: SelectQuery, _ prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime, in core: ContextCore,
+        _ query: SelectQuery, _ prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
+        in core: ContextCore,
         reads: LiveReads, indirect: Set<QualifiedName> = []
     ) throws {
         let schema = core.runtime.schema
@@ -78,9 +80,10 @@ struct LiveQuery: Sendable {
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
         let isCut = query.limit != nil || query.offset != nil
+        let paths = try query.reads(in: schema).paths
         isAskedByKeys =
             isKnown && !isCut && prefetched.isEmpty && (order != nil || !isSorted) && !indirect.contains(entity.name)
-            && (try query.reads(in: schema).paths.allSatisfy { Self.leadsElsewhere($0, from: entity) })
+            && paths.allSatisfy { Self.leadsElsewhere($0, from: entity) }
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         statement = try self.query.statement(in: schema)
         key = Key(statement, prefetched, of: entity, core.runtime)

@@ -17,7 +17,9 @@ final class LiveSnapshot: Sendable {
     func keepingOrder(of last: LiveSnapshot) -> LiveSnapshot {
         let places = Dictionary(
             last.rows.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-        let known = rows.filter { places[$0.key] != nil }.sorted { places[$0.key, default: 0] < places[$1.key, default: 0] }
+        let known = rows.filter { places[$0.key] != nil }.sorted {
+            places[$0.key, default: 0] < places[$1.key, default: 0]
+        }
         return LiveSnapshot(known + rows.filter { places[$0.key] == nil }, branches)
     }
 
