@@ -10,6 +10,22 @@ final class LiveHub: ChangeSubscriber {
         /// Those whose first answer has to be of a step that begins after they came.
         var joining: [LiveConsumer] = []
         var isClosed = false
+        /// The tables behind relations, as the catalog said while a model was in use.
+        var tables: [TablesKey: LiveTables] = [:]
+    }
+
+    private struct TablesKey: Hashable {
+        let runtime: SchemaRuntime
+        let names: Set<QualifiedName>
+
+        static func == (left: TablesKey, right: TablesKey) -> Bool {
+            left.runtime === right.runtime && left.names == right.names
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(runtime))
+            hasher.combine(names)
+        }
     }
 
     /// An answer that a step has found.
@@ -55,6 +71,19 @@ final class LiveHub: ChangeSubscriber {
             reference.object = made
             return (made, true)
         }
+    }
+
+    /// The tables that stand behind some relations: asked once for a model while live requests are followed.
+    ///
+    /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
+    static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
+        let key = TablesKey(runtime: core.runtime, names: names)
+        let hub = core.database.liveHubReference.withLock { $0.object as? LiveHub }
+        if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
+        let asked = try await LiveTables(behind: names, in: core.runtime.schema, core.client)
+        // What is refused may be allowed soon.
+        if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
+        return asked
     }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }

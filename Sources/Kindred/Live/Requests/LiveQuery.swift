@@ -55,7 +55,7 @@ struct LiveQuery: Sendable {
         try prefetched.forEach { try requireFollowable($0.destination) }
         let schema = core.runtime.schema
         let reads = try LiveReads(query, prefetched, of: entity, in: schema)
-        let resolved = try await LiveTables(client: core.client, schema: schema).resolve(reads)
+        let resolved = try await LiveHub.tables(behind: Set(reads.tables.keys), in: core).resolve(reads)
         return try LiveQuery(
             query, prefetched, of: entity, in: core, reads: resolved.reads, indirect: resolved.indirect)
     }
