@@ -77,7 +77,7 @@ extension LiveRequest: AsyncSequence {
             let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.show(rows) })
             let cause = shown == nil ? .first : answer.cause
             shown = snapshot
-            return LiveUpdate(objects, difference, removed: removed, cause, answer.cursor)
+            return LiveUpdate(objects, difference, removed: removed, cause: cause, at: answer.cursor)
         }
     }
 

@@ -36,7 +36,7 @@ final class LiveHub: ChangeSubscriber {
         var changed: LiveSources.RowChanges?
     }
 
-    /// What the running step has found so far.
+    /// The answers that the running step has found so far.
     private struct Step {
         var found: [Found] = []
         var joined: [LiveConsumer] = []
@@ -144,14 +144,17 @@ final class LiveHub: ChangeSubscriber {
             try await evaluating(number) { query, latest in
                 let keys = changes.presentKeys
                 let found = keys.isEmpty ? [] : try await query.rows(among: keys)
-                return try self.changed(number, query, latest, LiveSources.RowChanges(keys: changes.keys, found: found))
+                return try self.changed(
+                    number, by: LiveSources.RowChanges(keys: changes.keys, found: found), query, from: latest)
             }
         }
         for (entity, changes) in work.routed {
             let rows = try await rows(of: entity, changes.presentKeys)
-            let routed = try state.withLock { try $0.sources.routed(entity, changes, rows) }
+            let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
             for (number, changes) in routed where work.whole[number] == nil {
-                try await evaluating(number) { query, latest in try self.changed(number, query, latest, changes) }
+                try await evaluating(number) { query, latest in
+                    try self.changed(number, by: changes, query, from: latest)
+                }
             }
         }
     }
@@ -180,7 +183,7 @@ final class LiveHub: ChangeSubscriber {
 
     /// The answer to a request after changes of some rows; nil if it has none of them.
     private func changed(
-        _ number: Int, _ query: LiveQuery, _ latest: LiveSnapshot?, _ changes: LiveSources.RowChanges
+        _ number: Int, by changes: LiveSources.RowChanges, _ query: LiveQuery, from latest: LiveSnapshot?
     ) throws -> Found? {
         guard let latest, !changes.found.isEmpty || latest.rows.contains(where: { changes.keys.contains($0.key) })
         else { return nil }

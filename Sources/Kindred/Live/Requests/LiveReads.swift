@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// What a live request reads: a change of anything else cannot change its answer.
+/// The tables and columns that a live request reads: a change of anything else cannot change its answer.
 struct LiveReads: Sendable {
     /// The columns by table; nil for all of them.
     private(set) var tables: [QualifiedName: Set<String>?] = [:]
@@ -29,18 +29,11 @@ struct LiveReads: Sendable {
 }
 
 extension LiveReads {
-    /// What a request reads, by the names of the model's entities: condition, order, and all of what it shows.
-    init(_ query: SelectQuery, _ prefetched: PrefetchTree, of entity: EntityRuntime, in schema: DatabaseSchema) throws {
-        for column in try query.reads(in: schema).columns { add(column.name, of: column.entity) }
-        add(entity.name)
-        add(prefetched)
-    }
-
-    private mutating func add(_ tree: PrefetchTree) {
-        for (relationship, deeper) in tree.branches {
-            add(relationship.destination.name)
-            if let helper = relationship.helper { add(helper.entity.name) }
-            add(deeper)
+    /// The columns that decide which objects a request finds, and all that it shows, by the names of the model's entities.
+    init(_ reads: RequestReads) {
+        for entity in reads.entities {
+            for column in reads.columns(of: entity) { add(entity.entity.attributes[column].name, of: entity.name) }
         }
+        for name in reads.others { add(name) }
     }
 }

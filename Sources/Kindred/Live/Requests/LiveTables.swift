@@ -23,7 +23,7 @@ struct LiveTables: Sendable {
         for name in names {
             if let oid = schema[name]?.oid { starts[Int64(oid)] = name }
         }
-        let statement = try LiveStatements.tables(read: starts.keys.sorted().map { UInt32(truncatingIfNeeded: $0) })
+        let statement = try LiveStatements.tables(read: starts.keys.sorted())
         let rows: QueryResult
         do {
             rows = try await client.execute(statement)
@@ -42,26 +42,33 @@ struct LiveTables: Sendable {
         }
     }
 
-    /// What a request reads, by tables: views and policies stand for the tables that they name, which `indirect` has.
+    /// A request's reads by tables.
+    struct Found: Sendable {
+        var reads = LiveReads()
+        /// The tables that views and policies name.
+        var indirect: Set<QualifiedName> = []
+    }
+
+    /// Finds the tables of a request's reads: views and policies stand for the tables that they name.
     ///
     /// Throws `KindredError` `.invalidRequest` for relations that cannot be followed, `.trackingNotEnabled` with the names of
     /// all tables whose changes are not recorded.
-    func resolve(_ reads: LiveReads) throws -> (reads: LiveReads, indirect: Set<QualifiedName>) {
-        var found = LiveReads()
-        var (indirect, untracked): (Set<QualifiedName>, Set<QualifiedName>) = ([], [])
+    func resolve(_ reads: LiveReads) throws -> Found {
+        var found = Found()
+        var untracked: Set<QualifiedName> = []
         for relation in relations {
             if let what = Self.unfollowable[relation.kind] { throw Self.unfollowable(relation.name, what) }
             guard relation.kind == "r" || relation.kind == "p" else { continue }
             if !relation.isTracked { untracked.insert(relation.name) }
-            if !relation.isOwn { indirect.insert(relation.name) }
+            if !relation.isOwn { found.indirect.insert(relation.name) }
             if relation.isOwn, let columns = reads.tables[relation.start], let columns {
-                for column in columns { found.add(column, of: relation.name) }
+                for column in columns { found.reads.add(column, of: relation.name) }
             } else {
-                found.add(relation.name)
+                found.reads.add(relation.name)
             }
         }
         guard untracked.isEmpty else { throw Self.untracked(untracked) }
-        return (found, indirect)
+        return found
     }
 
     /// Whether the changes of all tables are recorded.
