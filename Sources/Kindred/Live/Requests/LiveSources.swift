@@ -177,7 +177,7 @@ struct LiveSources: Sendable {
                 }
             }
         }
-        for (entity, route) in routes {
+        for entity in routes.keys {
             guard let changes = batch.changes[entity.name] else { continue }
             guard changes.gap == nil else {
                 for number in numbers(of: entity) where sources[number]?.latest != nil {
