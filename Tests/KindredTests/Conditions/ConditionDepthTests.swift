@@ -23,6 +23,7 @@ import Testing
                     returning: Result {
                         var query = SelectQuery(entity: entity)
                         try query.narrow(by: Condition(format: format, arguments: []), in: ConditionFixture.schema)
+                        _ = try query.countStatement(in: ConditionFixture.schema)
                     }
                 )
             }

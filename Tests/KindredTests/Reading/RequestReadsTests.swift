@@ -127,7 +127,7 @@ import Testing
             of: try query("person", "ANY emailSet.size > 5"), prefetching: try tree("person", "emailSet", "person"),
             in: Self.runtime)
         #expect(reads.places.map(path) == ["", "emailSet", "emailSet.person"])
-        #expect(reads.places.allSatisfy(\.isShown))
+        #expect(reads.places.allSatisfy { $0.isShown })
         let emails = reads.places[1]
         #expect(names(emails.decidingColumns, of: emails.entity) == ["person_id", "size"])
         #expect(emails.columns == ColumnSet(emails.entity.entity.attributes.indices))

@@ -41,27 +41,7 @@ extension ConditionTerm {
             text += ") IS NOT TRUE"
         // Separate functions: their locals would enlarge the stack frame of every level of a deep condition.
         case .comparison, .isNull, .isNotNull, .between, .element, .sameOrMissing, .text: try writeTest(to: &text)
-        case .sameRow, .row, .search: try writeRare(to: &text)
-        case .exists(let members):
-            text += "EXISTS (SELECT 1 FROM "
-            try members.write(to: &text)
-            text += ")"
-        case .anyElement(let rows, let term):
-            text += "EXISTS (SELECT 1 FROM "
-            try rows.write(to: &text)
-            text += " WHERE "
-            try term.write(to: &text)
-            text += ")"
-        case .after(let beyond, let same, let next):
-            text += "("
-            for term in beyond {
-                try term.write(to: &text)
-                text += " OR "
-            }
-            try same.write(to: &text)
-            text += " AND "
-            try next.write(to: &text)
-            text += ")"
+        case .sameRow, .row, .search, .exists, .anyElement, .after: try writeRare(to: &text)
         }
     }
 
@@ -124,6 +104,26 @@ extension ConditionTerm {
             let subject = try search.text.sql
             text += search.isVector ? subject : "to_tsvector(\(configuration)\(subject))"
             text += " @@ websearch_to_tsquery(\(configuration)\(search.pattern))"
+        case .exists(let members):
+            text += "EXISTS (SELECT 1 FROM "
+            try members.write(to: &text)
+            text += ")"
+        case .anyElement(let rows, let term):
+            text += "EXISTS (SELECT 1 FROM "
+            try rows.write(to: &text)
+            text += " WHERE "
+            try term.write(to: &text)
+            text += ")"
+        case .after(let beyond, let same, let next):
+            text += "("
+            for term in beyond {
+                try term.write(to: &text)
+                text += " OR "
+            }
+            try same.write(to: &text)
+            text += " AND "
+            try next.write(to: &text)
+            text += ")"
         default: try write(to: &text)
         }
     }

@@ -132,7 +132,7 @@ extension ConditionResolver {
         places.append(place)
         // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
-        return (places.count - 1, MemberRows(source: source, link: pairs(own, columns, row) + isOwn))
+        return (places.count - 1, MemberRows(source: source, link: pairs(own, columns, of: row) + isOwn))
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.

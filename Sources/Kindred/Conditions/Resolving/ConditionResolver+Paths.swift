@@ -140,7 +140,7 @@ extension ConditionResolver {
             RowJoin(
                 kind: isMember ? .inner : isOne ? .one : .left, source: source,
                 hidden: isOne && entity.rowTables != nil ? Attribute.table.name : nil,
-                condition: pairs(values, columns, JoinedRow(alias: alias, entity: entity)) + isOwn))
+                condition: pairs(values, columns, of: JoinedRow(alias: alias, entity: entity)) + isOwn))
         places[place].alias = alias
         return alias
     }
@@ -158,7 +158,7 @@ extension ConditionResolver {
     }
 
     /// The equality of values and a row's columns, such as `t1."a" = x AND t1."b" = y`.
-    func pairs(_ values: [ValueTerm], _ columns: [String], _ row: JoinedRow) -> [ConditionTerm] {
+    func pairs(_ values: [ValueTerm], _ columns: [String], of row: JoinedRow) -> [ConditionTerm] {
         zip(values, columns).map { .comparison(.column(row.column($1)), .equal, $0) }
     }
 }
