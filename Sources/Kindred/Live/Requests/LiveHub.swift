@@ -1,0 +1,274 @@
+import KindredPostgres
+import KindredSchema
+
+/// Follows the database's changes for all live requests of a process: one subscriber of the reader for any number of requests.
+///
+/// It lives while somebody iterates over a live request.
+final class LiveHub: ChangeSubscriber {
+    private struct State {
+        var sources = LiveSources()
+        /// Those whose first answer has to be of a step that begins after they came.
+        var joining: [LiveConsumer] = []
+        var isClosed = false
+        /// How often in a row a request could not be answered in time.
+        var failures: [Int: Int] = [:]
+        /// The tables behind relations, as the catalog said while a model was in use.
+        var tables: [TablesKey: LiveTables] = [:]
+
+        /// Whether requests take too long each time: the others cannot wait for them.
+        mutating func isHopeless(_ numbers: [Int], _ error: any Error) -> Bool {
+            guard error.isOfStatement else { return false }
+            for number in numbers { failures[number, default: 0] += 1 }
+            return numbers.contains { failures[$0, default: 0] >= 3 }
+        }
+    }
+
+    private struct TablesKey: Hashable {
+        let runtime: SchemaRuntime
+        let names: Set<QualifiedName>
+
+        static func == (left: TablesKey, right: TablesKey) -> Bool {
+            left.runtime === right.runtime && left.names == right.names
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(runtime))
+            hasher.combine(names)
+        }
+    }
+
+    /// An answer that a step has found.
+    private struct Found: Sendable {
+        let number: Int
+        let snapshot: LiveSnapshot
+        let cause: LiveCause
+        var changed: LiveSources.RowChanges?
+    }
+
+    /// The answers that the running step has found so far.
+    private struct Step {
+        var found: [Found] = []
+        var joined: [LiveConsumer] = []
+    }
+
+    /// So many new requests are asked in one step, so that the others do not wait long for theirs.
+    private static let newPerStep = 200
+
+    private let reader: ChangeReader
+    private let state = RankedMutex(State(), .leaf)
+    private let step = RankedMutex(Step(), .leaf)
+
+    private init(_ reader: ChangeReader) { self.reader = reader }
+
+    // MARK: Consumers
+
+    /// Begins to follow a request for a consumer; errors reach it as answers do.
+    static func join(_ consumer: LiveConsumer, of database: Database) -> LiveHub {
+        while true {
+            guard let (hub, isNew) = hub(of: database), hub.add(consumer) else { continue }
+            if isNew { hub.start() } else { hub.reader.askForStep() }
+            return hub
+        }
+    }
+
+    /// The hub of a database, made if there is none that is open; nil if another task has made one meanwhile.
+    private static func hub(of database: Database) -> (hub: LiveHub, isNew: Bool)? {
+        let known = database.liveHubReference.withLock { $0.object as? LiveHub }
+        if let known, !known.isClosed { return (known, false) }
+        let made = LiveHub(database.changeReader)
+        return database.liveHubReference.withLock { reference in
+            guard reference.object as? LiveHub === known else { return nil }
+            reference.object = made
+            return (made, true)
+        }
+    }
+
+    /// The tables that stand behind some relations: asked once for a model while live requests are followed.
+    ///
+    /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
+    static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
+        let key = TablesKey(runtime: core.runtime, names: names)
+        let hub = core.database.liveHubReference.withLock { $0.object as? LiveHub }
+        if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
+        let asked = try await LiveTables(behind: names, in: core.runtime.schema, core.client)
+        // What is refused may be allowed soon.
+        if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
+        return asked
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// False if the hub has ended meanwhile.
+    private func add(_ consumer: LiveConsumer) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            _ = state.sources.add(consumer)
+            state.joining.append(consumer)
+            return true
+        }
+    }
+
+    private func start() {
+        // Detached: following has no part in the caller's transaction or limits.
+        Task.detached { [self] in
+            do {
+                try await reader.add(self)
+                if isClosed { reader.remove(self) }
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// Ends the following for a consumer; the last one ends the hub.
+    func leave(_ consumer: LiveConsumer) {
+        let isLast = state.withLock { state in
+            state.joining.removeAll { $0 === consumer }
+            state.sources.remove(consumer)
+            guard state.sources.isEmpty, !state.isClosed else { return false }
+            state.isClosed = true
+            return true
+        }
+        if isLast { reader.remove(self) }
+    }
+
+    // MARK: Steps
+
+    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty } }
+
+    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
+        step.withLock { $0 = Step() }
+        let (work, joining, new) = state.withLock { state in
+            let joining = state.joining.prefix(Self.newPerStep)
+            let new = joining.compactMap { state.sources.unanswered($0) }
+            return (batch.map { state.sources.work(for: $0) }, Array(joining), Set(new))
+        }
+        if let work { try await evaluate(work) }
+        for number in new { try await evaluate(number, .first) }
+        step.withLock { $0.joined = joining }
+    }
+
+    private func evaluate(_ work: LiveSources.Work) async throws {
+        for (number, cause) in work.whole { try await evaluate(number, cause) }
+        for (number, changes) in work.byKeys {
+            try await evaluating(number) { query, latest in
+                let found = try await query.snapshot(among: changes.presentKeys)
+                return try await self.changed(number, to: query, from: latest, by: changes.keys, found)
+            }
+        }
+        for (entity, changes) in work.routed {
+            let rows = try await giving(up: { $0.numbers(of: entity) }) {
+                try await self.rows(of: entity, changes.presentKeys)
+            }
+            let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
+            for (number, changes) in routed where work.whole[number] == nil {
+                try await evaluating(number) { query, latest in
+                    try await self.changed(
+                        number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
+                }
+            }
+        }
+    }
+
+    /// The changed rows of an entity, to find requests by their values.
+    private func rows(of entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [Member] {
+        guard let client = state.withLock({ $0.sources.core(of: entity)?.client }) else { return [] }
+        var members: [Member] = []
+        for keys in keys.slices() {
+            let result = try await client.execute(try entity.select(byKeys: keys), for: entity.name)
+            let rows = try EntityRows(result, of: entity)
+            members += try result.indices.compactMap { position in
+                let row = try rows[position]
+                return try ObjectKey(row, entity.key).map { Member(key: $0, row: row) }
+            }
+        }
+        return members
+    }
+
+    /// Asks a request anew.
+    private func evaluate(_ number: Int, _ cause: LiveCause) async throws {
+        try await evaluating(number) { query, _ in
+            Found(number: number, snapshot: try await query.snapshot(), cause: cause)
+        }
+    }
+
+    /// The answer to a request after changes of some rows; nil if it has none of them.
+    ///
+    /// - Parameter found: the part of the answer that has these rows.
+    private func changed(
+        _ number: Int, to query: LiveQuery, from latest: LiveSnapshot?, by keys: Set<ObjectKey>, _ found: LiveSnapshot
+    ) async throws -> Found? {
+        guard let latest, !found.rows.isEmpty || latest.rows.contains(where: { keys.contains($0.key) })
+        else { return nil }
+        guard let snapshot = try query.replacing(keys, in: latest, with: found) else {
+            return Found(number: number, snapshot: try await query.snapshot(), cause: .change)
+        }
+        return Found(
+            number: number, snapshot: snapshot, cause: .change,
+            changed: LiveSources.RowChanges(keys: keys, found: found.rows))
+    }
+
+    /// Runs a part of the step that is about one request.
+    private func evaluating(
+        _ number: Int, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
+    ) async throws {
+        guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
+        let found = try await giving(up: { _ in [number] }) { try await body(source.query, source.latest) }
+        if let found { step.withLock { $0.found.append(found) } }
+    }
+
+    /// Runs a part of the step; where it cannot be done, the requests that it is about fail alone.
+    private func giving<T>(up numbers: (LiveSources) -> [Int], _ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch {
+            let left = try state.withLock { state in
+                let numbers = numbers(state.sources)
+                let isPassing = error.isPassing && !state.isHopeless(numbers, error)
+                if isPassing || error is CancellationError { throw error }
+                let left = numbers.flatMap { state.sources.remove($0) }
+                state.joining.removeAll { consumer in left.contains { $0 === consumer } }
+                return left
+            }
+            for consumer in left { consumer.fail(error) }
+            // The error has ended the transaction; the others are asked again in another one.
+            throw StepIsVoid()
+        }
+    }
+
+    func commit(at cursor: ChangeCursor) {
+        let step = step.withLock { step in
+            defer { step = Step() }
+            return step
+        }
+        let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
+            state.failures = [:]
+            var answers: [(LiveConsumer, LiveAnswer)] = []
+            let joined = Set(step.joined.map { ObjectIdentifier($0) })
+            let waiting = Set(state.joining.map { ObjectIdentifier($0) })
+            for found in step.found {
+                let answer = LiveAnswer(snapshot: found.snapshot, cause: found.cause, cursor: cursor)
+                for consumer in state.sources.set(found.snapshot, of: found.number, changed: found.changed)
+                where !waiting.contains(ObjectIdentifier(consumer)) {
+                    answers.append((consumer, answer))
+                }
+            }
+            state.joining.removeAll { joined.contains(ObjectIdentifier($0)) }
+            for consumer in step.joined where waiting.contains(ObjectIdentifier(consumer)) {
+                guard let latest = state.sources.latest(for: consumer) else { continue }
+                answers.append((consumer, LiveAnswer(snapshot: latest, cause: .first, cursor: cursor)))
+            }
+            return answers
+        }
+        for (consumer, answer) in answers { consumer.give(answer) }
+    }
+
+    func fail(_ error: any Error) {
+        let consumers = state.withLock { state in
+            state.isClosed = true
+            defer { (state.sources, state.joining) = (LiveSources(), []) }
+            return state.sources.sources.values.flatMap(\.consumers.values)
+        }
+        for consumer in consumers { consumer.fail(error) }
+    }
+}

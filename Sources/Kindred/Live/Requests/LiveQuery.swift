@@ -1,0 +1,231 @@
+import KindredPostgres
+import KindredSchema
+
+/// A request that is asked again and again, apart from the contexts that show its answers.
+struct LiveQuery: Sendable {
+    /// Asks the server; it has no objects.
+    let core: ContextCore
+    let entity: EntityRuntime
+    let query: SelectQuery
+    let prefetched: PrefetchTree
+    let reads: LiveReads
+    /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
+    let isAskedByKeys: Bool
+    /// The columns and values that decide alone whether a row is in the answer; nil if the server has to.
+    let equalities: LiveEqualities?
+    /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
+    let order: LiveOrder?
+    /// The entity's columns that decide which rows are in the answer, and where.
+    private let decidingColumns: ColumnSet
+    /// Whether the rows have an order at all; otherwise each keeps its place.
+    let isSorted: Bool
+    let key: Key
+    private let statement: Statement
+
+    /// The parts that equal requests have in common, so that one evaluation is enough for all of them.
+    struct Key: Hashable, Sendable {
+        private let runtime: ObjectIdentifier
+        private let entity: Int
+        private let text: StatementText
+        private let parameters: [UInt8]
+        /// Type, offset and length of each parameter.
+        private let slots: [[Int]]
+        private let prefetched: [[Int]]
+
+        init(
+            _ statement: Statement, prefetching prefetched: PrefetchTree, of entity: EntityRuntime,
+            in runtime: SchemaRuntime
+        ) {
+            self.runtime = ObjectIdentifier(runtime)
+            self.entity = entity.index
+            text = statement.text
+            parameters = statement.bindings.bytes
+            slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
+            self.prefetched = prefetched.slots.sorted { $0.lexicographicallyPrecedes($1) }
+        }
+    }
+
+    /// Prepares a request; asks the catalog which tables it reads.
+    ///
+    /// Throws `KindredError` for a request whose answers cannot be followed.
+    static func prepared(
+        _ query: SelectQuery, prefetching prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore
+    ) async throws -> LiveQuery {
+        guard query.lock == nil else {
+            throw KindredError(
+                .invalidRequest, "A live request of \(entity.name) cannot lock rows: it only reads them",
+                entity: entity.name.description)
+        }
+        try requireFollowable(entity)
+        try prefetched.forEach { try requireFollowable($0.destination) }
+        let found = try RequestReads(of: query, prefetching: prefetched, in: core.runtime)
+        let reads = LiveReads(found)
+        let tables = try await LiveHub.tables(behind: Set(reads.tables.keys), in: core).resolve(reads)
+        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: found, from: tables)
+    }
+
+    /// Makes a request whose tables are known.
+    init(
+        _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
+        in core: ContextCore, reading found: RequestReads, from tables: LiveTables.Found
+    ) throws {
+        let schema = core.runtime.schema
+        self.core = ContextCore(
+            database: core.database, model: SharedModel(of: core), faulting: .batch, isReadOnly: true)
+        self.entity = entity
+        self.query = query.sortedByKey(in: schema)
+        self.prefetched = prefetched
+        reads = tables.reads
+        isSorted = query.isSorted
+        order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
+        let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
+        let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
+        let isCut = query.limit != nil || query.offset != nil
+        let isReadOnce = !tables.indirect.contains(entity.name) && found.readsOwnRowsOnce
+        decidingColumns = found.places.first?.decidingColumns ?? []
+        isAskedByKeys = isKnown && !isCut && isReadOnce
+        equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
+        statement = try self.query.statement(in: schema)
+        key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
+    }
+
+    private static func requireFollowable(_ entity: EntityRuntime) throws {
+        switch entity.entity.kind {
+        case .materializedView: throw LiveTables.unfollowable(entity.name, "a materialized view")
+        case .foreignTable: throw LiveTables.unfollowable(entity.name, "a foreign table")
+        default: break
+        }
+        guard entity.key.isEmpty else { return }
+        throw KindredError(
+            .invalidRequest, "\(entity.name) has no key, by which a live request could tell its objects apart",
+            entity: entity.name.description)
+    }
+
+    // MARK: Asking
+
+    /// The answer: one statement, and one more for each prefetched relationship.
+    func snapshot() async throws -> LiveSnapshot {
+        let statement = query.comparesObjects ? try query.statement(in: core.runtime.schema) : statement
+        let rows = try await members(statement)
+        return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
+    }
+
+    /// The part of the answer that has the rows among some keys, in any order.
+    func snapshot(among keys: [ObjectKey]) async throws -> LiveSnapshot {
+        var rows: [Member] = []
+        for keys in keys.slices() {
+            rows += try await members(try query.statement(in: core.runtime.schema, among: keys, of: entity))
+        }
+        return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
+    }
+
+    /// The answer after some of its rows have changed and nothing else; nil if the server has to say where rows belong.
+    ///
+    /// - Parameters:
+    ///   - keys: the rows that have changed.
+    ///   - found: the part of the answer that has those of them that are in it now.
+    func replacing(_ keys: Set<ObjectKey>, in latest: LiveSnapshot, with found: LiveSnapshot) throws -> LiveSnapshot? {
+        if isSorted, order == nil, !latest.keepsPlaces(of: found, decidedBy: decidingColumns) { return nil }
+        return try latest.replacing(keys, with: found, order)
+    }
+
+    /// The rows of a statement, each once.
+    private func members(_ statement: Statement) async throws -> [Member] {
+        let result = try await core.client.execute(statement, for: entity.name)
+        let rows = try EntityRows(result, of: entity)
+        var seen: Set<ObjectKey> = []
+        return try result.indices.compactMap { position in
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, entity.key), seen.insert(key).inserted else { return nil }
+            return Member(key: key, row: row)
+        }
+    }
+
+    /// The prefetched relationships of some rows.
+    private func branches(_ tree: PrefetchTree, of rows: [Row]) async throws -> [LiveBranch] {
+        var branches: [LiveBranch] = []
+        for (relationship, deeper) in tree.branches {
+            let owners = KeyNumbers(try rows.compactMap { try relationship.ownKey($0) })
+            var members: [ObjectKey: [Member]] = [:]
+            if owners.count > 0 {
+                let batch = try await Loader(core).query(relationship, owners)
+                for owner in owners.keys {
+                    let found = batch.members(of: owner)?.members ?? []
+                    // Without an order of their own they come as the server finds them, which changes by itself.
+                    let isOrdered = relationship.position != nil || found.count < 2
+                    members[owner] = isOrdered ? found : found.sortedByKey()
+                }
+            }
+            let branch = LiveBranch(relationship, members: members)
+            let below = try await self.branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
+            branches.append(LiveBranch(relationship, members: members, branches: below))
+        }
+        return branches
+    }
+}
+
+extension RequestReads {
+    /// Whether the request's own rows are read nowhere else: neither over relationships nor by views.
+    fileprivate var readsOwnRowsOnce: Bool {
+        guard let own = places.first?.entity, others.isEmpty else { return false }
+        return places.dropFirst().allSatisfy {
+            $0.entity !== own && $0.helper?.entity !== own && !$0.entity.entity.isView
+        }
+    }
+}
+
+extension PrefetchTree {
+    /// Calls `body` with each relationship.
+    func forEach(_ body: (RelationshipRuntime) throws -> Void) rethrows {
+        for (relationship, deeper) in branches {
+            try body(relationship)
+            try deeper.forEach(body)
+        }
+    }
+
+    /// The path of slots to each relationship.
+    fileprivate var slots: [[Int]] {
+        branches.flatMap { branch in
+            [[branch.relationship.slot]] + branch.tree.slots.map { [branch.relationship.slot] + $0 }
+        }
+    }
+}
+
+extension [Member] {
+    /// By their keys, in an order that is always the same.
+    fileprivate func sortedByKey() -> [Member] {
+        let integers = compactMap(\.key.integer)
+        guard integers.count != count else { return sorted { $0.key.integer ?? 0 < $1.key.integer ?? 0 } }
+        return map { (member: $0, text: $0.key.values.map(\.description)) }
+            .sorted { $0.text.lexicographicallyPrecedes($1.text) }.map(\.member)
+    }
+}
+
+extension LiveSnapshot {
+    /// The answer as rows for a context to show.
+    func rows(of entity: EntityRuntime) -> SnapshotRows {
+        SnapshotRows(entity: entity, members: rows, branches: branches.map(\.shown))
+    }
+}
+
+extension LiveBranch {
+    fileprivate var shown: SnapshotRows.Branch {
+        var places: [ObjectKey: Int] = [:]
+        var rows: [Member] = []
+        let owners = members.map { owner, members in
+            (
+                owner: owner,
+                members: members.map { member in
+                    if let place = places[member.key] { return place }
+                    places[member.key] = rows.count
+                    rows.append(member)
+                    return rows.count - 1
+                }
+            )
+        }
+        return SnapshotRows.Branch(
+            relationship: relationship, places: owners,
+            rows: SnapshotRows(
+                entity: relationship.destination, members: rows, branches: branches.map(\.shown)))
+    }
+}

@@ -1,0 +1,34 @@
+import KindredPostgres
+import KindredSchema
+
+extension SelectQuery {
+    /// Whether the rows have an order, besides that of their keys.
+    var isSorted: Bool { !sort.isEmpty || memberOrder != nil }
+
+    /// The query with the key behind its sort keys, so that each of its rows has one place.
+    func sortedByKey(in schema: DatabaseSchema) -> SelectQuery {
+        // The order of an ordered relationship's members ends with the key.
+        if sort.isEmpty, memberOrder != nil { return self }
+        var query = self
+        for name in entity.identity where !sort.contains(where: { $0.path == [name] }) {
+            // A type without an order cannot be sorted by.
+            try? query.append(SortTerm(path: [name]), in: schema)
+        }
+        return query
+    }
+
+    /// Whether the SQL holds the keys of objects, which may get others.
+    var comparesObjects: Bool { condition?.resolver.comparesObjects ?? false }
+
+    /// `SELECT` of the rows among some keys that fulfil the condition, in any order.
+    func statement(in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime) throws -> Statement {
+        let (start, condition) = try begin(in: schema)
+        var resolver = start
+        let keys = try resolver.parameters.keys(keys, of: runtime.key, in: runtime)
+        var text = "SELECT \(try Self.columns(of: entity)) FROM "
+        try writeRows(resolver, nil, further: condition, to: &text)
+        text += condition == nil ? " WHERE " : " AND "
+        text += try keys.condition("t0")
+        return resolver.parameters.statement(StatementText(text))
+    }
+}
