@@ -19,7 +19,7 @@ package final class ContextCore: Sendable {
     let clock = ContextClock()
     /// The time of the last note on any row or relationship: an answer checked later than that is valid.
     let notedAt = Atomic(ContextTime.never)
-    /// The number of undone transactions that had changed the context.
+    /// See `undoCount`.
     let undone = Atomic<UInt64>(0)
     /// The times at which transactions changed the context.
     let times = RankedMutex(TransactionTimes(), .leaf)

@@ -80,7 +80,7 @@ struct Fetcher: Sendable {
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
             }
         }
-        for (key, object) in stale where found[key] == nil { try core.applyDelete(object) }
+        for (key, object) in stale where found[key] == nil { try core.accept(deletionOf: object) }
         return keys.compactMap { found[$0] } + others
     }
 
@@ -99,7 +99,7 @@ struct Fetcher: Sendable {
         let known = core.liveObject(entity, identity)
         if let known, !known.isStale { return known }
         if let object = try await fetch(entity, key) { return object }
-        if let known { try core.applyDelete(known) }
+        if let known { try core.accept(deletionOf: known) }
         return nil
     }
 

@@ -102,17 +102,13 @@ private struct DeletionFilter {
             let present = try await Fetcher(core).storedKeys(among: objects.compactMap(\.key), of: entity)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
-                try core.applyDelete(object)
+                try core.accept(deletionOf: object)
                 return false
             }
         }
-        return objects.filter { object in
+        return try objects.filter { object in
             guard let key = object.key, deleted.contains(key) else { return true }
-            object.withState { $0.status = .deleted }
-            core.note { map, time in
-                map.remove(object, entity, key)
-                map.notes.noteDeleted(entity, key, at: time, in: core.writing?.scope)
-            }
+            try core.accept(deletionOf: object)
             return false
         }
     }
