@@ -59,6 +59,7 @@ extension ContextCore {
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
         writing?.recordFetched(Self.new(among: objects, known))
+        if following != nil { noteArrival(Self.new(among: objects, known), of: entity, askedAt: askedAt) }
         if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
     }
@@ -93,6 +94,7 @@ extension ContextCore {
             (object, isNew) = (makeAlone(), true)
         }
         if isNew { writing?.recordFetched([object]) }
+        if isNew, following != nil { noteArrival([object], of: entity, askedAt: askedAt) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
     }

@@ -36,6 +36,7 @@ extension ContextCore {
         return withMap { map in
             let time = tick()
             defer { notedAt.store(time, ordering: .releasing) }
+            following?.noted(at: time)
             return body(&map, time)
         }
     }
@@ -57,6 +58,8 @@ extension ContextCore {
     /// Called when a transaction has been committed or rolled back.
     func end(_ root: TransactionScope) {
         times.withLock { $0.end(root, at: tick()) }
+        // What came meanwhile for the rows that the transaction has changed is asked for now.
+        following?.feed.askForStep()
     }
 
     /// Called when a transaction or savepoint was rolled back, or others have changed rows, unknown which: relationships
