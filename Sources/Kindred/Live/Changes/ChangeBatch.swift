@@ -17,7 +17,9 @@ struct TableChanges: Sendable, Equatable {
     var updated: [ObjectKey: Set<String>?] = [:]
     /// Keys of rows that were there before and are gone.
     var deleted: Set<ObjectKey> = []
-    /// Why rows have changed that the batch does not name; nil if it names all. With a gap no key is named.
+    /// Why rows have changed that the batch does not name; nil if it names all.
+    ///
+    /// With a gap no key is named.
     var gap: ChangeGap?
 
     /// The number of keys.

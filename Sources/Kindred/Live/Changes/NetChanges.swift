@@ -71,7 +71,7 @@ struct NetChanges {
     /// The tables that were changed themselves.
     private(set) var changedTables: Set<UInt32> = []
 
-    init(limit: Int = 200_000) {
+    init(limit: Int = 500_000) {
         self.limit = limit
     }
 
@@ -128,7 +128,7 @@ struct NetChanges {
     }
 
     /// The keys of which it has to be looked up whether their rows are there.
-    mutating func uncertainKeys() -> [QualifiedName: [ObjectKey]] {
+    func uncertainKeys() -> [QualifiedName: [ObjectKey]] {
         var found: [QualifiedName: [ObjectKey]] = [:]
         for name in tables.keys {
             for (key, var entry) in tables[name]?.entries ?? [:] {

@@ -26,8 +26,8 @@ struct OutboxSource: ChangeSource {
         return try ChangeCursor(row, snapshot: 0, stream: 1)
     }
 
-    func read(from cursor: ChangeCursor) async throws -> ChangePiece {
-        let rows = try await query(TrackingStatements.read(from: cursor.snapshot))
+    func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece {
+        let rows = try await query(TrackingStatements.read(from: cursor.snapshot, limit: Int32(clamping: limit)))
         guard let first = rows.first else { throw Self.silent }
         let next = try ChangeCursor(first, snapshot: 0, stream: 4)
         var piece = ChangePiece(cursor: next)

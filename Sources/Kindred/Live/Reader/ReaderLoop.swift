@@ -11,6 +11,8 @@ struct ReaderLoop {
     private var cursor: ChangeCursor?
     /// Why the last cursor was of no use: followers are told that everything may have changed.
     private var loss: ChangeGap?
+    /// How often the evaluation of a subscriber timed out, in a row.
+    private var timeouts: [UInt64: Int] = [:]
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
     private var attendance: MonotonicTime
@@ -48,7 +50,6 @@ struct ReaderLoop {
     private struct Step {
         var reading: ChangeReading
         var evaluated: [ChangeReader.Entry] = []
-        var statements = 0
     }
 
     /// Returns whether something has changed.
@@ -61,7 +62,7 @@ struct ReaderLoop {
         let step: Step
         do {
             step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
-                var step = Step(reading: try await reader.read(from: start, isWhole: true))
+                var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
                 let (at, changes) = (step.reading.cursor, step.reading.changes)
@@ -75,23 +76,32 @@ struct ReaderLoop {
                 }
                 return step
             }
-        } catch let error where !error.isPassing {
-            guard let failed, !Task.isCancelled else { throw error }
+        } catch {
+            guard let failed, !error.isPassing || isHopeless(failed, error) else { throw error }
             reader.fail(failed, error)
             if error.meansNewSchema { await tell([]) }
             return true
         }
+        timeouts = [:]
         if let refusal = step.reading.refusal {
             (cursor, loss) = (nil, refusal)
             return true
         }
         if step.reading.isUnsafe || round.entries.contains(where: \.isNew) { try await source.flush() }
         for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
+        let hasLost = loss != nil
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        if !step.reading.changedTables.isEmpty { await tell(step.reading.changedTables) }
+        if hasLost || !step.reading.changedTables.isEmpty { await tell(step.reading.changedTables) }
         return !step.reading.changes.isEmpty
+    }
+
+    /// Whether a subscriber asks what takes too long each time: the others cannot wait for it.
+    private mutating func isHopeless(_ entry: ChangeReader.Entry, _ error: any Error) -> Bool {
+        guard error.isTimeout else { return false }
+        timeouts[entry.id, default: 0] += 1
+        return timeouts[entry.id, default: 0] >= 3
     }
 
     private func count(_ step: Step, _ round: ChangeReader.Round) {
@@ -219,6 +229,12 @@ extension Error {
         guard let state = error.sqlState else { return false }
         let isCancelled = state == .queryCanceled || state == .lockNotAvailable || state == .idleInTransactionTimeout
         return isCancelled || ["08", "40", "53", "57"].contains(String(state.rawValue.prefix(2)))
+    }
+
+    /// Whether a statement took too long.
+    fileprivate var isTimeout: Bool {
+        let error = self as? PostgresError ?? (self as? KindredError)?.underlying
+        return error?.code == .timeout || error?.sqlState == .queryCanceled
     }
 
     /// Whether a table or column of the model is not there any more.
