@@ -111,6 +111,7 @@ extension ContextCore {
         if map.notes.mayHaveChanged(entity, since: askedAt) {
             object.withState { $0.becomeStale(at: askedAt) }
             undone.add(1, ordering: .acquiringAndReleasing)
+            following?.mustCheck(at: now)
         }
         guard let replaced = map.notes.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
         writing?.recordNewerRow(replaced, object.runtime, key, in: self)

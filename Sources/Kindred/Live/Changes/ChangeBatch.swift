@@ -6,6 +6,8 @@ struct ChangeBatch: Sendable {
     let cursor: ChangeCursor
     /// The changes by table: of a partition by its root, of a table that inherits also by its parents.
     let changes: [QualifiedName: TableChanges]
+    /// The keys of rows that came and went: only who reads at other times than the cursors' may have seen them.
+    var passed: [QualifiedName: Set<ObjectKey>] = [:]
 }
 
 /// What a batch says of one table: each key once, the net effect on its row.

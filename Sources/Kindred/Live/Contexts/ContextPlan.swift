@@ -11,11 +11,9 @@ struct ContextPlan: Sendable {
     /// The notes that were checked.
     private(set) var stamp: ChangeFollowing.NoteStamp
     /// What the context has loaded.
-    private let loaded: ChangeFollowing.State
+    let loaded: ChangeFollowing.State
     /// The rows to read.
     private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]
-    /// Those of them that are new.
-    private(set) var inserted: [EntityRuntime: Set<ObjectKey>] = [:]
     /// The entities with rows that are not named: all that is loaded of them is read.
     private(set) var lost: Set<EntityRuntime> = []
     /// The entities with changes that are not read, because no object has the rows.
@@ -35,7 +33,7 @@ struct ContextPlan: Sendable {
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
     /// Plans what a context needs; nil if it follows nothing any more.
-    init?(_ core: ContextCore, _ changes: [QualifiedName: TableChanges]) {
+    init?(_ core: ContextCore, _ changes: [QualifiedName: TableChanges], passed: [QualifiedName: Set<ObjectKey>]) {
         guard let following = core.following else { return nil }
         (self.core, self.following) = (core, following)
         loaded = following.withState { state in
@@ -50,12 +48,16 @@ struct ContextPlan: Sendable {
         for (name, changes) in changes {
             if let entity = core.runtime[name] { add(changes, of: entity) }
         }
+        // Read between two steps, the row that came may be in memory.
+        for (name, keys) in passed {
+            if let entity = core.runtime[name] { add(TableChanges(deleted: keys), of: entity) }
+        }
         if loaded.mustReload {
             for entity in core.runtime.entities where core.withMap({ $0.knows(entity) }) { lose(entity) }
-        } else if loaded.mustCheck || stamp != loaded.checked {
+        } else if loaded.checkAt > .never || stamp != loaded.checked {
             check()
         }
-        planCounts(changes)
+        planCounts()
     }
 
     /// The keys of the owners in `owners`.
@@ -80,7 +82,6 @@ struct ContextPlan: Sendable {
             keys[entity, default: []].formUnion(held)
             if held.count < changed.count { leftOut.insert(entity) }
         }
-        inserted[entity] = changes.inserted
         for source in Set(entity.foreignKeys.map(\.destination) + entity.helperEnds.map(\.source))
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
@@ -146,15 +147,15 @@ struct ContextPlan: Sendable {
     }
 
     /// Plans to count members again where some may have come or gone.
-    private mutating func planCounts(_ changes: [QualifiedName: TableChanges]) {
+    private mutating func planCounts() {
         for (relationship, known) in loaded.counts where !known.isEmpty {
             let ends = [relationship.destination, relationship.helper?.entity].compactMap(\.self)
-            let isChanged = ends.contains { lost.contains($0) || changes[$0.name] != nil } || loaded.mustReload
-            let keys = known.keys.filter { key in
+            let isChanged = ends.contains { lost.contains($0) || keys[$0]?.isEmpty == false }
+            let counted = known.keys.filter { key in
                 isChanged
                     || core.withMap { $0.notes.changedAt(relationship, key) } > known[key]?.askedAt ?? .never
             }
-            if !keys.isEmpty { counts[relationship] = Array(keys) }
+            if !counted.isEmpty { counts[relationship] = Array(counted) }
         }
     }
 
@@ -181,23 +182,23 @@ struct ContextPlan: Sendable {
     }
 
     /// Plans to read the relationships of an object that its new row finds by other keys.
+    ///
+    /// A to-one end that was NULL has nothing in memory: it is read where the context has followed the relationship.
     private mutating func moveEnds(of object: DatabaseObject, to row: Row) {
-        let (old, staged, slots) = object.withState { state in
-            (
-                state.storedRow, state.staging?.columns ?? [],
-                loaded.relationships.filter { relationship in
-                    relationship.source == object.runtime
-                        && (relationship.holdsForeignKey || state.relationships[relationship.slot] != nil)
+        let followed = loaded.relationships.filter { $0.source == object.runtime }
+        if followed.isEmpty { return }
+        let moved = object.withState { state in
+            followed.filter { relationship in
+                let (known, columns) = (state.relationships[relationship.slot], relationship.ownColumns)
+                guard relationship.holdsForeignKey else {
+                    return known != nil && columns.contains { !state.storedRow.hasSameBytes(as: row, at: $0) }
                 }
-            )
-        }
-        for relationship in slots {
-            let columns = relationship.ownColumns
-            guard columns.contains(where: { !old.hasSameBytes(as: row, at: $0) && !staged.contains($0) }) else {
-                continue
+                if state.staging.map({ !$0.columns.isDisjoint(with: columns) }) == true { return false }
+                guard case .one(let one)? = known else { return true }
+                return (try? relationship.ownKey(row)).flatMap { $0 } != one.foreignKey
             }
-            reloads[relationship, default: []].insert(object)
         }
+        for relationship in moved { reloads[relationship, default: []].insert(object) }
     }
 
     /// Plans to read the set of the owner that a helper's row refers to.
