@@ -10,7 +10,7 @@ struct ChangeBatch: Sendable {
     var passed: [QualifiedName: Set<ObjectKey>] = [:]
 }
 
-/// What a batch says of one table: each key once, the net effect on its row.
+/// The changes of one table in a batch: each key once, with the net effect on its row.
 struct TableChanges: Sendable, Equatable {
     /// Keys of rows that were not there before and are there now.
     var inserted: Set<ObjectKey> = []

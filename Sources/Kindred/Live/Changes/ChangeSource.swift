@@ -8,7 +8,7 @@ protocol ChangeSource: Sendable {
     ///   `.trackingOnStandby`, `.accessDenied`.
     func begin() async throws -> ChangeCursor
 
-    /// What has become visible since a cursor, or the first piece of it if there are more records than a limit.
+    /// Reads what has become visible since a cursor, or the first piece of it if there are more records than a limit.
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece
 
     /// The columns of keys in records, by table; tables whose changes are not recorded are missing.
@@ -54,7 +54,7 @@ struct ChangePiece: Sendable {
     var age: Duration = .zero
 }
 
-/// What one statement did to a table.
+/// The effect of one statement on a table.
 struct ChangeRecord: Sendable, Equatable {
     enum Operation: Character, Sendable {
         case insert = "I"

@@ -6,7 +6,7 @@ import KindredSchema
 /// afterwards outside of it, the order of these records is not that of the changes; only how often the row came and went is
 /// certain. If that is equally often, and no other transaction tells whether the row was there, it has to be looked up.
 struct NetChanges {
-    /// What is known of one key.
+    /// The records of one key, added up.
     private struct Entry {
         /// The transaction of the last records.
         var transaction: Int64
@@ -101,17 +101,17 @@ struct NetChanges {
             if let new, new != keys[range] {
                 guard let new = target.key(of: new, in: key) else { return lose(target.name, .unnamed) }
                 moved.append(new)
-                note(.delete, old, record, target.name)
+                note(.delete, old, by: record, in: target.name)
             } else {
-                note(record.operation, old, record, target.name)
+                note(record.operation, old, by: record, in: target.name)
             }
         }
         // All old keys are free before the first new one is taken.
-        for key in moved { note(.insert, key, record, target.name) }
+        for key in moved { note(.insert, key, by: record, in: target.name) }
     }
 
     private mutating func note(
-        _ operation: ChangeRecord.Operation, _ key: ObjectKey, _ record: ChangeRecord, _ name: QualifiedName
+        _ operation: ChangeRecord.Operation, _ key: ObjectKey, by record: ChangeRecord, in name: QualifiedName
     ) {
         if tables[name]?.gap != nil { return }
         if tables[name, default: Table()].entries[key] == nil {

@@ -9,7 +9,7 @@ final class ChangeReader: Sendable {
         let id: UInt64
         let subscriber: any ChangeSubscriber
         /// Whether a task waits for its first step.
-        var isNew = true
+        var isAtItsFirstStep = true
     }
 
     private struct State {
@@ -60,7 +60,7 @@ final class ChangeReader: Sendable {
     /// Removes a subscriber; the reader holds it no longer.
     func remove(_ subscriber: any ChangeSubscriber) {
         state.change { state in
-            for entry in state.entries where entry.subscriber === subscriber && entry.isNew {
+            for entry in state.entries where entry.subscriber === subscriber && entry.isAtItsFirstStep {
                 state.outcomes[entry.id] = .failure(CancellationError())
             }
             state.entries.removeAll { $0.subscriber === subscriber }
@@ -89,14 +89,14 @@ final class ChangeReader: Sendable {
 
     /// Waits for an outcome of the loop, which is started if it is not running.
     private func wait(_ enter: (inout State, UInt64) -> Void) async throws {
-        let (id, isFirst) = state.change { state in
+        let (id, startsLoop) = state.change { state in
             let id = state.newID()
             enter(&state, id)
             defer { state.isRunning = true }
             return (id, !state.isRunning)
         }
         // Detached: the loop has no part in the caller's transaction or limits.
-        if isFirst { Task.detached { await ReaderLoop.run(for: self) } }
+        if startsLoop { Task.detached { await ReaderLoop.run(for: self) } }
         signal.ask()
         do {
             try await state.wait(for: id).get()
@@ -136,10 +136,10 @@ final class ChangeReader: Sendable {
         let told = Set(round.entries.map(\.id))
         state.change { state in
             state.cursor = cursor
-            for place in state.entries.indices where state.entries[place].isNew {
+            for place in state.entries.indices where state.entries[place].isAtItsFirstStep {
                 let id = state.entries[place].id
                 guard told.contains(id) else { continue }
-                state.entries[place].isNew = false
+                state.entries[place].isAtItsFirstStep = false
                 state.outcomes[id] = .success(())
             }
             for (id, steps) in state.catchUps where round.catchUps.contains(id) {
@@ -154,7 +154,7 @@ final class ChangeReader: Sendable {
     /// Whether the next step should not wait for changes.
     var isAsked: Bool {
         let (entries, isWaitedFor) = state.change { state in
-            (state.entries, !state.catchUps.isEmpty || state.entries.contains(where: \.isNew))
+            (state.entries, !state.catchUps.isEmpty || state.entries.contains(where: \.isAtItsFirstStep))
         }
         return isWaitedFor || entries.contains { $0.subscriber.wantsStep }
     }
@@ -164,8 +164,8 @@ final class ChangeReader: Sendable {
         let isTold = state.change { state -> Bool in
             guard let place = state.entries.firstIndex(where: { $0.id == entry.id }) else { return true }
             let left = state.entries.remove(at: place)
-            if left.isNew { state.outcomes[left.id] = .failure(error) }
-            return left.isNew
+            if left.isAtItsFirstStep { state.outcomes[left.id] = .failure(error) }
+            return left.isAtItsFirstStep
         }
         if !isTold { entry.subscriber.fail(error) }
     }
@@ -173,9 +173,9 @@ final class ChangeReader: Sendable {
     /// Ends everything: the database cannot be read.
     func failAll(_ error: any Error) {
         let left = state.change { state in
-            let waiting = state.entries.filter(\.isNew).map(\.id) + state.catchUps.keys
+            let waiting = state.entries.filter(\.isAtItsFirstStep).map(\.id) + state.catchUps.keys
             for id in waiting { state.outcomes[id] = .failure(error) }
-            let left = state.entries.filter { !$0.isNew }
+            let left = state.entries.filter { !$0.isAtItsFirstStep }
             (state.entries, state.catchUps, state.isRunning, state.cursor) = ([], [:], false, nil)
             return left
         }

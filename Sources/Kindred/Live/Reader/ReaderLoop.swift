@@ -11,8 +11,10 @@ struct ReaderLoop {
     private var cursor: ChangeCursor?
     /// Why the last cursor was of no use: followers are told that everything may have changed.
     private var loss: ChangeGap?
-    /// How often the evaluation of a subscriber timed out, in a row.
-    private var timeouts: [UInt64: Int] = [:]
+    /// How often the evaluation of a subscriber failed on the server, in a row.
+    private var failures: [UInt64: Int] = [:]
+    /// The tables that were changed themselves, until the model was read again.
+    private var changedTables: Set<UInt32>?
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
     private var attendance: MonotonicTime
@@ -23,6 +25,7 @@ struct ReaderLoop {
         await loop.run()
         loop.listener.end()
         await loop.wake()
+        reader.database.trackingMetrics.withLock { $0.subscribers = 0 }
     }
 
     private init(_ reader: ChangeReader) {
@@ -57,7 +60,6 @@ struct ReaderLoop {
         let start: ChangeCursor
         if let cursor { start = cursor } else { start = try await source.begin() }
         cursor = start
-        for entry in round.entries { entry.subscriber.prepare() }
         var failed: ChangeReader.Entry?
         let step: Step
         do {
@@ -66,13 +68,11 @@ struct ReaderLoop {
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
                 let (at, changes) = (step.reading.cursor, step.reading.changes)
-                let passed = step.reading.passed
-                let batch =
-                    changes.isEmpty && passed.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes, passed: passed)
-                for entry in round.entries where entry.isNew || batch != nil || entry.subscriber.wantsStep {
+                let batch = changes.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes)
+                for entry in round.entries where entry.isAtItsFirstStep || batch != nil || entry.subscriber.wantsStep {
                     failed = entry
                     try await entry.subscriber.evaluate(
-                        entry.isNew ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
+                        entry.isAtItsFirstStep ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
                     failed = nil
                     step.evaluated.append(entry)
                 }
@@ -81,29 +81,30 @@ struct ReaderLoop {
         } catch {
             guard let failed, !error.isPassing || isHopeless(failed, error) else { throw error }
             reader.fail(failed, error)
-            if error.meansNewSchema { await tell([]) }
+            if error.meansNewSchema { changedTables = changedTables ?? [] }
             return true
         }
-        timeouts = [:]
+        failures = [:]
         if let refusal = step.reading.refusal {
             (cursor, loss) = (nil, refusal)
             return true
         }
-        if step.reading.isUnsafe || round.entries.contains(where: \.isNew) { try await source.flush() }
+        if step.reading.isUnsafe || round.entries.contains(where: \.isAtItsFirstStep) { try await source.flush() }
         for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
-        let hasLost = loss != nil
+        if loss != nil || !step.reading.changedTables.isEmpty {
+            changedTables = (changedTables ?? []).union(step.reading.changedTables)
+        }
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        if hasLost || !step.reading.changedTables.isEmpty { await tell(step.reading.changedTables) }
         return !step.reading.changes.isEmpty
     }
 
-    /// Whether a subscriber asks what takes too long each time: the others cannot wait for it.
+    /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.
     private mutating func isHopeless(_ entry: ChangeReader.Entry, _ error: any Error) -> Bool {
-        guard error.isTimeout else { return false }
-        timeouts[entry.id, default: 0] += 1
-        return timeouts[entry.id, default: 0] >= 3
+        guard error.isOfStatement else { return false }
+        failures[entry.id, default: 0] += 1
+        return failures[entry.id, default: 0] >= 5
     }
 
     private func count(_ step: Step, _ round: ChangeReader.Round) {
@@ -113,7 +114,7 @@ struct ReaderLoop {
             metrics.readings += 1
             metrics.records += reading.records
             (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
-            for case let gap? in reading.changes.values.map(\.gap) { metrics.gaps[gap.rawValue, default: 0] += 1 }
+            for gap in Set(reading.changes.values.compactMap(\.gap)) { metrics.gaps[gap.rawValue, default: 0] += 1 }
         }
         for (name, changes) in reading.changes {
             guard let gap = changes.gap else { continue }
@@ -135,7 +136,11 @@ struct ReaderLoop {
             if now >= check {
                 check = now + .seconds(10)
                 // Where no event trigger tells of DDL, the catalog is read again.
-                if try await source.check() { check = now + .seconds(60) } else { await tell([]) }
+                if try await source.check() { check = now + .seconds(60) } else { changedTables = changedTables ?? [] }
+            }
+            if let tables = changedTables {
+                try await tell(tables)
+                changedTables = nil
             }
         } catch {
             // A lost connection is noticed by the next step.
@@ -147,7 +152,7 @@ struct ReaderLoop {
         if hasChanges || reader.isAsked {
             await wake()
             let pause = pace.afterChanges()
-            if pause > .zero { _ = await reader.signal.wait(pause, hearsNotifications: false) }
+            if pause > .zero { await reader.signal.wait(pause, hearsNotifications: false) }
             return
         }
         if let sleep, sleep.end < .now { self.sleep = nil }
@@ -174,25 +179,27 @@ struct ReaderLoop {
     /// Pauses before the step is run again; false if it never succeeds.
     private mutating func recover(from error: any Error) async -> Bool {
         database.trackingMetrics.withLock { $0.retries += 1 }
+        // A server that crashed may have forgotten it.
+        sleep = nil
         if error.meansNewSchema, !pace.keepsFailing {
             _ = try? await database.readModel()
         } else if !error.isPassing {
             return false
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
-        _ = await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
+        await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
         return true
     }
 
     /// Reads the model again, and tells what has changed.
     ///
     /// - Parameter tables: those that are known to have changed; others are told if they differ.
-    private func tell(_ tables: Set<UInt32>) async {
+    private func tell(_ tables: Set<UInt32>) async throws {
         let before = database.schema
         do {
             reader.tellSchemaChanges(Self.changes(before, try await database.readModel(), tables))
-        } catch {
-            // Classes that do not fit: the old model stays, as for a call of the program.
+        } catch let error as KindredError where error.code == .classMismatch {
+            // The old model stays, as for a call of the program.
             database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
         }
     }
@@ -223,8 +230,7 @@ extension Error {
         guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
         switch error.code {
         case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,
-            .commitUnknown,
-            .transactionBroken, .passwordUnavailable:
+            .commitUnknown, .transactionBroken, .passwordUnavailable:
             return true
         default: break
         }
@@ -233,10 +239,12 @@ extension Error {
         return isCancelled || ["08", "40", "53", "57"].contains(String(state.rawValue.prefix(2)))
     }
 
-    /// Whether a statement took too long.
-    fileprivate var isTimeout: Bool {
-        let error = self as? PostgresError ?? (self as? KindredError)?.underlying
-        return error?.code == .timeout || error?.sqlState == .queryCanceled
+    /// Whether the server refused a statement or stopped it, and not the session.
+    fileprivate var isOfStatement: Bool {
+        guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
+        if error.code == .timeout { return true }
+        guard error.code == .server, let state = error.sqlState?.rawValue else { return false }
+        return !state.hasPrefix("57P") && !state.hasPrefix("08")
     }
 
     /// Whether a table or column of the model is not there any more.

@@ -36,7 +36,6 @@ final class RecordInterpreter: Sendable {
             if let entity = runtime[name] { present[name] = try await stored(keys, of: entity) }
         }
         reading.changes = net.changes(present: present)
-        reading.passed = net.passedKeys()
         reading.changedTables = net.changedTables
         return reading
     }
@@ -68,15 +67,13 @@ final class RecordInterpreter: Sendable {
     }
 }
 
-/// What a reading has found.
+/// The changes that a reading has found.
 struct ChangeReading: Sendable {
     var cursor: ChangeCursor
     var isLast = true
     var isUnsafe = false
     var refusal: ChangeGap?
     var changes: [QualifiedName: TableChanges] = [:]
-    /// The keys of rows that came and went.
-    var passed: [QualifiedName: Set<ObjectKey>] = [:]
     /// The tables that were changed themselves.
     var changedTables: Set<UInt32> = []
     var records = 0

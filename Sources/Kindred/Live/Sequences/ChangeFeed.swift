@@ -18,7 +18,7 @@ final class ChangeFeed: ChangeSubscriber {
         var place: Place
     }
 
-    /// What was collected, and the place behind it.
+    /// The changes that were collected, and the place behind them.
     struct Delivery {
         let changes: [QualifiedName: TableChanges]
         let cursor: ChangeCursor

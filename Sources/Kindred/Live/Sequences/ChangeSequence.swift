@@ -15,7 +15,7 @@ public import KindredSchema
 /// Whole transactions, in an order in which no change of a row comes before an earlier one. What the consumer has not asked
 /// for yet is merged. A lost connection and a restart of the server lose nothing.
 public struct ChangeSequence: AsyncSequence, Sendable {
-    /// What has changed.
+    /// The rows that have changed, or the entities of which any may have.
     public enum Element: Sendable, Hashable {
         /// The rows that have changed.
         case changes(Changes)
@@ -74,7 +74,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
 }
 
 extension ChangeFeed.Delivery {
-    /// What is said of it: the last element has the cursor.
+    /// Its elements, of which the last has the cursor.
     func elements(_ runtime: SchemaRuntime) -> (others: Changes?, last: ChangeSequence.Element) {
         var named = Changes()
         var gaps: [QualifiedName: ChangeGap] = [:]

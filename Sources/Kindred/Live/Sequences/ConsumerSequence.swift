@@ -114,7 +114,9 @@ final class ConsumerProgress: Sendable {
     func deliver(_ cursor: ChangeCursor) { state.withLock { $0.delivered = cursor } }
 
     func acknowledge(_ cursor: ChangeCursor) async throws {
-        for place in state.withLock({ $0.places }) where try await move(from: place, to: cursor) { return }
+        for place in state.withLock({ $0.places }) {
+            if try await move(from: place, to: cursor) { return }
+        }
         throw KindredError(
             .consumerMoved,
             "Another process of the consumer \"\(name)\" has acknowledged changes meanwhile: roll back, and begin anew")
