@@ -63,8 +63,12 @@ extension ContextPlan {
                     changes.deleted.append(key)
                     continue
                 }
-                // Not as new: the row may have been read between two steps, at another owner.
-                changes.updated.append(row)
+                if unmoved[entity]?.contains(key) == true {
+                    changes.updated.append(row)
+                } else {
+                    // A new row too: it may have moved since, and been read before that.
+                    changes.moved.append(row)
+                }
             }
             let left = try core.accept(changes, askedAt: askedAt)
             if !left.isEmpty { doubt.rows[entity] = left }

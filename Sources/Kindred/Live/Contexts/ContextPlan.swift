@@ -14,6 +14,8 @@ struct ContextPlan: Sendable {
     let loaded: ChangeFollowing.State
     /// The rows to read.
     private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]
+    /// Those of them whose foreign keys and positions have not changed.
+    private(set) var unmoved: [EntityRuntime: Set<ObjectKey>] = [:]
     /// The entities with rows that are not named: all that is loaded of them is read.
     private(set) var lost: Set<EntityRuntime> = []
     /// The entities with changes that are not read, because no object has the rows.
@@ -86,27 +88,18 @@ struct ContextPlan: Sendable {
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
         }
-        for relationship in entity.helperEnds where !namesPairs(changes, relationship) {
-            reloadAll { $0 == relationship }
-            stale.insert(relationship)
-        }
+        let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
+        let unmoved = changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
+        self.unmoved[entity] = Set(unmoved).subtracting(loaded.doubtful[entity]?.keys.map(\.self) ?? [])
         for relationship in entity.foreignKeys where relationship.isComparedByServer {
             reloadAll { $0 == relationship.inverse }
         }
     }
 
-    /// Whether the changes of a helper's rows tell which pairs came and went: by rows that are there, and by keys.
-    private func namesPairs(_ changes: TableChanges, _ relationship: RelationshipRuntime) -> Bool {
-        guard let helper = relationship.helper, !relationship.isComparedByServer else { return false }
-        let columns = Set(helper.pairColumns)
-        if columns == Set(helper.entity.key) { return true }
-        let names = Set(columns.map { helper.entity.entity.attributes[$0].name })
-        return changes.deleted.isEmpty && changes.updated.values.allSatisfy { $0?.isDisjoint(with: names) ?? false }
-    }
-
     /// Plans to read everything loaded of an entity.
     private mutating func lose(_ entity: EntityRuntime) {
         guard lost.insert(entity).inserted else { return }
+        unmoved[entity] = nil
         for object in core.withMap({ $0.objects(of: entity) }) { refresh(object) }
         reloadAll { $0.source == entity || $0.destination == entity || $0.helper?.entity == entity }
     }
@@ -166,9 +159,11 @@ struct ContextPlan: Sendable {
         for (entity, wanted) in keys {
             let found = (rows[entity] ?? [:]).filter { wanted.contains($0.key) }
             self.rows[entity] = found
+            planPairs(of: entity, wanted: wanted, found: found)
             for (key, row) in found {
                 let object = core.liveObject(entity, key)
                 if let object { moveEnds(of: object, to: row) }
+                if object == nil, unmoved[entity]?.contains(key) == true { continue }
                 for relationship in entity.helperEnds where loaded.relationships.contains(relationship) {
                     for row in [row, object?.storedRow].compactMap(\.self) { try reloadOwner(relationship, of: row) }
                 }
@@ -178,6 +173,24 @@ struct ContextPlan: Sendable {
             owners[relationship] = objects.compactMap { object in
                 key(relationship, of: object).map { (object, $0) }
             }
+        }
+    }
+
+    /// Plans to read all sets of pairs where a helper's changed rows do not tell which pairs came and went.
+    private mutating func planPairs(
+        of helper: EntityRuntime, wanted: Set<ObjectKey>, found: [ObjectKey: Row]
+    ) {
+        guard !helper.helperEnds.isEmpty, !wanted.isEmpty else { return }
+        let hasDeleted = found.count < wanted.count
+        let hasMoved = found.keys.contains { unmoved[helper]?.contains($0) != true }
+        let areEndsInKey = helper.helperEnds.allSatisfy { $0.linkColumns.allSatisfy(helper.key.contains) }
+        for relationship in helper.helperEnds {
+            // With more in the key than both ends, another row may have the same pair.
+            let isPairKey = Set(relationship.helper?.pairColumns ?? []) == Set(helper.key)
+            guard relationship.isComparedByServer || hasDeleted && !isPairKey || hasMoved && !areEndsInKey
+            else { continue }
+            reloadAll { $0 == relationship }
+            stale.insert(relationship)
         }
     }
 
@@ -230,5 +243,17 @@ struct ContextPlan: Sendable {
         for (relationship, keys) in self.counts {
             numbers[relationship] = counts[relationship]?.filter { keys.contains($0.key) }
         }
+    }
+}
+
+extension EntityRuntime {
+    /// The columns that decide at which owners a row is, and where in their order.
+    fileprivate var movingColumns: Set<Int> {
+        var columns = Set(movedSlots.indices.filter { !movedSlots[$0].isEmpty })
+        for case let helper? in helperEnds.map(\.helper) {
+            columns.formUnion(helper.pairColumns)
+            columns.formUnion(helper.positions.map(\.column))
+        }
+        return columns
     }
 }
