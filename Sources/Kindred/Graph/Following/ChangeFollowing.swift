@@ -152,7 +152,10 @@ final class ChangeFollowing: Sendable {
     /// Called when the context has written a row: others may have changed it before the answer came.
     func wrote(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         if Self.isTakingChanges { return }
-        state.withLock { $0.doubtful[entity, default: [:]][key] = time }
+        state.withLock { state in
+            guard state.entities.contains(entity) else { return }
+            state.doubtful[entity, default: [:]][key] = time
+        }
     }
 
     /// Called for a row that an answer brought, and that had no object.

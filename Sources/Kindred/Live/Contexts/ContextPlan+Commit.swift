@@ -73,7 +73,7 @@ extension ContextPlan {
             let left = try core.accept(changes, askedAt: askedAt)
             if !left.isEmpty { doubt.rows[entity] = left }
         }
-        for entity in lost { core.note { map, time in map.notes.noteUnknownRows(entity, at: time) } }
+        for entity in lost { core.loseAnswers(of: entity) }
         for relationship in stale { core.noteAllStale(relationship) }
     }
 
