@@ -103,7 +103,7 @@ import Testing
         #expect(Self.extensionExceptions.count <= 2)
     }
 
-    /// What only the graph calls, whose door for rows is `accept`.
+    /// Functions that only the graph calls: its door for rows is `accept`.
     private static let notingNames: Set<String> = [
         "noteRow", "noteDeleted", "noteStored", "noteRead", "setNewerRow", "forgetNotes", "noteMoved",
         "noteUnknownRows",

@@ -144,7 +144,7 @@ extension EntityRuntime {
 
 /// A row that others have committed.
 struct CommittedRow {
-    /// What has become of a row, as in the lists of ``CommittedChanges``.
+    /// The kind of change, as in the lists of ``CommittedChanges``.
     enum Kind {
         case inserted
         case updated
