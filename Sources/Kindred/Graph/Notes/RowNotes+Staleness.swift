@@ -85,6 +85,7 @@ extension RowNotes {
     /// Notes that rows of an entity are gone, or may have changed too (`areStale`); returns the note before.
     mutating func noteLostRows(_ entity: EntityRuntime, at time: ContextTime, areStale: Bool = false) -> LostRows {
         let place = placeToNote(entity)
+        countStale()
         let before = tables[place].lostRows
         tables[place].lostRows = LostRows(lostAt: time, staleSince: areStale ? time : before.staleSince)
         return before

@@ -39,6 +39,8 @@ struct RowNotes {
     var maximumEntries = 50_000
     /// An entity over the limit of notes.
     private(set) var overfullEntity: EntityRuntime?
+    /// Counts the notes that have made something stale.
+    private(set) var staleCount = 0
     /// Since when relationships of views may show other rows, because something was written.
     private(set) var viewsStaleSince: ContextTime = .never
 
@@ -212,6 +214,34 @@ struct RowNotes {
         if tables[place].logs[slot, default: RelationshipLog()].count > maximumEntries { overfullEntity = entity }
     }
 
+    /// Marks an owner's relationship as stale.
+    mutating func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey, at time: ContextTime) {
+        staleCount += 1
+        note(relationship) { $0.noteStale(owner, at: time) }
+    }
+
+    /// Marks a relationship of all rows of its entity as stale.
+    mutating func noteAllStale(_ relationship: RelationshipRuntime, at time: ContextTime) {
+        staleCount += 1
+        note(relationship) { $0.noteAllStale(at: time) }
+    }
+
+    /// Called when rows were lost, which makes answers stale.
+    mutating func countStale() { staleCount += 1 }
+
+    /// Whether there would be too many notes on an entity with some more.
+    func isCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
+        guard let place = tables.place(entity.index) else { return more > maximumNotes }
+        let counts = [tables[place].newerRows.count, tables[place].deleted.count, tables[place].moved.count]
+        return counts.contains { $0 + more > maximumNotes }
+    }
+
+    /// Whether a log of an entity's relationships would have too many entries with some more.
+    func isLogCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
+        guard let place = tables.place(entity.index) else { return false }
+        return tables[place].logs.values.contains { $0.count + more > maximumEntries }
+    }
+
     /// Moves the entries of a new row, which has got its key, to that key.
     mutating func renameOwner(_ entity: EntityRuntime, _ temporary: ObjectKey, _ row: Row) {
         guard isNoted, let place = tables.place(entity.index) else { return }
@@ -226,12 +256,14 @@ struct RowNotes {
     /// Marks everything as stale that views show.
     mutating func noteViewsStale(at time: ContextTime) {
         isNoted = true
+        staleCount += 1
         viewsStaleSince = time
     }
 
     /// Marks all relationships of a row as stale.
     mutating func noteStale(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         let place = placeToNote(entity)
+        staleCount += 1
         tables[place].staleRows[key] = time
         if tables[place].staleRows.count > maximumNotes { overfullEntity = entity }
     }
@@ -240,6 +272,7 @@ struct RowNotes {
     /// stale.
     mutating func forgetNotes(of entity: EntityRuntime, at time: ContextTime) {
         let place = placeToNote(entity)
+        staleCount += 1
         tables[place].newerRows = [:]
         tables[place].deleted = [:]
         tables[place].logs = [:]

@@ -11,6 +11,7 @@ extension ContextCore {
         return withMap { map in
             let time = tick()
             defer { notedAt.store(time, ordering: .releasing) }
+            following?.noted(at: time)
             return body(&map, time)
         }
     }

@@ -162,13 +162,13 @@ extension ContextCore {
     func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
         if relationship.isComparedByServer { return noteAllStale(relationship) }
         guard knows(relationship.source) else { return }
-        note { map, time in map.notes.note(relationship) { $0.noteStale(owner, at: time) } }
+        note { map, time in map.notes.noteStale(relationship, owner, at: time) }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     func noteAllStale(_ relationship: RelationshipRuntime) {
         guard knows(relationship.source) else { return }
-        note { map, time in map.notes.note(relationship) { $0.noteAllStale(at: time) } }
+        note { map, time in map.notes.noteAllStale(relationship, at: time) }
     }
 
     /// Drops all loaded relationships of an object, and marks them as stale.

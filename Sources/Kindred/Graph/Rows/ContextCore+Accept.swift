@@ -63,6 +63,7 @@ extension ContextCore {
         }
         writing?.recordNewerRow(before, entity, key, in: self)
         noteRow(row, of: entity, key)
+        noteWritten(entity, key)
         guard let end else { return }
         let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
         note(entry, in: end.relationship, of: ownKeys(end.relationship, end.owner))
@@ -102,6 +103,7 @@ extension ContextCore {
     /// Takes the row that a statement has just stored, and that its object shows already.
     func accept(storedRowOf object: DatabaseObject) {
         noteRow(object.storedRow, of: object.runtime, object.key)
+        if let key = object.key { noteWritten(object.runtime, key) }
         countNew(object.storedRow, of: object.runtime)
     }
 
@@ -159,6 +161,7 @@ extension ContextCore {
         }
         journal?.record(displaced)
         for (key, row) in replaced { journal?.recordNewerRow(row, entity, key, in: self) }
+        if following != nil { for key in keys { noteWritten(entity, key) } }
         noteWrittenThrough(entity)
         let isCounted = runtime.countLimits?.concern(entity, nil) == true
         let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted

@@ -66,6 +66,7 @@ extension ContextCore {
             noteWrittenThrough(entity)
             if isFoundOtherwise { try followKeys(of: object, from: stored) }
             if change.wasStale { noteUnknownOwners(of: entity) }
+            if let key = object.key { noteWritten(entity, key) }
         }
     }
 
@@ -105,6 +106,7 @@ extension ContextCore {
         if wasStale { noteUnknownOwners(of: entity) }
         // The helper's rows, which have gone with it, come by themselves.
         if cause == .others { return }
+        if let key { noteWritten(entity, key) }
         for case let helper? in entity.relationships.map(\.helper) {
             // The row does not have the other ends: any loaded inverse may hold it.
             noteLostRows(of: helper.entity)
@@ -184,6 +186,7 @@ extension ContextCore {
         note { map, time in
             for key in unheld { map.notes.noteDeleted(entity, key, at: time, in: scope) }
         }
+        for key in unheld { noteWritten(entity, key) }
         noteLostRows(of: entity)
     }
 

@@ -60,6 +60,7 @@ extension ContextCore {
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
         writing?.recordFetched(Self.new(among: objects, known))
+        if following != nil { noteArrival(Self.new(among: objects, known), of: entity, askedAt: askedAt) }
         if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
     }
@@ -94,6 +95,7 @@ extension ContextCore {
             (object, isNew) = (makeAlone(), true)
         }
         if isNew { writing?.recordFetched([object]) }
+        if isNew, following != nil { noteArrival([object], of: entity, askedAt: askedAt) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
     }
@@ -112,6 +114,7 @@ extension ContextCore {
         if map.notes.mayHaveChanged(entity, since: sentAt) {
             object.withState { $0.becomeStale(at: sentAt) }
             undone.add(1, ordering: .acquiringAndReleasing)
+            following?.mustCheck(at: now)
         }
         map.notes.noteStored(entity, key, in: writing?.scope)
         if let newer = map.notes.newerRow(entity, key), newer.changedAt > askedAt {

@@ -14,6 +14,8 @@ package final class ContextCore: Sendable {
     let faulting: FaultingMode
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
+    /// What the context knows about changes by others; nil if it does not follow them.
+    let following: ChangeFollowing?
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
     let references: ObjectReferences
@@ -50,10 +52,14 @@ package final class ContextCore: Sendable {
     private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
-    init(database: Database, model: SharedModel, faulting: FaultingMode, isReadOnly: Bool = false) {
+    init(
+        database: Database, model: SharedModel, faulting: FaultingMode, isReadOnly: Bool = false,
+        following: ChangeFollowing? = nil
+    ) {
         self.database = database
         self.faulting = faulting
         self.isReadOnly = isReadOnly
+        self.following = following
         runtime = model.runtime
         lookups = model.lookups
         references = ObjectReferences()
@@ -84,6 +90,7 @@ package final class ContextCore: Sendable {
                 let time = clock.tick()
                 map.notes.forgetNotes(of: entity, at: time)
                 notedAt.store(time, ordering: .releasing)
+                following?.mustCheck(at: time)
             }
             return try body(&map)
         }
@@ -119,6 +126,8 @@ extension ContextCore {
     /// Called when a transaction has been committed or rolled back.
     func end(_ root: TransactionScope) {
         times.withLock { $0.end(root, at: tick()) }
+        // What came meanwhile for the rows that the transaction has changed is asked for now.
+        following?.feed.askForStep()
     }
 
     /// The effective time of a query by this task: see ``TransactionTimes``.

@@ -23,6 +23,7 @@ struct Fetcher: Sendable {
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
+        if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
         if let lookups = core.lookups[entity.index],
             let place = lookups.enter(for: key, of: entity, core.client, isBound: core.client.isBound)
@@ -73,6 +74,7 @@ struct Fetcher: Sendable {
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
+            try await core.follow(entity)
             let askedAt = core.now
             let result = try await core.client.execute(try entity.select(missing), for: entity.name)
             for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
@@ -113,6 +115,7 @@ struct Fetcher: Sendable {
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
+            try await core.follow(entity)
             let askedAt = core.now
             let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
             let wanted = Set(missing)

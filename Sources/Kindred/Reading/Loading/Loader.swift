@@ -17,11 +17,13 @@ struct Loader: Sendable {
         guard relationship.holdsForeignKey else {
             return try await members(of: relationship, owner: object, at: place).last
         }
+        if core.following != nil { try await core.follow(relationship) }
         let source = try await Refresher(core).source(of: relationship, from: object)
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
         if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
+            core.keepFollowed(known, relationship, key, of: object)
             return known
         }
         let entity = relationship.destination
@@ -37,6 +39,10 @@ struct Loader: Sendable {
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
         core.keep(.one(one), relationship, of: object)
+        if let following = core.following, try relationship.ownKey(object.row) != key {
+            // Others have changed the foreign key meanwhile.
+            following.mustCheck(at: core.now)
+        }
         // A row that was just read is the newest.
         return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
     }
@@ -97,6 +103,7 @@ struct Loader: Sendable {
         owner: DatabaseObject,
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
+        if core.following != nil { try await core.follow(relationship) }
         let source = try await Refresher(core).source(of: relationship, from: owner)
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
