@@ -19,6 +19,8 @@ public final class Database: Sendable {
     /// Reads changes while something follows them; holds the database meanwhile.
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
+    /// Tells other processes of row locks; made at the first announcement.
+    let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
 
     init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
         mistakes = MistakeLog(logger)
