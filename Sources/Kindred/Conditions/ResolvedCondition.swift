@@ -34,6 +34,26 @@ package final class ResolvedCondition: Sendable {
     /// The columns, tables and relationships that the condition reads.
     package var reads: ConditionReads { renderer.reads }
 
+    /// What the condition is, if it is nothing but equalities of the row's own keys with values or objects; else nil.
+    var equalities: [(path: [String], value: ConditionExpression)]? {
+        var found: [(path: [String], value: ConditionExpression)] = []
+        var nodes = conjuncts.map(\.node)
+        while let node = nodes.popLast() {
+            switch node {
+            case .all(let parts): nodes += parts
+            case .comparison(let comparison):
+                guard comparison.operation == .equal, comparison.quantifier == nil, !comparison.ignoresCase
+                else { return nil }
+                switch (comparison.left, comparison.right) {
+                case (.path(let path), let value), (let value, .path(let path)): found.append((path, value))
+                default: return nil
+                }
+            default: return nil
+            }
+        }
+        return found
+    }
+
     /// The condition for a statement that is sent now: the keys of objects are those that they have now.
     func current() throws -> ResolvedCondition {
         guard renderer.comparesObjects else { return self }

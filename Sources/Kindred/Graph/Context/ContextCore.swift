@@ -12,6 +12,8 @@ package final class ContextCore: Sendable {
     /// The look-ups by key of each entity, shared with other contexts.
     let lookups: [KeyLookups?]
     let faulting: FaultingMode
+    /// Whether its objects are never changed by the program.
+    let isReadOnly: Bool
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
     let references: ObjectReferences
@@ -48,9 +50,10 @@ package final class ContextCore: Sendable {
     private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
-    init(database: Database, model: SharedModel, faulting: FaultingMode) {
+    init(database: Database, model: SharedModel, faulting: FaultingMode, isReadOnly: Bool = false) {
         self.database = database
         self.faulting = faulting
+        self.isReadOnly = isReadOnly
         runtime = model.runtime
         lookups = model.lookups
         references = ObjectReferences()

@@ -16,6 +16,8 @@ public final class Database: Sendable {
     let overrides: [SchemaOverride]
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
+    /// Follows changes for live requests while there are any.
+    let liveHubReference = RankedMutex(WeakReference(), .leaf)
     /// Reads changes while something follows them; holds the database meanwhile.
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
@@ -56,6 +58,12 @@ struct SharedModel: Sendable {
     init(_ runtime: SchemaRuntime) {
         self.runtime = runtime
         lookups = runtime.entities.map { $0.sharesLookups ? KeyLookups() : nil }
+    }
+
+    /// The model of a context, with what that shares.
+    init(of core: ContextCore) {
+        runtime = core.runtime
+        lookups = core.lookups
     }
 }
 

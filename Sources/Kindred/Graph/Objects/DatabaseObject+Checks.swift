@@ -50,6 +50,7 @@ extension DatabaseObject {
 
     /// The key by which a write finds the object's row; throws if the object is new, or can never be written.
     func requireKey() throws -> ObjectKey {
+        try core.requireWritable()
         if entity.isReadOnly || runtime.key.isEmpty { throw runtime.notWritable }
         guard !isInserted else { throw notStored }
         guard let key else {

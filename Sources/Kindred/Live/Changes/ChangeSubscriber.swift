@@ -1,3 +1,7 @@
+/// Thrown by `ChangeSubscriber.evaluate` where the step has to be run again because of a part of the subscriber's work that it
+/// has given up; the subscriber stays.
+struct StepIsVoid: Error {}
+
 /// A part of the process that follows the database's changes: live requests, contexts that track.
 ///
 /// The reader calls it step by step, one subscriber after the other. A step is a transaction of REPEATABLE READ in which the

@@ -74,6 +74,8 @@ struct ReaderLoop {
                 }
                 return step
             }
+        } catch is StepIsVoid {
+            return true
         } catch let error where !error.isPassing {
             guard let failed, !Task.isCancelled else { throw error }
             reader.fail(failed, error)

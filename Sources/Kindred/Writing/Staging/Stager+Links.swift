@@ -97,6 +97,7 @@ extension Stager {
         behind count: Int = 0
     ) throws {
         guard !members.isEmpty else { return }
+        try core.requireWritable()
         try owner.requireLive()
         if relationship.helper != nil {
             // Neither end is written, but the helper's rows name both.

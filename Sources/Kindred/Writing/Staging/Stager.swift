@@ -28,6 +28,7 @@ struct Stager: Sendable {
 
     /// A new object of an entity, with the values of attributes.
     private func insert(_ cells: RowCells, of entity: EntityRuntime) throws -> DatabaseObject {
+        try core.requireWritable()
         guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
             throw entity.notWritable
         }

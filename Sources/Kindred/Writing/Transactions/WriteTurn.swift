@@ -6,6 +6,7 @@ private final class SingleWrite: Sendable {}
 extension ContextCore {
     /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
     func write<T>(_ body: () async throws -> T) async throws -> T {
+        try requireWritable()
         guard runtime.countLimits == nil || CountedWrite.isRunning else {
             return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
         }

@@ -1,0 +1,29 @@
+import KindredPostgres
+
+extension FetchRequest {
+    /// The request as one that is answered again whenever its answer changes.
+    ///
+    /// Every request that ``all(fileID:line:)`` takes can be live. The primary key is added behind its sort keys; a list
+    /// without sort keys keeps its order, and new objects come at its end. Equal live requests of a process are answered by
+    /// the same statements.
+    ///
+    /// One statement, about the tables that the request reads, those of views and policies included. What changes by time,
+    /// by a setting or inside of a function is not seen.
+    ///
+    /// - Parameters:
+    ///   - interval: the least time between two updates; what changes meanwhile is merged.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    /// - Throws: `KindredError` `.trackingNotEnabled` with the names of all tables whose changes are not recorded,
+    ///   `.trackingNotInstalled`, `.trackingVersion`, `.invalidRequest` for an entity without a key, a materialized view, a
+    ///   foreign table, and a request that locks its rows or has a negative limit or offset.
+    public func live(
+        atMostEvery interval: Duration? = nil, fileID: String = #fileID, line: Int = #line
+    ) async throws -> LiveRequest<Object> {
+        let core = context.core
+        return try await core.client.called(at: fileID, line) {
+            let live = try await LiveQuery.prepared(query, prefetched, of: entity, in: core)
+            return LiveRequest(query: live, faulting: core.faulting, interval: interval)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import KindredPostgres
+
+/// A request that is answered again whenever its answer changes: made by ``FetchRequest/live(atMostEvery:fileID:line:)``.
+///
+/// ```swift
+/// let tracks = try context.fetch("track").where("album.title == %@", title).sorted("position")
+/// for try await update in try await tracks.live() {
+///     print(update.objects.count, update.removals, update.insertions, update.updates)
+/// }
+/// ```
+///
+/// The first update is the result; each further one has the new result with its difference to the last. Every update is
+/// the result in one committed state of the database, never older than the one before; what nobody has asked for yet is
+/// merged. Where nothing has changed nothing is given.
+///
+/// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is asked
+/// for, objects, values and prefetched relationships are those of one snapshot. Relationships that are not prefetched are
+/// read at their first access, and may be newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take
+/// the object with ``DatabaseContext/object(with:fileID:line:)-(ObjectID,_,_)`` from another context to change it.
+public struct LiveRequest<Object: DatabaseObject>: Sendable {
+    let query: LiveQuery
+    let faulting: FaultingMode
+    let interval: Duration?
+}
+
+extension LiveRequest: AsyncSequence {
+    /// The updates of one iteration.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let query: LiveQuery
+        private let interval: Duration?
+        private let subscription: LiveSubscription
+        private let context: DatabaseContext
+        /// The answer that the context shows.
+        private var shown: LiveSnapshot?
+        private var givenAt = ContinuousClock.now
+
+        init(_ request: LiveRequest) {
+            query = request.query
+            interval = request.interval
+            let core = request.query.core
+            context =
+                ContextCore(
+                    database: core.database, model: SharedModel(of: core), faulting: request.faulting, isReadOnly: true
+                ).context
+            subscription = LiveSubscription(request.query)
+        }
+
+        /// The next update, once the result has changed.
+        ///
+        /// Throws `CancellationError` in a cancelled task, `KindredError` and `PostgresError` where the request cannot be
+        /// answered any more. A lost connection is no error: the database is asked again.
+        public mutating func next() async throws -> LiveUpdate<Object>? {
+            while true {
+                if let interval, shown != nil { try await Task.sleep(until: givenAt + interval, clock: .continuous) }
+                let answer = try await subscription.consumer.next()
+                guard let update = try update(answer) else { continue }
+                givenAt = .now
+                return update
+            }
+        }
+
+        /// Shows an answer; nil if it is that of the last update.
+        private mutating func update(_ answer: LiveAnswer) throws -> LiveUpdate<Object>? {
+            let entity = query.entity
+            var snapshot = answer.snapshot
+            var difference = LiveDifference()
+            if let shown {
+                if !query.isSorted { snapshot = snapshot.keepingOrder(of: shown) }
+                difference = snapshot.difference(from: shown)
+                guard !difference.isEmpty else { return nil }
+            }
+            let removed = difference.removals.compactMap { place in
+                shown.map { ObjectID(entity, $0.rows[place].key) }
+            }
+            let objects: [Object] = try entity.typed(try context.core.show(snapshot.rows(of: entity)))
+            let cause = shown == nil ? .first : answer.cause
+            shown = snapshot
+            return LiveUpdate(objects, difference, removed: removed, cause, answer.cursor)
+        }
+    }
+
+    /// Begins to follow the request, with a context of its own.
+    ///
+    /// The first update is not older than this call.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}
+
+/// One iteration's place among those that a request is followed for; its end ends it.
+private final class LiveSubscription: Sendable {
+    let consumer: LiveConsumer
+    private let hub: LiveHub
+
+    init(_ query: LiveQuery) {
+        consumer = LiveConsumer(query)
+        hub = LiveHub.join(consumer, of: query.core.database)
+    }
+
+    deinit { hub.leave(consumer) }
+}

@@ -1,0 +1,120 @@
+import KindredPostgres
+
+/// Rows of one snapshot of the database, as a context that changes with snapshots shows them: a list, or the other end of a
+/// relationship of such rows.
+struct SnapshotRows {
+    /// The members of some owners at the other end of a relationship, by the key by which an owner finds them.
+    struct Branch {
+        let relationship: RelationshipRuntime
+        /// The owners' keys, each with the positions of its members in `rows`.
+        let places: [(owner: ObjectKey, members: [Int])]
+        let rows: SnapshotRows
+    }
+
+    let entity: EntityRuntime
+    /// Each row once.
+    let members: [Member]
+    let branches: [Branch]
+}
+
+// The door for a snapshot: objects in memory show it, and nothing that was read before is used any more.
+extension ContextCore {
+    /// Shows the rows of a snapshot, and their relationships as far as they are given; returns the objects of the rows.
+    func show(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
+        // Rows first: what they note about relationships is then older than the relationships' answers.
+        var held: [DatabaseObject] = []
+        try showRows(snapshot, at: tick(), &held)
+        let entity = snapshot.entity
+        let askedAt = tick()
+        let group = FetchGroup(.keys(snapshot.members.map(\.key)), askedAt: askedAt)
+        var made: [DatabaseObject] = []
+        let objects = withMap { map in
+            snapshot.members.enumerated().map { position, member in
+                let found = map.object(entity, member.key) {
+                    make(entity, member.row, group, Int32(clamping: position))
+                }
+                if found.isNew { made.append(found.object) }
+                return found.object
+            }
+        }
+        attach(snapshot, group, askedAt: askedAt)
+        if let first = made.first, awakes(entity, first) { awake(made, of: entity) }
+        return objects
+    }
+
+    /// Gives objects in memory their rows, and drops the relationships that they have loaded.
+    ///
+    /// - Parameter held: the objects, held until their relationships are attached.
+    private func showRows(_ snapshot: SnapshotRows, at time: ContextTime, _ held: inout [DatabaseObject]) throws {
+        for member in snapshot.members {
+            guard let object = liveObject(snapshot.entity, member.key) else { continue }
+            try apply(member.row, to: object, askedAt: time)
+            object.withState {
+                $0.relationships = LoadedRelationships()
+                $0.group = nil
+            }
+            held.append(object)
+        }
+        for branch in snapshot.branches { try showRows(branch.rows, at: time, &held) }
+    }
+
+    /// Makes answers of the relationships, for the group of the rows and for those that have objects.
+    private func attach(_ snapshot: SnapshotRows, _ group: FetchGroup, askedAt: ContextTime) {
+        var batches: [LoadedBatch] = []
+        for branch in snapshot.branches {
+            let rows = branch.rows.members
+            var found = LoadedBatch.Builder(owners: KeyNumbers(branch.places.map(\.owner)), count: rows.count)
+            var known: [Int: Int] = [:]
+            for (owner, members) in branch.places {
+                for place in members {
+                    if let place = known[place] {
+                        found.share(place, with: owner)
+                    } else {
+                        known[place] = found.count
+                        found.append(rows[place].key, rows[place].row, to: owner)
+                    }
+                }
+            }
+            let batch = found.build(askedAt: askedAt, in: nil)
+            group.keep(batch, branch.relationship.slot)
+            batches.append(batch)
+        }
+        // The list comes last: an object at several places of the snapshot has its group.
+        for (branch, batch) in zip(snapshot.branches, batches) { attach(branch.rows, batch, askedAt: askedAt) }
+        for (position, member) in snapshot.members.enumerated() {
+            guard let object = liveObject(snapshot.entity, member.key) else { continue }
+            object.withState { state in
+                state.group = group
+                state.position = Int32(clamping: position)
+                for (branch, batch) in zip(snapshot.branches, batches) {
+                    let relationship = branch.relationship
+                    guard let key = try? relationship.ownKey(member.row), let members = batch.members(of: key)
+                    else { continue }
+                    state.relationships[relationship.slot] =
+                        relationship.holdsForeignKey
+                        ? .one(LoadedOne(foreignKey: key, member: members.first, batch: batch)) : .many(members)
+                }
+            }
+        }
+    }
+
+    /// Attaches the relationships of a branch's rows, in the order of its answer.
+    private func attach(_ rows: SnapshotRows, _ batch: LoadedBatch, askedAt: ContextTime) {
+        attach(
+            SnapshotRows(entity: rows.entity, members: batch.rows, branches: rows.branches), batch.group,
+            askedAt: askedAt)
+    }
+}
+
+extension ContextCore {
+    /// Throws if the context only shows what the database has, as that of a live request does.
+    func requireWritable() throws {
+        guard isReadOnly else { return }
+        throw KindredError(
+            .readOnly,
+            """
+            The objects of a live request are read-only: take the object with context.object(with: id) from another context, \
+            and change it there
+            """)
+    }
+}

@@ -1,0 +1,217 @@
+import KindredPostgres
+import KindredSchema
+
+/// Follows the database's changes for all live requests of a process: one subscriber of the reader for any number of requests.
+///
+/// It lives while somebody iterates over a live request.
+final class LiveHub: ChangeSubscriber {
+    private struct State {
+        var sources = LiveSources()
+        /// Those whose first answer has to be of a step that begins after they came.
+        var joining: [LiveConsumer] = []
+        var isClosed = false
+    }
+
+    /// An answer that a step has found.
+    private struct Found: Sendable {
+        let number: Int
+        let snapshot: LiveSnapshot
+        let cause: LiveCause
+        var changed: LiveSources.RowChanges?
+    }
+
+    /// What the running step has found so far.
+    private struct Step {
+        var found: [Found] = []
+        var joined: [LiveConsumer] = []
+    }
+
+    /// So many new requests are asked in one step, so that the others do not wait long for theirs.
+    private static let newPerStep = 200
+
+    private let reader: ChangeReader
+    private let state = RankedMutex(State(), .leaf)
+    private let step = RankedMutex(Step(), .leaf)
+
+    private init(_ reader: ChangeReader) { self.reader = reader }
+
+    // MARK: Consumers
+
+    /// Begins to follow a request for a consumer; errors reach it as answers do.
+    static func join(_ consumer: LiveConsumer, of database: Database) -> LiveHub {
+        while true {
+            let (hub, isNew) = hub(of: database)
+            guard hub.add(consumer) else { continue }
+            if isNew { hub.start() } else { hub.reader.askForStep() }
+            return hub
+        }
+    }
+
+    /// The hub of a database, made if there is none that is open.
+    private static func hub(of database: Database) -> (hub: LiveHub, isNew: Bool) {
+        let made = LiveHub(database.changeReader)
+        return database.liveHubReference.withLock { reference in
+            if let known = reference.object as? LiveHub, !known.isClosed { return (known, false) }
+            reference.object = made
+            return (made, true)
+        }
+    }
+
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    /// False if the hub has ended meanwhile.
+    private func add(_ consumer: LiveConsumer) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            _ = state.sources.add(consumer)
+            state.joining.append(consumer)
+            return true
+        }
+    }
+
+    private func start() {
+        // Detached: following has no part in the caller's transaction or limits.
+        Task.detached { [self] in
+            do {
+                try await reader.add(self)
+                if isClosed { reader.remove(self) }
+            } catch {
+                fail(error)
+            }
+        }
+    }
+
+    /// Ends the following for a consumer; the last one ends the hub.
+    func leave(_ consumer: LiveConsumer) {
+        let isLast = state.withLock { state in
+            state.joining.removeAll { $0 === consumer }
+            state.sources.remove(consumer)
+            guard state.sources.isEmpty, !state.isClosed else { return false }
+            state.isClosed = true
+            return true
+        }
+        if isLast { reader.remove(self) }
+    }
+
+    // MARK: Steps
+
+    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty } }
+
+    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
+        step.withLock { $0 = Step() }
+        let (work, joining, new) = state.withLock { state in
+            let joining = state.joining.prefix(Self.newPerStep)
+            let new = joining.compactMap { state.sources.unanswered($0) }
+            return (batch.map { state.sources.work(for: $0) }, Array(joining), Set(new))
+        }
+        if let work { try await evaluate(work) }
+        for number in new { try await evaluate(number, .first) }
+        step.withLock { $0.joined = joining }
+    }
+
+    private func evaluate(_ work: LiveSources.Work) async throws {
+        for (number, cause) in work.whole { try await evaluate(number, cause) }
+        for (number, changes) in work.byKeys {
+            try await evaluating(number) { query, latest in
+                let keys = changes.presentKeys
+                let found = keys.isEmpty ? [] : try await query.rows(among: keys)
+                return try self.changed(number, query, latest, LiveSources.RowChanges(keys: changes.keys, found: found))
+            }
+        }
+        for (entity, changes) in work.routed {
+            let rows = try await rows(of: entity, changes.presentKeys)
+            let routed = try state.withLock { try $0.sources.routed(entity, changes, rows) }
+            for (number, changes) in routed where work.whole[number] == nil {
+                try await evaluating(number) { query, latest in try self.changed(number, query, latest, changes) }
+            }
+        }
+    }
+
+    /// The changed rows of an entity, to find requests by their values.
+    private func rows(of entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [Member] {
+        guard let client = state.withLock({ $0.sources.core(of: entity)?.client }) else { return [] }
+        var members: [Member] = []
+        for keys in keys.slices() {
+            let result = try await client.execute(try entity.select(byKeys: keys), for: entity.name)
+            let rows = try EntityRows(result, of: entity)
+            members += try result.indices.compactMap { position in
+                let row = try rows[position]
+                return try ObjectKey(row, entity.key).map { Member(key: $0, row: row) }
+            }
+        }
+        return members
+    }
+
+    /// Asks a request anew.
+    private func evaluate(_ number: Int, _ cause: LiveCause) async throws {
+        try await evaluating(number) { query, _ in
+            Found(number: number, snapshot: try await query.snapshot(), cause: cause)
+        }
+    }
+
+    /// The answer to a request after changes of some rows; nil if it has none of them.
+    private func changed(
+        _ number: Int, _ query: LiveQuery, _ latest: LiveSnapshot?, _ changes: LiveSources.RowChanges
+    ) throws -> Found? {
+        guard let latest, !changes.found.isEmpty || latest.rows.contains(where: { changes.keys.contains($0.key) })
+        else { return nil }
+        let snapshot = try latest.replacing(changes.keys, with: changes.found, query.order)
+        return Found(number: number, snapshot: snapshot, cause: .change, changed: changes)
+    }
+
+    /// Runs a part of the step that is about one request, which alone fails where it cannot be answered.
+    private func evaluating(
+        _ number: Int, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
+    ) async throws {
+        guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
+        do {
+            guard let found = try await body(source.query, source.latest) else { return }
+            step.withLock { $0.found.append(found) }
+        } catch {
+            if error.isPassing || error is CancellationError { throw error }
+            let left = state.withLock { state in
+                let left = state.sources.remove(number)
+                state.joining.removeAll { consumer in left.contains { $0 === consumer } }
+                return left
+            }
+            for consumer in left { consumer.fail(error) }
+            // The error has ended the transaction; the others are asked again in another one.
+            throw StepIsVoid()
+        }
+    }
+
+    func commit(at cursor: ChangeCursor) {
+        let step = step.withLock { step in
+            defer { step = Step() }
+            return step
+        }
+        let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
+            var answers: [(LiveConsumer, LiveAnswer)] = []
+            let joined = Set(step.joined.map { ObjectIdentifier($0) })
+            let waiting = Set(state.joining.map { ObjectIdentifier($0) })
+            for found in step.found {
+                let answer = LiveAnswer(snapshot: found.snapshot, cause: found.cause, cursor: cursor)
+                for consumer in state.sources.set(found.snapshot, of: found.number, changed: found.changed)
+                where !waiting.contains(ObjectIdentifier(consumer)) {
+                    answers.append((consumer, answer))
+                }
+            }
+            state.joining.removeAll { joined.contains(ObjectIdentifier($0)) }
+            for consumer in step.joined where waiting.contains(ObjectIdentifier(consumer)) {
+                guard let latest = state.sources.latest(for: consumer) else { continue }
+                answers.append((consumer, LiveAnswer(snapshot: latest, cause: .first, cursor: cursor)))
+            }
+            return answers
+        }
+        for (consumer, answer) in answers { consumer.give(answer) }
+    }
+
+    func fail(_ error: any Error) {
+        let consumers = state.withLock { state in
+            state.isClosed = true
+            defer { (state.sources, state.joining) = (LiveSources(), []) }
+            return state.sources.sources.values.flatMap(\.consumers.values)
+        }
+        for consumer in consumers { consumer.fail(error) }
+    }
+}

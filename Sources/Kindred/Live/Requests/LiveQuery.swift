@@ -1,0 +1,222 @@
+import KindredPostgres
+import KindredSchema
+
+/// A request that is asked again and again, apart from the contexts that show its answers.
+struct LiveQuery: Sendable {
+    /// Asks the server; it has no objects.
+    let core: ContextCore
+    let entity: EntityRuntime
+    let query: SelectQuery
+    let prefetched: PrefetchTree
+    let reads: LiveReads
+    /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
+    let isAskedByKeys: Bool
+    /// The columns and values that decide alone whether a row is in the answer; nil if the server has to.
+    let equalities: LiveEqualities?
+    /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
+    let order: LiveOrder?
+    /// Whether the rows have an order at all; otherwise each keeps its place.
+    let isSorted: Bool
+    let key: Key
+    private let statement: Statement
+
+    /// What equal requests have in common, so that one evaluation is enough for all of them.
+    struct Key: Hashable, Sendable {
+        private let runtime: ObjectIdentifier
+        private let entity: Int
+        private let text: StatementText
+        private let parameters: [UInt8]
+        /// Type, offset and length of each parameter.
+        private let slots: [[Int]]
+        private let prefetched: [[Int]]
+
+        init(_ statement: Statement, _ prefetched: PrefetchTree, of entity: EntityRuntime, _ runtime: SchemaRuntime) {
+            self.runtime = ObjectIdentifier(runtime)
+            self.entity = entity.index
+            text = statement.text
+            parameters = statement.bindings.bytes
+            slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
+            self.prefetched = prefetched.slots.sorted { $0.lexicographicallyPrecedes($1) }
+        }
+    }
+
+    /// Prepares a request; asks the catalog which tables it reads.
+    ///
+    /// Throws `KindredError` for a request whose answers cannot be followed.
+    static func prepared(
+        _ query: SelectQuery, _ prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore
+    ) async throws -> LiveQuery {
+        guard query.lock == nil else {
+            throw KindredError(
+                .invalidRequest, "A live request of \(entity.name) cannot lock rows: it only reads them",
+                entity: entity.name.description)
+        }
+        try requireFollowable(entity)
+        try prefetched.forEach { try requireFollowable($0.destination) }
+        let schema = core.runtime.schema
+        let reads = try LiveReads(query, prefetched, of: entity, in: schema)
+        let resolved = try await LiveTables(client: core.client, schema: schema).resolve(reads)
+        return try LiveQuery(
+            query, prefetched, of: entity, in: core, reads: resolved.reads, indirect: resolved.indirect)
+    }
+
+    /// Makes a request whose tables are known.
+    ///
+    /// - Parameter indirect: the tables that are read over views and policies.
+    init(
+        _ query: SelectQuery, _ prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
+        in core: ContextCore,
+        reads: LiveReads, indirect: Set<QualifiedName> = []
+    ) throws {
+        let schema = core.runtime.schema
+        self.core = ContextCore(
+            database: core.database, model: SharedModel(of: core), faulting: .batch, isReadOnly: true)
+        self.entity = entity
+        self.query = query.sortedByKey(in: schema)
+        self.prefetched = prefetched
+        self.reads = reads
+        isSorted = query.isSorted
+        order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
+        let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
+        let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
+        let isCut = query.limit != nil || query.offset != nil
+        let paths = try query.reads(in: schema).paths
+        isAskedByKeys =
+            isKnown && !isCut && prefetched.isEmpty && (order != nil || !isSorted) && !indirect.contains(entity.name)
+            && paths.allSatisfy { Self.leadsElsewhere($0, from: entity) }
+        equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
+        statement = try self.query.statement(in: schema)
+        key = Key(statement, prefetched, of: entity, core.runtime)
+    }
+
+    private static func requireFollowable(_ entity: EntityRuntime) throws {
+        switch entity.entity.kind {
+        case .materializedView: throw LiveTables.unfollowable(entity.name, "a materialized view")
+        case .foreignTable: throw LiveTables.unfollowable(entity.name, "a foreign table")
+        default: break
+        }
+        guard entity.key.isEmpty else { return }
+        throw KindredError(
+            .invalidRequest, "\(entity.name) has no key, by which a live request could tell its objects apart",
+            entity: entity.name.description)
+    }
+
+    /// Whether the relationships of a path lead to tables other than an entity's own.
+    private static func leadsElsewhere(_ path: String, from entity: EntityRuntime) -> Bool {
+        var place = entity
+        for key in path.keys {
+            guard let relationship = place.relationship(named: key) else { return false }
+            place = relationship.destination
+            if place === entity || place.entity.isView || relationship.helper?.entity === entity { return false }
+        }
+        return true
+    }
+
+    // MARK: Asking
+
+    /// The answer: one statement, and one more for each prefetched relationship.
+    func snapshot() async throws -> LiveSnapshot {
+        let statement = query.comparesObjects ? try query.statement(in: core.runtime.schema) : statement
+        let rows = try await members(statement)
+        return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
+    }
+
+    /// The rows among some keys that are in the answer.
+    func rows(among keys: [ObjectKey]) async throws -> [Member] {
+        var found: [Member] = []
+        for keys in keys.slices() {
+            found += try await members(try query.statement(in: core.runtime.schema, among: keys, of: entity))
+        }
+        return found
+    }
+
+    /// The rows of a statement, each once.
+    private func members(_ statement: Statement) async throws -> [Member] {
+        let result = try await core.client.execute(statement, for: entity.name)
+        let rows = try EntityRows(result, of: entity)
+        var seen: Set<ObjectKey> = []
+        return try result.indices.compactMap { position in
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, entity.key), seen.insert(key).inserted else { return nil }
+            return Member(key: key, row: row)
+        }
+    }
+
+    /// The prefetched relationships of some rows.
+    private func branches(_ tree: PrefetchTree, of rows: [Row]) async throws -> [LiveBranch] {
+        var branches: [LiveBranch] = []
+        for (relationship, deeper) in tree.branches {
+            let owners = KeyNumbers(try rows.compactMap { try relationship.ownKey($0) })
+            var members: [ObjectKey: [Member]] = [:]
+            if owners.count > 0 {
+                let batch = try await Loader(core).query(relationship, owners)
+                for owner in owners.keys {
+                    let found = batch.members(of: owner)?.members ?? []
+                    // Without an order of their own they come as the server finds them, which changes by itself.
+                    let isOrdered = relationship.position != nil || found.count < 2
+                    members[owner] = isOrdered ? found : found.sortedByKey()
+                }
+            }
+            let branch = LiveBranch(relationship, members: members)
+            let below = try await self.branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
+            branches.append(LiveBranch(relationship, members: members, branches: below))
+        }
+        return branches
+    }
+}
+
+extension PrefetchTree {
+    /// Calls `body` with each relationship.
+    func forEach(_ body: (RelationshipRuntime) throws -> Void) rethrows {
+        for (relationship, deeper) in branches {
+            try body(relationship)
+            try deeper.forEach(body)
+        }
+    }
+
+    /// The path of slots to each relationship.
+    fileprivate var slots: [[Int]] {
+        branches.flatMap { branch in
+            [[branch.relationship.slot]] + branch.tree.slots.map { [branch.relationship.slot] + $0 }
+        }
+    }
+}
+
+extension [Member] {
+    /// By their keys, in an order that is always the same.
+    fileprivate func sortedByKey() -> [Member] {
+        let integers = compactMap(\.key.integer)
+        guard integers.count != count else { return sorted { $0.key.integer ?? 0 < $1.key.integer ?? 0 } }
+        return map { (member: $0, text: $0.key.values.map(\.description)) }
+            .sorted { $0.text.lexicographicallyPrecedes($1.text) }.map(\.member)
+    }
+}
+
+extension LiveSnapshot {
+    /// The answer as rows for a context to show.
+    func rows(of entity: EntityRuntime) -> SnapshotRows {
+        SnapshotRows(entity: entity, members: rows, branches: branches.map(\.shown))
+    }
+}
+
+extension LiveBranch {
+    fileprivate var shown: SnapshotRows.Branch {
+        var places: [ObjectKey: Int] = [:]
+        var rows: [Member] = []
+        let owners = members.map { owner, members in
+            (
+                owner: owner,
+                members: members.map { member in
+                    if let place = places[member.key] { return place }
+                    places[member.key] = rows.count
+                    rows.append(member)
+                    return rows.count - 1
+                }
+            )
+        }
+        return SnapshotRows.Branch(
+            relationship: relationship, places: owners,
+            rows: SnapshotRows(
+                entity: relationship.destination, members: rows, branches: branches.map(\.shown)))
+    }
+}

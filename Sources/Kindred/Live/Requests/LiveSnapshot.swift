@@ -1,0 +1,73 @@
+import KindredPostgres
+
+/// The answer to a live request in one snapshot of the database: immutable, and shared by all who have asked for the same.
+final class LiveSnapshot: Sendable {
+    /// The rows in their order, each once.
+    let rows: [Member]
+    let branches: [LiveBranch]
+
+    init(_ rows: [Member], _ branches: [LiveBranch] = []) {
+        self.rows = rows
+        self.branches = branches
+    }
+
+    /// The same rows, those that are in another answer too in its order and the new ones behind.
+    ///
+    /// An order that is left to the server never changes.
+    func keepingOrder(of last: LiveSnapshot) -> LiveSnapshot {
+        let places = Dictionary(
+            last.rows.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = rows.filter { places[$0.key] != nil }.sorted {
+            places[$0.key, default: 0] < places[$1.key, default: 0]
+        }
+        return LiveSnapshot(known + rows.filter { places[$0.key] == nil }, branches)
+    }
+
+    /// The difference of this answer to an earlier one of the same request.
+    func difference(from last: LiveSnapshot) -> LiveDifference {
+        if last === self { return LiveDifference() }
+        return LiveDifference(from: last.rows.map(\.key), to: rows.map(\.key)) { former, place in
+            let (old, new) = (last.rows[former].row, rows[place].row)
+            return old.hasSameBytes(as: new) && LiveBranch.haveSameMembers(last.branches, old, branches, new)
+        }
+    }
+}
+
+/// The rows at the other end of a prefetched relationship, as a part of an answer.
+struct LiveBranch: Sendable {
+    let relationship: RelationshipRuntime
+    /// The members of each owner, by the key by which the owner finds them.
+    let members: [ObjectKey: [Member]]
+    /// The relationships of the members.
+    let branches: [LiveBranch]
+
+    init(_ relationship: RelationshipRuntime, members: [ObjectKey: [Member]], branches: [LiveBranch] = []) {
+        self.relationship = relationship
+        self.members = members
+        self.branches = branches
+    }
+
+    /// The rows of all members, each once.
+    var rows: [Row] {
+        var seen: Set<ObjectKey> = []
+        return members.values.flatMap { $0.filter { seen.insert($0.key).inserted }.map(\.row) }
+    }
+
+    /// The members of the owner with a row.
+    func members(of owner: Row) -> [Member] {
+        guard let key = try? relationship.ownKey(owner) else { return [] }
+        return members[key] ?? []
+    }
+
+    /// Whether two versions of a row have the same members with the same contents in the same order, down to the last level.
+    static func haveSameMembers(_ old: [LiveBranch], _ oldOwner: Row, _ new: [LiveBranch], _ newOwner: Row) -> Bool {
+        zip(old, new).allSatisfy { old, new in
+            let (former, current) = (old.members(of: oldOwner), new.members(of: newOwner))
+            return former.count == current.count
+                && zip(former, current).allSatisfy { former, current in
+                    former.key == current.key && former.row.hasSameBytes(as: current.row)
+                        && haveSameMembers(old.branches, former.row, new.branches, current.row)
+                }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import KindredPostgres
+import KindredSchema
+
+/// The distinct live requests of a database, and which of them a change concerns.
+///
+/// Requests whose condition is nothing but equalities with values are found by the values in a changed row and by its key, at a
+/// cost that does not grow with their number; the others by the tables that they read.
+struct LiveSources: Sendable {
+    /// One request, whatever the number of those who have asked it.
+    struct Source: Sendable {
+        let query: LiveQuery
+        /// The answer in the last snapshot; nil before the first.
+        var latest: LiveSnapshot?
+        var consumers: [ObjectIdentifier: LiveConsumer] = [:]
+    }
+
+    /// Requests of one entity whose conditions are equalities.
+    private struct Route: Sendable {
+        /// The requests by the columns and values of their conditions.
+        var found: [[Int]: [ObjectKey: Set<Int>]] = [:]
+        /// The requests whose answers have a row.
+        var holders: [ObjectKey: Set<Int>] = [:]
+        var count = 0
+    }
+
+    private(set) var sources: [Int: Source] = [:]
+    private var numbers: [LiveQuery.Key: Int] = [:]
+    private var lastNumber = 0
+    /// The requests that read a table, without those found by values.
+    private var readers: [QualifiedName: Set<Int>] = [:]
+    private var routes: [EntityRuntime: Route] = [:]
+
+    var isEmpty: Bool { sources.isEmpty }
+
+    // MARK: Requests
+
+    /// Adds one who asks, and returns the number of the request.
+    mutating func add(_ consumer: LiveConsumer) -> Int {
+        let query = consumer.query
+        let number = numbers[query.key] ?? lastNumber + 1
+        if number > lastNumber {
+            lastNumber = number
+            numbers[query.key] = number
+            sources[number] = Source(query: query)
+            if let equalities = query.equalities {
+                routes[query.entity, default: Route()].found[equalities.columns, default: [:]][
+                    equalities.values, default: []
+                ].insert(number)
+                routes[query.entity]?.count += 1
+            } else {
+                for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
+            }
+        }
+        sources[number]?.consumers[ObjectIdentifier(consumer)] = consumer
+        return number
+    }
+
+    /// Removes one who has asked; the request goes with the last.
+    mutating func remove(_ consumer: LiveConsumer) {
+        guard let number = numbers[consumer.query.key], sources[number]?.consumers[ObjectIdentifier(consumer)] != nil
+        else { return }
+        sources[number]?.consumers[ObjectIdentifier(consumer)] = nil
+        if sources[number]?.consumers.isEmpty == true { _ = remove(number) }
+    }
+
+    /// Removes a request; returns those who have asked it.
+    mutating func remove(_ number: Int) -> [LiveConsumer] {
+        guard let source = sources.removeValue(forKey: number) else { return [] }
+        let query = source.query
+        numbers[query.key] = nil
+        guard let equalities = query.equalities else {
+            for table in query.reads.tables.keys {
+                readers[table]?.remove(number)
+                if readers[table]?.isEmpty == true { readers[table] = nil }
+            }
+            return Array(source.consumers.values)
+        }
+        routes[query.entity]?.found[equalities.columns]?[equalities.values]?.remove(number)
+        if routes[query.entity]?.found[equalities.columns]?[equalities.values]?.isEmpty == true {
+            routes[query.entity]?.found[equalities.columns]?[equalities.values] = nil
+        }
+        hold(number, query.entity, source.latest, nil)
+        routes[query.entity]?.count -= 1
+        if routes[query.entity]?.count == 0 { routes[query.entity] = nil }
+        return Array(source.consumers.values)
+    }
+
+    /// Notes the answer to a request; returns those who have asked it.
+    ///
+    /// - Parameter changed: the rows that it can differ in from the last; nil for all.
+    mutating func set(_ snapshot: LiveSnapshot, of number: Int, changed: RowChanges? = nil) -> [LiveConsumer] {
+        guard let source = sources[number] else { return [] }
+        if source.query.equalities != nil {
+            hold(number, source.query.entity, source.latest, snapshot, changed)
+        }
+        sources[number]?.latest = snapshot
+        return Array(source.consumers.values)
+    }
+
+    /// Rows that have changed, and those of them that are in an answer.
+    struct RowChanges: Sendable {
+        var keys: Set<ObjectKey> = []
+        var found: [Member] = []
+    }
+
+    /// Notes which rows the answer to a request has.
+    private mutating func hold(
+        _ number: Int, _ entity: EntityRuntime, _ old: LiveSnapshot?, _ new: LiveSnapshot?,
+        _ changed: RowChanges? = nil
+    ) {
+        let kept = Set((changed?.found ?? new?.rows ?? []).map(\.key))
+        let known = changed?.keys ?? Set(old?.rows.map(\.key) ?? [])
+        for key in known where !kept.contains(key) {
+            routes[entity]?.holders[key]?.remove(number)
+            if routes[entity]?.holders[key]?.isEmpty == true { routes[entity]?.holders[key] = nil }
+        }
+        for key in kept { routes[entity]?.holders[key, default: []].insert(number) }
+    }
+
+    /// The last answer to the request of one who asks.
+    func latest(for consumer: LiveConsumer) -> LiveSnapshot? {
+        numbers[consumer.query.key].flatMap { sources[$0]?.latest }
+    }
+
+    /// The request of one who asks, if it has no answer yet.
+    func unanswered(_ consumer: LiveConsumer) -> Int? {
+        numbers[consumer.query.key].flatMap { sources[$0]?.latest == nil ? $0 : nil }
+    }
+
+    /// The context by which an entity's rows are asked for; nil if no request is found by values in them.
+    func core(of entity: EntityRuntime) -> ContextCore? {
+        routes[entity]?.found.values.lazy.flatMap(\.values).compactMap { $0.first }.first
+            .flatMap { sources[$0]?.query.core }
+    }
+
+    // MARK: Changes
+
+    /// What has to be asked after some changes.
+    struct Work {
+        /// Requests to ask anew.
+        var whole: [Int: LiveCause] = [:]
+        /// Requests of which some rows have to be asked for.
+        var byKeys: [Int: TableChanges] = [:]
+        /// Entities of which changed rows have to be read, to find requests by values.
+        var routed: [EntityRuntime: TableChanges] = [:]
+
+        mutating func ask(_ number: Int, _ gap: ChangeGap?) {
+            // A table whose rows a policy or a missing key leaves unnamed has lost nothing.
+            let cause: LiveCause = gap.flatMap { $0 == .unnamed ? nil : .everything($0) } ?? .change
+            whole[number] = whole[number].map { $0.merged(with: cause) } ?? cause
+            byKeys[number] = nil
+        }
+    }
+
+    /// More changed keys than these make a request be asked anew.
+    private static let manyKeys = 1_000
+
+    func work(for batch: ChangeBatch) -> Work {
+        var work = Work()
+        for (table, changes) in batch.changes {
+            for number in readers[table] ?? [] {
+                guard let source = sources[number], source.latest != nil,
+                    source.query.reads.concerns(table, changes)
+                else { continue }
+                let isFirst = work.whole[number] == nil && work.byKeys[number] == nil
+                if isFirst, source.query.isAskedByKeys, table == source.query.entity.name, changes.gap == nil,
+                    changes.count <= Self.manyKeys
+                {
+                    work.byKeys[number] = changes
+                } else {
+                    work.ask(number, changes.gap)
+                }
+            }
+        }
+        for (entity, route) in routes {
+            guard let changes = batch.changes[entity.name] else { continue }
+            guard changes.gap == nil else {
+                for number in route.found.values.flatMap(\.values).joined() where sources[number]?.latest != nil {
+                    work.ask(number, changes.gap)
+                }
+                continue
+            }
+            work.routed[entity] = changes
+        }
+        return work
+    }
+
+    /// The requests found by values whose answers changed rows have left, joined, or stayed in; with the rows that are in them.
+    ///
+    /// - Parameter rows: of the changed rows those that are there.
+    func routed(_ entity: EntityRuntime, _ changes: TableChanges, _ rows: [Member]) throws
+        -> [Int: RowChanges]
+    {
+        guard let route = routes[entity] else { return [:] }
+        var result: [Int: RowChanges] = [:]
+        for key in changes.keys {
+            for number in route.holders[key] ?? [] { result[number, default: RowChanges()].keys.insert(key) }
+        }
+        for member in rows {
+            for (columns, requests) in route.found {
+                guard let values = try ObjectKey(member.row, columns) else { continue }
+                for number in requests[values] ?? [] where sources[number]?.latest != nil {
+                    result[number, default: RowChanges()].keys.insert(member.key)
+                    result[number]?.found.append(member)
+                }
+            }
+        }
+        return result
+    }
+}
+
+extension TableChanges {
+    /// The keys of all rows that have changed.
+    var keys: Set<ObjectKey> { inserted.union(deleted).union(updated.keys) }
+
+    /// The keys of the rows that are there.
+    var presentKeys: [ObjectKey] { Array(inserted) + updated.keys }
+}

@@ -1,0 +1,52 @@
+import KindredPostgres
+
+@testable import Kindred
+@testable import KindredSchema
+
+/// Rows and live requests of the conditions' schema, without a server.
+struct LiveFixture {
+    let offline: OfflineContext
+    let person: EntityRuntime
+    let email: EntityRuntime
+
+    init() throws {
+        offline = try OfflineContext()
+        person = try offline.context.core.runtime.entity(named: "person")
+        email = try offline.context.core.runtime.entity(named: "email")
+    }
+
+    var core: ContextCore { offline.context.core }
+
+    func row(of entity: EntityRuntime, _ values: [String: PostgresValue]) throws -> Row {
+        var cells = RowCells()
+        for (name, value) in values {
+            guard let column = entity.attributeIndex(of: name) else { throw entity.unknownKey(name) }
+            try cells.set(value, at: column, of: entity, nil)
+        }
+        return cells.row(entity.emptyRow(core.types).columns)
+    }
+
+    func member(_ id: Int64, _ values: [String: PostgresValue] = [:], of entity: EntityRuntime? = nil) throws -> Member
+    {
+        let row = try row(of: entity ?? person, values.merging(["id": .integer(id)]) { first, _ in first })
+        return Member(key: .integer(id), row: row)
+    }
+
+    /// A live request that reads no tables but those that it names.
+    func query<Object>(
+        _ request: FetchRequest<Object>, reads columns: [(table: String, column: String)] = []
+    ) throws -> LiveQuery {
+        var reads = LiveReads()
+        reads.add(request.entity.name)
+        for (table, column) in columns { reads.add(column, of: ConditionFixture.name(table)) }
+        return try LiveQuery(request.query, request.prefetched, of: request.entity, in: core, reads: reads)
+    }
+
+    static let cursor = ChangeCursor(epoch: "e", system: 1, timeline: "1", database: 1, snapshot: "1:1:")
+
+    static func batch(_ changes: [String: TableChanges]) -> ChangeBatch {
+        ChangeBatch(
+            cursor: cursor,
+            changes: Dictionary(uniqueKeysWithValues: changes.map { (ConditionFixture.name($0), $1) }))
+    }
+}

@@ -1,0 +1,113 @@
+import KindredPostgres
+import Testing
+
+@testable import Kindred
+
+/// Which live requests a change concerns.
+@Suite struct LiveSourcesTests {
+    private let fixture: LiveFixture
+
+    init() throws { fixture = try LiveFixture() }
+
+    private func consumer(_ format: String, _ arguments: any PropertyValue...) throws -> LiveConsumer {
+        LiveConsumer(
+            try fixture.query(try fixture.offline.context.fetch("person").where(format, arguments: arguments)))
+    }
+
+    @Test func equalRequestsAreOne() throws {
+        var sources = LiveSources()
+        let consumers = try [1, 2, 1].map { try consumer("age = %@", $0) }
+        let numbers = consumers.map { sources.add($0) }
+        #expect(numbers[0] == numbers[2] && numbers[0] != numbers[1])
+        sources.remove(consumers[0])
+        #expect(sources.sources.count == 2)
+        sources.remove(consumers[2])
+        sources.remove(consumers[1])
+        #expect(sources.isEmpty)
+    }
+
+    @Test func onlyEqualitiesOfExactValuesAreFoundByValues() throws {
+        func isFound(_ format: String, _ arguments: any PropertyValue...) throws -> Bool {
+            try consumer(format, arguments).query.equalities != nil
+        }
+        func consumer(_ format: String, _ arguments: [any PropertyValue]) throws -> LiveConsumer {
+            LiveConsumer(
+                try fixture.query(try fixture.offline.context.fetch("person").where(format, arguments: arguments)))
+        }
+        #expect(try isFound("age = %@", 3))
+        #expect(try isFound("age = %@ AND surname = %@", 3, "a"))
+        #expect(try !isFound("age = %@ OR surname = %@", 3, "a"))
+        #expect(try !isFound("age > %@", 3))
+        #expect(try !isFound("code = %@", "abc"))
+        #expect(try !isFound("manager.age = %@", 3))
+        #expect(try !isFound("age = manager_id"))
+    }
+
+    @Test func columnsThatAreNotReadDoNotMatter() throws {
+        let request = try fixture.offline.context.fetch("email").where("person.age > %@", 3)
+        let query = try fixture.query(request, reads: [("person", "age"), ("person", "id")])
+        #expect(query.isAskedByKeys)
+        var sources = LiveSources()
+        let number = sources.add(LiveConsumer(query))
+        _ = sources.set(LiveSnapshot([]), of: number)
+        func work(_ table: String, _ changes: TableChanges) -> LiveSources.Work {
+            sources.work(for: LiveFixture.batch([table: changes]))
+        }
+        #expect(work("person", TableChanges(updated: [.integer(1): ["surname"]])).whole.isEmpty)
+        #expect(work("person", TableChanges(updated: [.integer(1): ["age"]])).whole == [number: .change])
+        #expect(work("person", TableChanges(inserted: [.integer(1)])).whole == [number: .change])
+        #expect(work("person", TableChanges(gap: .bulk)).whole == [number: .everything(.bulk)])
+        #expect(work("person", TableChanges(gap: .unnamed)).whole == [number: .change])
+        #expect(work("title", TableChanges(gap: .bulk)).whole.isEmpty)
+        let own = work("email", TableChanges(updated: [.integer(1): ["size"]]))
+        #expect(own.whole.isEmpty && own.byKeys[number] != nil)
+        // Both tables at once: the request as a whole.
+        let both = sources.work(
+            for: LiveFixture.batch([
+                "email": TableChanges(inserted: [.integer(1)]), "person": TableChanges(inserted: [.integer(1)]),
+            ]))
+        #expect(both.byKeys.isEmpty && both.whole == [number: .change])
+    }
+
+    /// Random changes of rows, routed to requests `age = n`, against a filter of all rows.
+    @Test func changedRowsReachTheRequestsThatTheyAreIn() throws {
+        var random = SystemRandomNumberGenerator()
+        var sources = LiveSources()
+        let ages = Array(0..<6)
+        let numbers = try ages.map { sources.add(try consumer("age = %@", $0)) }
+        for number in numbers { _ = sources.set(LiveSnapshot([]), of: number) }
+        var people: [ObjectKey: Int] = [:]
+        for _ in 0..<300 {
+            var changes = TableChanges()
+            var rows: [Member] = []
+            for id in Set((0..<4).map { _ in Int64.random(in: 0..<20, using: &random) }) {
+                let key = ObjectKey.integer(id)
+                guard Int.random(in: 0..<4, using: &random) > 0 else {
+                    if people.removeValue(forKey: key) != nil { changes.deleted.insert(key) }
+                    continue
+                }
+                let age = Int.random(in: 0..<8, using: &random)
+                if people[key] == nil {
+                    changes.inserted.insert(key)
+                } else {
+                    changes.updated.updateValue(["age"], forKey: key)
+                }
+                people[key] = age
+                rows.append(try fixture.member(id, ["age": .integer(Int64(age))]))
+            }
+            let work = sources.work(for: LiveFixture.batch(["person": changes]))
+            #expect(work.whole.isEmpty && work.byKeys.isEmpty)
+            for (entity, changes) in work.routed {
+                for (number, changed) in try sources.routed(entity, changes, rows) {
+                    let latest = try #require(sources.sources[number]?.latest)
+                    let next = try latest.replacing(changed.keys, with: changed.found, nil)
+                    _ = sources.set(next, of: number, changed: changed)
+                }
+            }
+            for (age, number) in zip(ages, numbers) {
+                let shown = Set(sources.sources[number]?.latest?.rows.map(\.key) ?? [])
+                #expect(shown == Set(people.filter { $0.value == age }.keys))
+            }
+        }
+    }
+}
