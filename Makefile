@@ -3,11 +3,13 @@ SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-f
 # A virtual environment for the libraries that the benchmark compares with.
 PEERS = Benchmarks/.build/peers
 
+LIVE_AGENT = $(CURDIR)/Benchmarks/.build/release/LiveAgent
+
 # Optimized, for tests that make millions of values.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom docs \
-	api-breakage examples
+.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-oracle long \
+	round-trips fuzz sbom docs api-breakage examples
 
 all: lint test
 
@@ -57,6 +59,18 @@ $(PEERS)/installed:
 
 bench-counts:
 	swift run --configuration release --package-path Benchmarks Benchmarks --counts $(ARGS)
+
+# Live requests: latency, many requests, a long list. make bench-live ARGS='--only latency'
+bench-live:
+	swift run --configuration release --package-path Benchmarks Benchmarks --live $(ARGS)
+
+# The oracle of live requests stands outside of the repository: make live-oracle ORACLE=folder BATCHES=200 ARGS='--seed 7'
+# With LIVE_PREPARED=0 in the environment no transaction can be prepared, and readers are woken by NOTIFY.
+live-oracle:
+	@test -n "$(ORACLE)" || { echo "ORACLE= names the oracle's folder" >&2; exit 2; }
+	swift build --configuration release --package-path Benchmarks --product LiveAgent
+	$(ORACLE)/live oracle.py --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}' \
+		--batches $(or $(BATCHES),200) $(ARGS)
 
 docs:
 	@bin/docs
