@@ -39,11 +39,13 @@ extension PostgresClient {
     }
 
     func addTelemetry(
-        _ telemetry: Telemetry, to tracer: any Tracer, _ factory: any MetricsFactory
+        _ telemetry: Telemetry, to tracer: any Tracer, _ factory: any MetricsFactory,
+        tracking: (@Sendable () -> TrackingMetrics?)? = nil
     ) -> StatementObservation {
         let place = DatabasePlace(configuration)
         let spans = telemetry.traces && !(tracer is NoOpTracer) ? StatementSpans(place, telemetry) : nil
         let metrics = telemetry.measures && !(factory is NOOPMetricsHandler) ? StatementMetrics(place) : nil
+        let meters = metrics == nil || tracking == nil ? nil : TrackingMeters(place)
         if spans == nil, metrics == nil { return .ofNothing }
         let summaries = StatementSummaries()
         // Weak, because the client keeps the handler.
@@ -54,6 +56,7 @@ extension PostgresClient {
             if let metrics, let figures = self?.metrics, let maximum = self?.configuration.pool.maximumConnections {
                 metrics.report(figures, maximum: maximum)
             }
+            if let meters, let figures = tracking?() { meters.report(figures) }
         }
     }
 }
@@ -61,8 +64,10 @@ extension PostgresClient {
 extension Database {
     /// Reports statements as spans and metrics until the returned observation is cancelled or released.
     ///
-    /// Sends nothing; see `PostgresClient.addTelemetry`.
+    /// Sends nothing; see `PostgresClient.addTelemetry`. What follows changes is measured as `kindred.tracking.*`.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
-        client.addTelemetry(telemetry)
+        client.addTelemetry(telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory) { [weak self] in
+            self?.tracking.metrics
+        }
     }
 }

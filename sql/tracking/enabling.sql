@@ -87,22 +87,32 @@ BEGIN
     END IF;
 END $$;
 
--- Takes away what a table was given; so does the tree that it belongs to.
-CREATE OR REPLACE FUNCTION kindred.tracking_disable(relation regclass) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+-- What takes away what a table was given, and with it its tree; nothing where nothing is recorded.
+CREATE OR REPLACE FUNCTION kindred.tracking_removals(relation regclass) RETURNS SETOF text
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     place oid;
     event text;
 BEGIN
-    PERFORM set_config('kindred.tracking_mends', 'on', true);
     FOR place IN SELECT t FROM kindred.tracking_tree(relation) AS t ORDER BY t LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = place);
-        PERFORM kindred.tracking_record(kindred.tracking_root(place), 'G', NULL, NULL, NULL, NULL, 'disabled');
+        -- Readers are told that changes will be missing.
+        RETURN NEXT format('SELECT kindred.tracking_record(%s::oid, ''G'', NULL, NULL, NULL, NULL, ''disabled'')',
+            kindred.tracking_root(place));
         FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
-            EXECUTE format('DROP TRIGGER IF EXISTS kindred_tracking_%s ON %s', event, place::regclass);
+            RETURN NEXT format('DROP TRIGGER IF EXISTS kindred_tracking_%s ON %s', event, place::regclass);
         END LOOP;
-        EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', place);
-        DELETE FROM kindred.tracking_table AS t WHERE t.relation = place;
+        RETURN NEXT format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', place);
+        RETURN NEXT format('DELETE FROM kindred.tracking_table AS t WHERE t.relation = %s', place);
     END LOOP;
+END $$;
+
+CREATE OR REPLACE FUNCTION kindred.tracking_disable(relation regclass) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    statement text;
+BEGIN
+    PERFORM set_config('kindred.tracking_mends', 'on', true);
+    FOR statement IN SELECT s FROM kindred.tracking_removals(relation) AS s LOOP EXECUTE statement; END LOOP;
     PERFORM set_config('kindred.tracking_mends', 'off', true);
 END $$;

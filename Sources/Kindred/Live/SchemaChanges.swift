@@ -24,7 +24,9 @@ public struct SchemaChanges: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
-        /// The next change; nil when the task is cancelled. Throws `KindredError` as ``Tracking`` does.
+        /// The next change; nil when the task is cancelled.
+        ///
+        /// Throws `KindredError` as ``Tracking`` does.
         public mutating func next() async throws -> Set<QualifiedName>? {
             try await subscription.next()
         }

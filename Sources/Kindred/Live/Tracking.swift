@@ -16,10 +16,17 @@ public struct Tracking: Sendable {
     public static let version = 1
 
     private let client: PostgresClient
+    private let database: Database?
 
     /// Uses a client of the database, which may be without a model.
     public init(_ client: PostgresClient) {
         self.client = client
+        database = nil
+    }
+
+    init(_ database: Database) {
+        client = database.client
+        self.database = database
     }
 
     /// The script of ``install(readers:retention:)``, for people to read.
@@ -112,11 +119,24 @@ public struct Tracking: Sendable {
     ///
     /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func statements(toEnable names: [String]) async throws -> [String] {
+        try await statements(for: names, TrackingStatements.statements(toEnable:))
+    }
+
+    /// The statements that ``disable(_:)-([String])`` would run; none where nothing is recorded.
+    ///
+    /// Changes nothing.
+    ///
+    /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
+    public func statements(toDisable names: [String]) async throws -> [String] {
+        try await statements(for: names, TrackingStatements.statements(toDisable:))
+    }
+
+    private func statements(for names: [String], _ question: (QualifiedName) -> SQL) async throws -> [String] {
         let tables = try await tables(named: names)
         try await check()
         var statements: [String] = []
         for table in tables {
-            for row in try await client.query(TrackingStatements.statements(for: table)) {
+            for row in try await client.query(question(table)) {
                 if let text = try row.decode(0, as: String.self), !statements.contains(text) { statements.append(text) }
             }
         }
@@ -135,6 +155,23 @@ public struct Tracking: Sendable {
         let tables = try await client.query(TrackingStatements.tables).map { try TrackingStatus.Table($0) }
         return try TrackingStatus(row, tables: tables)
     }
+
+    // MARK: Following
+
+    /// Returns when all that was committed before the call has reached every context and live request of the process.
+    ///
+    /// The next `next()` of a sequence gives it; a consumer that does not ask is not waited for. Returns at once where
+    /// nothing follows changes. Throws `CancellationError`, or why changes cannot be read.
+    public func catchUp() async throws { try await database?.changeReader.catchUp() }
+
+    /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
+    @discardableResult
+    public func dropConsumer(_ name: String) async throws -> Bool {
+        try await client.query(TrackingStatements.forget(consumer: name)).first?.decode(0, as: Bool.self) ?? false
+    }
+
+    /// Counters of what follows changes in this process; all are 0 for a client without a model.
+    public var metrics: TrackingMetrics { database?.trackingMetrics.withLock { $0 } ?? TrackingMetrics() }
 
     // MARK: Parts
 
@@ -220,5 +257,5 @@ public struct Tracking: Sendable {
 
 extension Database {
     /// Change tracking: installing it, and choosing the tables whose changes are recorded.
-    public var tracking: Tracking { Tracking(client) }
+    public var tracking: Tracking { Tracking(self) }
 }

@@ -39,15 +39,24 @@ struct DisableCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
         abstract: "Records changes of tables no more.",
-        discussion: "Example: kindred disable person")
+        discussion: "Example: kindred disable person --dry-run")
 
     @Argument(help: ArgumentHelp("The tables, such as person or public.person.", valueName: "table"))
     var tables: [String]
+
+    @Flag(help: "Only print the SQL.")
+    var dryRun = false
 
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
         try await withTracking(connection, in: terminal) { tracking in
+            if dryRun {
+                for statement in try await tracking.statements(toDisable: tables) {
+                    terminal.printLines(statement + ";\n")
+                }
+                return
+            }
             try await tracking.disable(tables)
             terminal.print("Changes of \(tables.joined(separator: ", ")) are not recorded any more.")
         }

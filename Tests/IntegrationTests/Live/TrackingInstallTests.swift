@@ -107,7 +107,11 @@ private let schema = """
         #expect(status.output.contains("30 min"), "\(status)")
         let unknown = try await run("enable", "persn")
         #expect(unknown.status.rawValue == 65 && unknown.error.contains("person"), "\(unknown)")
+        let removals = try await run("disable", "email", "--dry-run").output
+        #expect(removals.contains("DROP TRIGGER IF EXISTS kindred_tracking_insert ON public.email;"))
+        #expect(try await run("status").output.contains("email"))
         #expect(try await run("disable", "email").status == .success)
+        #expect(try await run("disable", "email", "--dry-run").output == "")
         #expect(try await !run("status").output.contains("email"))
         #expect(try await run("prune").status == .success)
         #expect(try await run("uninstall").status == .success)

@@ -14,7 +14,9 @@ public struct TrackingMetrics: Sendable, Hashable {
     public var wakeUps = 0
     /// Steps that were run again, because the connection was lost or the server was not to be had.
     public var retries = 0
-    /// Statements that followers asked because of changes, besides the readings.
+    /// Live requests that are evaluated; equal ones are one.
+    public var liveRequests = 0
+    /// Statements that live requests and contexts asked because of changes, besides the readings.
     public var statements = 0
     /// How often changes were told without naming rows, by reason.
     public var gaps: [String: Int] = [:]

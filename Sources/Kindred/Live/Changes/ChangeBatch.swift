@@ -8,7 +8,7 @@ struct ChangeBatch: Sendable {
     let changes: [QualifiedName: TableChanges]
 }
 
-/// What a batch says of one table: each key once, the net effect on its row.
+/// The changes of one table in a batch: each key once, with the net effect on its row.
 struct TableChanges: Sendable, Equatable {
     /// Keys of rows that were not there before and are there now.
     var inserted: Set<ObjectKey> = []
@@ -17,7 +17,9 @@ struct TableChanges: Sendable, Equatable {
     var updated: [ObjectKey: Set<String>?] = [:]
     /// Keys of rows that were there before and are gone.
     var deleted: Set<ObjectKey> = []
-    /// Why rows have changed that the batch does not name; nil if it names all. With a gap no key is named.
+    /// Why rows have changed that the batch does not name; nil if it names all.
+    ///
+    /// With a gap no key is named.
     var gap: ChangeGap?
 
     /// The number of keys.

@@ -8,7 +8,7 @@ public struct ChangeCursor: Sendable, Hashable, Codable {
     let system: Int64
     let timeline: String
     let database: UInt32
-    /// What is behind the cursor, as a `pg_snapshot`.
+    /// The transactions that have been told, as a `pg_snapshot`.
     let snapshot: String
 
     /// A later place of the same stream.

@@ -8,8 +8,8 @@ protocol ChangeSource: Sendable {
     ///   `.trackingOnStandby`, `.accessDenied`.
     func begin() async throws -> ChangeCursor
 
-    /// What has become visible since a cursor, or the first piece of it.
-    func read(from cursor: ChangeCursor) async throws -> ChangePiece
+    /// Reads what has become visible since a cursor, or the first piece of it if there are more records than a limit.
+    func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece
 
     /// The columns of keys in records, by table; tables whose changes are not recorded are missing.
     func keys() async throws -> [UInt32: [String]]
@@ -54,7 +54,7 @@ struct ChangePiece: Sendable {
     var age: Duration = .zero
 }
 
-/// What one statement did to a table.
+/// The effect of one statement on a table.
 struct ChangeRecord: Sendable, Equatable {
     enum Operation: Character, Sendable {
         case insert = "I"
@@ -73,7 +73,9 @@ struct ChangeRecord: Sendable, Equatable {
     /// The table; of a partition the root.
     var relation: UInt32
     var operation: Operation
-    /// The nesting of triggers. What a statement's triggers do is recorded before the statement.
+    /// The nesting of triggers.
+    ///
+    /// What a statement's triggers do is recorded before the statement.
     var depth = 1
     /// The keys of rows, one column after the other, row by row; nil if they are not named.
     var keys: [String]?

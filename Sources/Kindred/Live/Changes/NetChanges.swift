@@ -6,7 +6,7 @@ import KindredSchema
 /// afterwards outside of it, the order of these records is not that of the changes; only how often the row came and went is
 /// certain. If that is equally often, and no other transaction tells whether the row was there, it has to be looked up.
 struct NetChanges {
-    /// What is known of one key.
+    /// The records of one key, added up.
     private struct Entry {
         /// The transaction of the last records.
         var transaction: Int64
@@ -71,7 +71,7 @@ struct NetChanges {
     /// The tables that were changed themselves.
     private(set) var changedTables: Set<UInt32> = []
 
-    init(limit: Int = 200_000) {
+    init(limit: Int = 500_000) {
         self.limit = limit
     }
 
@@ -101,17 +101,17 @@ struct NetChanges {
             if let new, new != keys[range] {
                 guard let new = target.key(of: new, in: key) else { return lose(target.name, .unnamed) }
                 moved.append(new)
-                note(.delete, old, record, target.name)
+                note(.delete, old, by: record, in: target.name)
             } else {
-                note(record.operation, old, record, target.name)
+                note(record.operation, old, by: record, in: target.name)
             }
         }
         // All old keys are free before the first new one is taken.
-        for key in moved { note(.insert, key, record, target.name) }
+        for key in moved { note(.insert, key, by: record, in: target.name) }
     }
 
     private mutating func note(
-        _ operation: ChangeRecord.Operation, _ key: ObjectKey, _ record: ChangeRecord, _ name: QualifiedName
+        _ operation: ChangeRecord.Operation, _ key: ObjectKey, by record: ChangeRecord, in name: QualifiedName
     ) {
         if tables[name]?.gap != nil { return }
         if tables[name, default: Table()].entries[key] == nil {
@@ -128,7 +128,7 @@ struct NetChanges {
     }
 
     /// The keys of which it has to be looked up whether their rows are there.
-    mutating func uncertainKeys() -> [QualifiedName: [ObjectKey]] {
+    func uncertainKeys() -> [QualifiedName: [ObjectKey]] {
         var found: [QualifiedName: [ObjectKey]] = [:]
         for name in tables.keys {
             for (key, var entry) in tables[name]?.entries ?? [:] {

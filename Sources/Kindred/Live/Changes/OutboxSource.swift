@@ -3,7 +3,7 @@ import Synchronization
 
 /// The outbox that the helper schema's triggers write.
 struct OutboxSource: ChangeSource {
-    /// What the last `begin` said.
+    /// The server's answers to the last `begin`.
     private final class Facts: Sendable {
         let notifies = Atomic(false)
         let retention = RankedMutex(Duration.seconds(3_600), .leaf)
@@ -26,8 +26,8 @@ struct OutboxSource: ChangeSource {
         return try ChangeCursor(row, snapshot: 0, stream: 1)
     }
 
-    func read(from cursor: ChangeCursor) async throws -> ChangePiece {
-        let rows = try await query(TrackingStatements.read(from: cursor.snapshot))
+    func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece {
+        let rows = try await query(TrackingStatements.read(from: cursor.snapshot, limit: Int32(clamping: limit)))
         guard let first = rows.first else { throw Self.silent }
         let next = try ChangeCursor(first, snapshot: 0, stream: 4)
         var piece = ChangePiece(cursor: next)
@@ -49,8 +49,8 @@ struct OutboxSource: ChangeSource {
     func keys() async throws -> [UInt32: [String]] {
         var keys: [UInt32: [String]] = [:]
         for row in try await query(TrackingStatements.keys) {
-            guard let table = try row.decode(0, as: Int64.self) else { continue }
-            keys[UInt32(truncatingIfNeeded: table)] = try row.decode(1, as: [String].self) ?? []
+            guard let table = try row.oid(at: 0) else { continue }
+            keys[table] = try row.decode(1, as: [String].self) ?? []
         }
         return keys
     }
@@ -102,8 +102,14 @@ extension ChangeCursor {
             epoch: try row.decode(stream, as: String.self) ?? "",
             system: try row.decode(stream + 1, as: Int64.self) ?? 0,
             timeline: try row.decode(stream + 2, as: String.self) ?? "",
-            database: UInt32(truncatingIfNeeded: try row.decode(stream + 3, as: Int64.self) ?? 0),
+            database: try row.oid(at: stream + 3) ?? 0,
             snapshot: try row.decode(snapshot, as: String.self) ?? "")
+    }
+}
+
+extension Row {
+    fileprivate func oid(at column: Int) throws -> UInt32? {
+        try decode(column, as: Int64.self).flatMap { UInt32(exactly: $0) }
     }
 }
 
@@ -111,11 +117,11 @@ extension ChangeRecord {
     /// nil for an operation that a newer helper schema writes.
     fileprivate init?(_ row: Row) throws {
         guard let letter = try row.decode(10, as: String.self)?.first, let operation = Operation(rawValue: letter),
-            let relation = try row.decode(9, as: Int64.self)
+            let relation = try row.oid(at: 9)
         else { return nil }
         self.init(
             transaction: try row.decode(8, as: Int64.self) ?? 0,
-            relation: UInt32(truncatingIfNeeded: relation),
+            relation: relation,
             operation: operation,
             depth: Int(try row.decode(11, as: Int16.self) ?? 0),
             keys: try row.decode(12, as: [String].self),
@@ -127,7 +133,7 @@ extension ChangeRecord {
 }
 
 extension KindredError {
-    /// What an error of the helper schema's functions means; nil for all others.
+    /// Translates an error of the helper schema's functions; nil for all others.
     init?(tracking error: PostgresError) {
         switch error.sqlState?.rawValue {
         case "42883", "3F000", "42P01":

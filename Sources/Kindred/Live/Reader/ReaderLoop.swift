@@ -11,6 +11,10 @@ struct ReaderLoop {
     private var cursor: ChangeCursor?
     /// Why the last cursor was of no use: followers are told that everything may have changed.
     private var loss: ChangeGap?
+    /// How often the evaluation of a subscriber failed on the server, in a row.
+    private var failures: [UInt64: Int] = [:]
+    /// The tables that were changed themselves, until the model was read again.
+    private var changedTables: Set<UInt32>?
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
     private var attendance: MonotonicTime
@@ -21,6 +25,7 @@ struct ReaderLoop {
         await loop.run()
         loop.listener.end()
         await loop.wake()
+        reader.database.trackingMetrics.withLock { $0.subscribers = 0 }
     }
 
     private init(_ reader: ChangeReader) {
@@ -48,7 +53,6 @@ struct ReaderLoop {
     private struct Step {
         var reading: ChangeReading
         var evaluated: [ChangeReader.Entry] = []
-        var statements = 0
     }
 
     /// Returns whether something has changed.
@@ -60,15 +64,15 @@ struct ReaderLoop {
         let step: Step
         do {
             step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
-                var step = Step(reading: try await reader.read(from: start, isWhole: true))
+                var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
                 let (at, changes) = (step.reading.cursor, step.reading.changes)
                 let batch = changes.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes)
-                for entry in round.entries where entry.isNew || batch != nil || entry.subscriber.wantsStep {
+                for entry in round.entries where entry.isAtItsFirstStep || batch != nil || entry.subscriber.wantsStep {
                     failed = entry
                     try await entry.subscriber.evaluate(
-                        entry.isNew ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
+                        entry.isAtItsFirstStep ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
                     failed = nil
                     step.evaluated.append(entry)
                 }
@@ -76,23 +80,33 @@ struct ReaderLoop {
             }
         } catch is StepIsVoid {
             return true
-        } catch let error where !error.isPassing {
-            guard let failed, !Task.isCancelled else { throw error }
+        } catch {
+            guard let failed, !Task.isCancelled, !error.isPassing || isHopeless(failed, error) else { throw error }
             reader.fail(failed, error)
-            if error.meansNewSchema { await tell([]) }
+            if error.meansNewSchema { changedTables = changedTables ?? [] }
             return true
         }
+        failures = [:]
         if let refusal = step.reading.refusal {
             (cursor, loss) = (nil, refusal)
             return true
         }
-        if step.reading.isUnsafe || round.entries.contains(where: \.isNew) { try await source.flush() }
+        if step.reading.isUnsafe || round.entries.contains(where: \.isAtItsFirstStep) { try await source.flush() }
         for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
+        if loss != nil || !step.reading.changedTables.isEmpty {
+            changedTables = (changedTables ?? []).union(step.reading.changedTables)
+        }
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        if !step.reading.changedTables.isEmpty { await tell(step.reading.changedTables) }
         return !step.reading.changes.isEmpty
+    }
+
+    /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.
+    private mutating func isHopeless(_ entry: ChangeReader.Entry, _ error: any Error) -> Bool {
+        guard error.isOfStatement else { return false }
+        failures[entry.id, default: 0] += 1
+        return failures[entry.id, default: 0] >= 5
     }
 
     private func count(_ step: Step, _ round: ChangeReader.Round) {
@@ -102,7 +116,7 @@ struct ReaderLoop {
             metrics.readings += 1
             metrics.records += reading.records
             (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
-            for case let gap? in reading.changes.values.map(\.gap) { metrics.gaps[gap.rawValue, default: 0] += 1 }
+            for gap in Set(reading.changes.values.compactMap(\.gap)) { metrics.gaps[gap.rawValue, default: 0] += 1 }
         }
         for (name, changes) in reading.changes {
             guard let gap = changes.gap else { continue }
@@ -124,7 +138,11 @@ struct ReaderLoop {
             if now >= check {
                 check = now + .seconds(10)
                 // Where no event trigger tells of DDL, the catalog is read again.
-                if try await source.check() { check = now + .seconds(60) } else { await tell([]) }
+                if try await source.check() { check = now + .seconds(60) } else { changedTables = changedTables ?? [] }
+            }
+            if let tables = changedTables {
+                try await tell(tables)
+                changedTables = nil
             }
         } catch {
             // A lost connection is noticed by the next step.
@@ -136,7 +154,7 @@ struct ReaderLoop {
         if hasChanges || reader.isAsked {
             await wake()
             let pause = pace.afterChanges()
-            if pause > .zero { _ = await reader.signal.wait(pause, hearsNotifications: false) }
+            if pause > .zero { await reader.signal.wait(pause, hearsNotifications: false) }
             return
         }
         if let sleep, sleep.end < .now { self.sleep = nil }
@@ -163,25 +181,27 @@ struct ReaderLoop {
     /// Pauses before the step is run again; false if it never succeeds.
     private mutating func recover(from error: any Error) async -> Bool {
         database.trackingMetrics.withLock { $0.retries += 1 }
+        // A server that crashed may have forgotten it.
+        sleep = nil
         if error.meansNewSchema, !pace.keepsFailing {
             _ = try? await database.readModel()
         } else if !error.isPassing {
             return false
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
-        _ = await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
+        await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
         return true
     }
 
     /// Reads the model again, and tells what has changed.
     ///
     /// - Parameter tables: those that are known to have changed; others are told if they differ.
-    private func tell(_ tables: Set<UInt32>) async {
+    private func tell(_ tables: Set<UInt32>) async throws {
         let before = database.schema
         do {
             reader.tellSchemaChanges(Self.changes(before, try await database.readModel(), tables))
-        } catch {
-            // Classes that do not fit: the old model stays, as for a call of the program.
+        } catch let error as KindredError where error.code == .classMismatch {
+            // The old model stays, as for a call of the program.
             database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
         }
     }
@@ -212,14 +232,21 @@ extension Error {
         guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
         switch error.code {
         case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,
-            .commitUnknown,
-            .transactionBroken, .passwordUnavailable:
+            .commitUnknown, .transactionBroken, .passwordUnavailable:
             return true
         default: break
         }
         guard let state = error.sqlState else { return false }
         let isCancelled = state == .queryCanceled || state == .lockNotAvailable || state == .idleInTransactionTimeout
         return isCancelled || ["08", "40", "53", "57"].contains(String(state.rawValue.prefix(2)))
+    }
+
+    /// Whether the server refused a statement or stopped it, and not the session.
+    fileprivate var isOfStatement: Bool {
+        guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
+        if error.code == .timeout { return true }
+        guard error.code == .server, let state = error.sqlState?.rawValue else { return false }
+        return !state.hasPrefix("57P") && !state.hasPrefix("08")
     }
 
     /// Whether a table or column of the model is not there any more.

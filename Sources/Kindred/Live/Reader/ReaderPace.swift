@@ -7,7 +7,9 @@ struct ReaderPace {
     /// The steps in a row that failed.
     private var failures = 0
 
-    /// The first change after a quiet time is read at once. While changes go on, pauses grow, so that one step has many.
+    /// The first change after a quiet time is read at once.
+    ///
+    /// While changes go on, pauses grow, so that one step has many.
     mutating func afterChanges() -> Duration {
         (quiet, failures) = (0, 0)
         busy += 1

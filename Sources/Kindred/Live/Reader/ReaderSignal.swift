@@ -9,24 +9,20 @@ final class ReaderSignal: Sendable {
         var isNotified = false
     }
 
-    /// A wish says whether notifications count, too.
-    private let queue = WaitQueue<State, Bool, Void>(State(), order: .any) { state, hearsNotifications in
+    /// A wish says whether notifications count, too; the answer, whether there was one.
+    private let queue = WaitQueue<State, Bool, Bool>(State(), order: .any) { state, hearsNotifications in
         guard state.isAsked || hearsNotifications && state.isNotified else { return nil }
-        state = State()
-        return ()
+        defer { state = State() }
+        return state.isNotified
     }
 
     func ask() { queue.change { $0.isAsked = true } }
 
     func notify() { queue.change { $0.isNotified = true } }
 
-    /// Returns at a signal, or after some time; returns whether there was a signal.
+    /// Returns at a signal, or after some time; returns whether the server notified.
+    @discardableResult
     func wait(_ duration: Duration, hearsNotifications: Bool) async -> Bool {
-        do {
-            try await queue.wait(for: hearsNotifications, by: .now + duration)
-            return true
-        } catch {
-            return false
-        }
+        (try? await queue.wait(for: hearsNotifications, by: .now + duration)) ?? false
     }
 }

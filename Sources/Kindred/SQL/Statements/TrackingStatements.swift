@@ -37,13 +37,13 @@ enum TrackingStatements {
         """
 
     /// The stream that the connection reads is told with each piece: a pool may have connected to another server meanwhile.
-    static func read(from cursor: String) -> SQL {
+    static func read(from cursor: String, limit: Int32) -> SQL {
         """
         SELECT r.snapshot::pg_catalog.text, r.is_last, r.unsafe, r.reason, i.epoch::pg_catalog.text, i.system, i.timeline,
             i.database::pg_catalog.int8, r.xid::pg_catalog.text::pg_catalog.int8, r.relation::pg_catalog.int8,
             r.op::pg_catalog.text, r.depth, r.keys, r.new_keys, r.columns, r.key,
             pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - r.at)
-        FROM kindred.tracking_read(\(cursor)::pg_catalog.text::pg_catalog.pg_snapshot) AS r
+        FROM kindred.tracking_read(\(cursor)::pg_catalog.text::pg_catalog.pg_snapshot, \(limit)::pg_catalog.int4) AS r
         LEFT JOIN kindred.tracking_identity() AS i ON r.snapshot IS NOT NULL
         """
     }
@@ -96,7 +96,7 @@ enum TrackingStatements {
         """
     }
 
-    static func drop(consumer: String) -> SQL {
+    static func forget(consumer: String) -> SQL {
         "SELECT kindred.tracking_consumer_drop(\(consumer)::pg_catalog.text)"
     }
 
@@ -117,8 +117,13 @@ enum TrackingStatements {
     }
 
     /// The statements that `enable` runs.
-    static func statements(for table: QualifiedName) -> SQL {
+    static func statements(toEnable table: QualifiedName) -> SQL {
         "SELECT s FROM kindred.tracking_statements(\(existing(table))) AS s"
+    }
+
+    /// The statements that `disable` runs.
+    static func statements(toDisable table: QualifiedName) -> SQL {
+        "SELECT s FROM kindred.tracking_removals(\(existing(table))) AS s"
     }
 
     /// The table, which the server refuses if it was dropped since its name was looked up.

@@ -1,0 +1,71 @@
+import Kindred
+import Metrics
+import Synchronization
+
+/// Measures what follows changes of a database; makes its instruments when something does.
+final class TrackingMeters: Sendable {
+    private struct Instruments: Sendable {
+        let subscribers: Meter
+        let liveRequests: Meter
+        let backlog: Meter
+        let oldest: Meter
+        let readings: Counter
+        let records: Counter
+        let statements: Counter
+        let wakeUps: Counter
+        let retries: Counter
+
+        init(_ dimensions: [(String, String)]) {
+            subscribers = Meter(label: "kindred.tracking.subscribers", dimensions: dimensions)
+            liveRequests = Meter(label: "kindred.tracking.live_requests", dimensions: dimensions)
+            backlog = Meter(label: "kindred.tracking.backlog", dimensions: dimensions)
+            oldest = Meter(label: "kindred.tracking.oldest_record", dimensions: dimensions)
+            readings = Counter(label: "kindred.tracking.readings", dimensions: dimensions)
+            records = Counter(label: "kindred.tracking.records", dimensions: dimensions)
+            statements = Counter(label: "kindred.tracking.statements", dimensions: dimensions)
+            wakeUps = Counter(label: "kindred.tracking.wake_ups", dimensions: dimensions)
+            retries = Counter(label: "kindred.tracking.retries", dimensions: dimensions)
+        }
+    }
+
+    private struct State {
+        var figures = TrackingMetrics()
+        var instruments: Instruments?
+    }
+
+    private let dimensions: [(String, String)]
+    private let last = Mutex(State())
+
+    init(_ place: DatabasePlace) { dimensions = place.dimensions }
+
+    func report(_ figures: TrackingMetrics) {
+        let (before, instruments) = last.withLock { last -> (TrackingMetrics, Instruments?) in
+            // Another task may come with older figures.
+            guard figures.readings > last.figures.readings || figures.retries > last.figures.retries else {
+                return (figures, nil)
+            }
+            defer { last.figures = figures }
+            let instruments = last.instruments ?? Instruments(dimensions)
+            last.instruments = instruments
+            return (last.figures, instruments)
+        }
+        guard let instruments else { return }
+        instruments.subscribers.set(figures.subscribers)
+        instruments.liveRequests.set(figures.liveRequests)
+        instruments.backlog.set(figures.backlog)
+        instruments.oldest.set(figures.oldestRecord / .seconds(1))
+        for (counter, count) in [
+            (instruments.readings, figures.readings - before.readings),
+            (instruments.records, figures.records - before.records),
+            (instruments.statements, figures.statements - before.statements),
+            (instruments.wakeUps, figures.wakeUps - before.wakeUps),
+            (instruments.retries, figures.retries - before.retries),
+        ] where count > 0 {
+            counter.increment(by: count)
+        }
+        for (reason, count) in figures.gaps where count > before.gaps[reason, default: 0] {
+            Counter(label: "kindred.tracking.gaps", dimensions: dimensions + [("kindred.tracking.reason", reason)])
+                .increment(by: count - before.gaps[reason, default: 0])
+        }
+    }
+}
