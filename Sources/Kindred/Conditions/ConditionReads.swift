@@ -1,6 +1,6 @@
 package import KindredSchema
 
-/// The columns, tables and relationships that a condition reads.
+/// The columns, tables and relationships that a condition reads, or a whole request with its sort keys.
 package struct ConditionReads: Sendable {
     /// A column of a table or view.
     package struct Column: Sendable, Hashable {
@@ -8,20 +8,63 @@ package struct ConditionReads: Sendable {
         package let name: String
     }
 
+    /// The rows at one path: the request's own, or those to which a relationship of an earlier place leads.
+    package struct Place: Sendable {
+        package let entity: QualifiedName
+        /// The earlier place and the relationship that leads from it; nil for the request's own rows.
+        package let link: (from: Int, relationship: Relationship)?
+        /// The path from the request's entity, such as `person.manager`; empty for its own rows.
+        package let path: String
+        /// The columns of the rows that are read.
+        package fileprivate(set) var columns: [String] = []
+        /// The columns that are read of the relationship's helper rows.
+        package fileprivate(set) var helperColumns: [String] = []
+    }
+
+    /// The places, each behind the one that leads to it; the request's own rows are the first.
+    package private(set) var places: [Place]
+
+    init(entity: QualifiedName) {
+        places = [Place(entity: entity, link: nil, path: "")]
+    }
+
     /// The columns, each once; a foreign key that needs no join is read in the referencing row alone.
-    package private(set) var columns: [Column] = []
-    /// The relationships that its key paths follow, each as a path from the object: `person`, `person.manager`.
-    package private(set) var paths: [String] = []
+    package var columns: [Column] {
+        var columns: [Column] = []
+        var seen: Set<Column> = []
+        func note(_ names: [String], of entity: QualifiedName) {
+            for name in names {
+                let column = Column(entity: entity, name: name)
+                if seen.insert(column).inserted { columns.append(column) }
+            }
+        }
+        for place in places {
+            if let helper = place.link?.relationship.helper { note(place.helperColumns, of: helper.entity) }
+            note(place.columns, of: place.entity)
+        }
+        return columns
+    }
+
+    /// The relationships that key paths follow, each as a path from the object: `person`, `person.manager`.
+    package var paths: [String] { places.dropFirst().map(\.path) }
 
     /// The tables and views.
     package var entities: Set<QualifiedName> { Set(columns.map(\.entity)) }
 
-    mutating func note(_ name: String, of entity: QualifiedName) {
-        let column = Column(entity: entity, name: name)
-        if !columns.contains(column) { columns.append(column) }
+    /// The place to which a relationship leads from another.
+    mutating func follow(_ relationship: Relationship, from place: Int) -> Int {
+        let known = places.firstIndex { $0.link.map { $0.from == place && $0.relationship === relationship } ?? false }
+        if let known { return known }
+        let path = place == 0 ? relationship.name : "\(places[place].path).\(relationship.name)"
+        places.append(Place(entity: relationship.destination, link: (place, relationship), path: path))
+        return places.count - 1
     }
 
-    mutating func note(path: String) {
-        if !paths.contains(path) { paths.append(path) }
+    mutating func note(_ column: String, at place: Int) {
+        if !places[place].columns.contains(column) { places[place].columns.append(column) }
+    }
+
+    mutating func note(helperColumn column: String, at place: Int) {
+        if !places[place].helperColumns.contains(column) { places[place].helperColumns.append(column) }
     }
 }

@@ -1,38 +1,39 @@
 import KindredPostgres
 import KindredSchema
 
-/// A condition on an entity's rows whose keys and types have been checked, with its reads and its SQL.
+/// A condition on an entity's rows whose keys and types have been checked, with its reads.
 ///
-/// A request resolves its condition once, where it is narrowed. Each of its statements begins with this SQL, and goes on
-/// with the joins and parameters that it has.
+/// A request resolves its condition once, where it is narrowed. Each of its statements goes on with the joins and
+/// parameters that it has, and renders it together with the rest.
 package final class ResolvedCondition: Sendable {
-    /// The conjunction in SQL.
-    let sql: ConditionRenderer.Rendered
-    /// The renderer after the condition, with its tables, joins and parameters.
-    let renderer: ConditionRenderer
-    private let conjuncts: [Condition]
-    private let terms: [ConditionRenderer.Rendered]
+    /// The conjunction.
+    let term: ConditionTerm
+    /// The resolver after the condition, with its tables, joins and parameters.
+    let resolver: ConditionResolver
+    /// The conditions as they were given.
+    let conjuncts: [Condition]
+    private let terms: [ResolvedTerm]
 
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
     ///
     /// - Parameter earlier: the condition that this one is added to.
-    init(_ condition: Condition, after earlier: ResolvedCondition?, _ start: ConditionRenderer) throws {
-        var renderer = earlier?.renderer ?? start
+    init(_ condition: Condition, after earlier: ResolvedCondition?, _ start: ConditionResolver) throws {
+        var resolver = earlier?.resolver ?? start
         var terms = earlier?.terms ?? []
         // Flattened, so that a condition has the same text in one piece and in several.
         if case .all(let parts) = condition.node {
-            for part in parts { terms.append(try renderer.condition(part)) }
+            for part in parts { terms.append(try resolver.condition(part)) }
         } else {
-            terms.append(try renderer.condition(condition.node))
+            terms.append(try resolver.condition(condition.node))
         }
-        sql = .all(terms)
+        term = ResolvedTerm.all(terms).term
         conjuncts = (earlier?.conjuncts ?? []) + [condition]
-        self.renderer = renderer
+        self.resolver = resolver
         self.terms = terms
     }
 
     /// The columns, tables and relationships that the condition reads.
-    package var reads: ConditionReads { renderer.reads }
+    package var reads: ConditionReads { resolver.reads }
 
     /// What the condition is, if it is nothing but equalities of the row's own keys with values or objects; else nil.
     var equalities: [(path: [String], value: ConditionExpression)]? {
@@ -56,8 +57,8 @@ package final class ResolvedCondition: Sendable {
 
     /// The condition for a statement that is sent now: the keys of objects are those that they have now.
     func current() throws -> ResolvedCondition {
-        guard renderer.comparesObjects else { return self }
-        let start = ConditionRenderer(entity: renderer.places[0].entity, schema: renderer.schema)
+        guard resolver.comparesObjects else { return self }
+        let start = ConditionResolver(entity: resolver.places[0].entity, schema: resolver.schema)
         return try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) } ?? self
     }
 }

@@ -27,6 +27,13 @@ package struct SortTerm: Sendable, Hashable {
     }
 }
 
+/// A sort key in a statement.
+struct ResolvedSortKey: Sendable {
+    let value: ValueTerm
+    /// The direction after the key, with a leading space.
+    let direction: String
+}
+
 /// The order of an ordered relationship's members, used by a request without its own order.
 package struct MemberOrder: Sendable {
     /// The to-many relationship, with the column that orders its members.
@@ -39,30 +46,43 @@ package struct MemberOrder: Sendable {
     var isOwn: Bool { relationship.helper == nil }
 }
 
-extension ConditionRenderer {
-    /// ` ORDER BY` the position among an owner's members and then the key, the order of loaded members.
-    mutating func order(_ order: MemberOrder) throws -> String {
+extension ConditionResolver {
+    /// The position among an owner's members and then the key, the order of loaded members.
+    mutating func order(_ order: MemberOrder) throws -> [ResolvedSortKey] {
         let entity = places[0].entity
-        var position = "t0.\(try SQLIdentifier.quote(order.position))"
-        if let helper = order.relationship.helper {
-            let alias = newAlias()
-            let rows = schema[helper.entity]
-            var conditions = try zip(helper.sourceColumns, order.ownerValues).map { column, value in
-                let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
-                let scalar = Scalar(sql: "", type: type, mayBeNull: false, label: column)
-                return "\(try compared(column, alias, of: rows)) = \(try bind(value, as: scalar))"
-            }
-            for (column, referenced) in zip(helper.destinationColumns, order.relationship.destinationColumns) {
-                conditions.append(
-                    "\(try compared(column, alias, of: rows)) = \(try compared(referenced, 0, of: entity))")
-            }
-            let table = try rows.map { try ownTable($0) } ?? table(helper.entity)
-            position = """
-                (SELECT min(t\(alias).\(try SQLIdentifier.quote(order.position))) FROM \(table) \
-                AS t\(alias) WHERE \(conditions.joined(separator: " AND ")))
-                """
+        func own(_ name: String) -> ValueTerm {
+            reads.note(name, at: 0)
+            return .column(RowColumn(alias: 0, name: name, comparedType: nil))
         }
-        let keys = try entity.identity.map { "t0.\(try SQLIdentifier.quote($0))" }
-        return " ORDER BY \((["\(position) NULLS LAST"] + keys).joined(separator: ", "))"
+        let position: ValueTerm
+        if let helper = order.relationship.helper {
+            let rows = schema[helper.entity]
+            let row = JoinedRow(alias: newAlias(), entity: rows)
+            var link: [ConditionTerm] = try zip(helper.sourceColumns, order.ownerValues).map { column, value in
+                let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
+                let scalar = Scalar(value: .column(row.column(column)), type: type, mayBeNull: false, label: column)
+                return .comparison(scalar.value, .equal, try bind(value, as: scalar))
+            }
+            let member = JoinedRow(alias: 0, entity: entity)
+            for (column, referenced) in zip(helper.destinationColumns, order.relationship.destinationColumns) {
+                reads.note(referenced, at: 0)
+                link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
+            }
+            let source = RowSource(table: helper.entity, isOnly: rows?.rowTables != nil, alias: row.alias)
+            position = .position(
+                RowColumn(alias: row.alias, name: order.position, comparedType: nil),
+                MemberRows(source: source, link: link))
+            // Seen from a member, the helper's rows lead to its owners.
+            if let inverse = entity.relationship(named: order.relationship.inverse) {
+                let owners = reads.follow(inverse, from: 0)
+                for column in helper.sourceColumns + helper.destinationColumns + [order.position] {
+                    reads.note(helperColumn: column, at: owners)
+                }
+            }
+        } else {
+            position = own(order.position)
+        }
+        let first = ResolvedSortKey(value: position, direction: " NULLS LAST")
+        return [first] + entity.identity.map { ResolvedSortKey(value: own($0), direction: "") }
     }
 }

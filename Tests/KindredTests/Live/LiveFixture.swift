@@ -32,14 +32,12 @@ struct LiveFixture {
         return Member(key: .integer(id), row: row)
     }
 
-    /// A live request that reads no tables but those that it names.
-    func query<Object>(
-        _ request: FetchRequest<Object>, reads columns: [(table: String, column: String)] = []
-    ) throws -> LiveQuery {
-        var reads = LiveReads()
-        reads.add(request.entity.name)
-        for (table, column) in columns { reads.add(column, of: ConditionFixture.name(table)) }
-        return try LiveQuery(request.query, request.prefetched, of: request.entity, in: core, reads: reads)
+    /// A live request of tables without policies.
+    func query(_ request: FetchRequest<DatabaseObject>) throws -> LiveQuery {
+        let reads = try request.reads
+        return try LiveQuery(
+            request.query, prefetching: request.prefetched, of: request.entity, in: core, reading: reads,
+            from: LiveTables.Found(reads: LiveReads(reads)))
     }
 
     static let cursor = ChangeCursor(epoch: "e", system: 1, timeline: "1", database: 1, snapshot: "1:1:")

@@ -134,6 +134,26 @@ import Testing
         withExtendedLifetime(context) {}
     }
 
+    @Test func rowsOfReleasedObjectsDoNotReturn() async throws {
+        let core = ContextCore(
+            database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .forbidden,
+            isReadOnly: true)
+        let context = core.context
+        let people = [try fixture.member(1)]
+        func show(_ address: String) throws -> DatabaseObject {
+            let next = try snapshot(people, [.integer(1): try emails(1, [1], address: address)])
+            return try core.show(next.rows(of: fixture.person))[0]
+        }
+        let person = try show("a")
+        var email: DatabaseObject? = try await person.set(forKey: "emailSet").objects.first
+        _ = try show("b")
+        #expect(email?["address"] == .string("b"))
+        email = nil
+        _ = try show("c")
+        #expect(try await person.set(forKey: "emailSet").objects.first?["address"] == .string("c"))
+        withExtendedLifetime(context) {}
+    }
+
     @Test func objectsOfASnapshotAreReadOnly() async throws {
         let core = ContextCore(
             database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .batch, isReadOnly: true)

@@ -45,7 +45,7 @@ import Testing
 
     @Test func columnsThatAreNotReadDoNotMatter() throws {
         let request = try fixture.offline.context.fetch("email").where("person.age > %@", 3)
-        let query = try fixture.query(request, reads: [("person", "age"), ("person", "id")])
+        let query = try fixture.query(request)
         #expect(query.isAskedByKeys)
         var sources = LiveSources()
         let number = sources.add(LiveConsumer(query))
@@ -98,7 +98,7 @@ import Testing
             let work = sources.work(for: LiveFixture.batch(["person": changes]))
             #expect(work.whole.isEmpty && work.byKeys.isEmpty)
             for (entity, changes) in work.routed {
-                for (number, changed) in try sources.routed(entity, changes, rows) {
+                for (number, changed) in try sources.routed(changes, of: entity, present: rows) {
                     let latest = try #require(sources.sources[number]?.latest)
                     let next = try latest.replacing(changed.keys, with: changed.found, nil)
                     _ = sources.set(next, of: number, changed: changed)

@@ -22,7 +22,7 @@ extension FetchRequest {
     ) async throws -> LiveRequest<Object> {
         let core = context.core
         return try await core.client.called(at: fileID, line) {
-            let live = try await LiveQuery.prepared(query, prefetched, of: entity, in: core)
+            let live = try await LiveQuery.prepared(query, prefetching: prefetched, of: entity, in: core)
             return LiveRequest(query: live, faulting: core.faulting, interval: interval)
         }
     }

@@ -53,14 +53,14 @@ extension LiveRequest: AsyncSequence {
             while true {
                 if let interval, shown != nil { try await Task.sleep(until: givenAt + interval, clock: .continuous) }
                 let answer = try await subscription.consumer.next()
-                guard let update = try update(answer) else { continue }
+                guard let update = try await update(answer) else { continue }
                 givenAt = .now
                 return update
             }
         }
 
         /// Shows an answer; nil if it is that of the last update.
-        private mutating func update(_ answer: LiveAnswer) throws -> LiveUpdate<Object>? {
+        private mutating func update(_ answer: LiveAnswer) async throws -> LiveUpdate<Object>? {
             let entity = query.entity
             var snapshot = answer.snapshot
             var difference = LiveDifference()
@@ -72,10 +72,12 @@ extension LiveRequest: AsyncSequence {
             let removed = difference.removals.compactMap { place in
                 shown.map { ObjectID(entity, $0.rows[place].key) }
             }
-            let objects: [Object] = try entity.typed(try context.core.show(snapshot.rows(of: entity)))
+            let (core, rows) = (context.core, snapshot.rows(of: entity))
+            // The rollback of a transaction that the caller is in takes back nothing of it.
+            let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.show(rows) })
             let cause = shown == nil ? .first : answer.cause
             shown = snapshot
-            return LiveUpdate(objects, difference, removed: removed, cause, answer.cursor)
+            return LiveUpdate(objects, difference, removed: removed, cause: cause, at: answer.cursor)
         }
     }
 

@@ -23,8 +23,8 @@ public struct LiveUpdate<Object: DatabaseObject>: Sendable {
     private let removed: [ObjectID]
 
     init(
-        _ objects: [Object], _ difference: LiveDifference, removed: [ObjectID], _ cause: LiveCause,
-        _ cursor: ChangeCursor
+        _ objects: [Object], _ difference: LiveDifference, removed: [ObjectID], cause: LiveCause,
+        at cursor: ChangeCursor
     ) {
         self.objects = objects
         (removals, insertions) = (difference.removals, difference.insertions)

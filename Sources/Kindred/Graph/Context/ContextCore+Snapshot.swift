@@ -24,6 +24,8 @@ extension ContextCore {
         // Rows first: what they note about relationships is then older than the relationships' answers.
         var held: [DatabaseObject] = []
         try showRows(snapshot, at: tick(), &held)
+        // What else was read before is read again at its next access; rows that released objects have left are older.
+        forgetAllNotes()
         let entity = snapshot.entity
         let askedAt = tick()
         let group = FetchGroup(.keys(snapshot.members.map(\.key)), askedAt: askedAt)

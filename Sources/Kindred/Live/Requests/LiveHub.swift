@@ -10,6 +10,22 @@ final class LiveHub: ChangeSubscriber {
         /// Those whose first answer has to be of a step that begins after they came.
         var joining: [LiveConsumer] = []
         var isClosed = false
+        /// The tables behind relations, as the catalog said while a model was in use.
+        var tables: [TablesKey: LiveTables] = [:]
+    }
+
+    private struct TablesKey: Hashable {
+        let runtime: SchemaRuntime
+        let names: Set<QualifiedName>
+
+        static func == (left: TablesKey, right: TablesKey) -> Bool {
+            left.runtime === right.runtime && left.names == right.names
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(runtime))
+            hasher.combine(names)
+        }
     }
 
     /// An answer that a step has found.
@@ -20,7 +36,7 @@ final class LiveHub: ChangeSubscriber {
         var changed: LiveSources.RowChanges?
     }
 
-    /// What the running step has found so far.
+    /// The answers that the running step has found so far.
     private struct Step {
         var found: [Found] = []
         var joined: [LiveConsumer] = []
@@ -55,6 +71,19 @@ final class LiveHub: ChangeSubscriber {
             reference.object = made
             return (made, true)
         }
+    }
+
+    /// The tables that stand behind some relations: asked once for a model while live requests are followed.
+    ///
+    /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
+    static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
+        let key = TablesKey(runtime: core.runtime, names: names)
+        let hub = core.database.liveHubReference.withLock { $0.object as? LiveHub }
+        if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
+        let asked = try await LiveTables(behind: names, in: core.runtime.schema, core.client)
+        // What is refused may be allowed soon.
+        if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
+        return asked
     }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -115,14 +144,17 @@ final class LiveHub: ChangeSubscriber {
             try await evaluating(number) { query, latest in
                 let keys = changes.presentKeys
                 let found = keys.isEmpty ? [] : try await query.rows(among: keys)
-                return try self.changed(number, query, latest, LiveSources.RowChanges(keys: changes.keys, found: found))
+                return try self.changed(
+                    number, by: LiveSources.RowChanges(keys: changes.keys, found: found), query, from: latest)
             }
         }
         for (entity, changes) in work.routed {
             let rows = try await rows(of: entity, changes.presentKeys)
-            let routed = try state.withLock { try $0.sources.routed(entity, changes, rows) }
+            let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
             for (number, changes) in routed where work.whole[number] == nil {
-                try await evaluating(number) { query, latest in try self.changed(number, query, latest, changes) }
+                try await evaluating(number) { query, latest in
+                    try self.changed(number, by: changes, query, from: latest)
+                }
             }
         }
     }
@@ -151,7 +183,7 @@ final class LiveHub: ChangeSubscriber {
 
     /// The answer to a request after changes of some rows; nil if it has none of them.
     private func changed(
-        _ number: Int, _ query: LiveQuery, _ latest: LiveSnapshot?, _ changes: LiveSources.RowChanges
+        _ number: Int, by changes: LiveSources.RowChanges, _ query: LiveQuery, from latest: LiveSnapshot?
     ) throws -> Found? {
         guard let latest, !changes.found.isEmpty || latest.rows.contains(where: { changes.keys.contains($0.key) })
         else { return nil }

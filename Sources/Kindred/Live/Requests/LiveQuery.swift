@@ -20,7 +20,7 @@ struct LiveQuery: Sendable {
     let key: Key
     private let statement: Statement
 
-    /// What equal requests have in common, so that one evaluation is enough for all of them.
+    /// The parts that equal requests have in common, so that one evaluation is enough for all of them.
     struct Key: Hashable, Sendable {
         private let runtime: ObjectIdentifier
         private let entity: Int
@@ -30,7 +30,10 @@ struct LiveQuery: Sendable {
         private let slots: [[Int]]
         private let prefetched: [[Int]]
 
-        init(_ statement: Statement, _ prefetched: PrefetchTree, of entity: EntityRuntime, _ runtime: SchemaRuntime) {
+        init(
+            _ statement: Statement, prefetching prefetched: PrefetchTree, of entity: EntityRuntime,
+            in runtime: SchemaRuntime
+        ) {
             self.runtime = ObjectIdentifier(runtime)
             self.entity = entity.index
             text = statement.text
@@ -44,7 +47,7 @@ struct LiveQuery: Sendable {
     ///
     /// Throws `KindredError` for a request whose answers cannot be followed.
     static func prepared(
-        _ query: SelectQuery, _ prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore
+        _ query: SelectQuery, prefetching prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore
     ) async throws -> LiveQuery {
         guard query.lock == nil else {
             throw KindredError(
@@ -53,20 +56,16 @@ struct LiveQuery: Sendable {
         }
         try requireFollowable(entity)
         try prefetched.forEach { try requireFollowable($0.destination) }
-        let schema = core.runtime.schema
-        let reads = try LiveReads(query, prefetched, of: entity, in: schema)
-        let resolved = try await LiveTables(client: core.client, schema: schema).resolve(reads)
-        return try LiveQuery(
-            query, prefetched, of: entity, in: core, reads: resolved.reads, indirect: resolved.indirect)
+        let found = try RequestReads(of: query, prefetching: prefetched, in: core.runtime)
+        let reads = LiveReads(found)
+        let tables = try await LiveHub.tables(behind: Set(reads.tables.keys), in: core).resolve(reads)
+        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: found, from: tables)
     }
 
     /// Makes a request whose tables are known.
-    ///
-    /// - Parameter indirect: the tables that are read over views and policies.
     init(
-        _ query: SelectQuery, _ prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
-        in core: ContextCore,
-        reads: LiveReads, indirect: Set<QualifiedName> = []
+        _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
+        in core: ContextCore, reading found: RequestReads, from tables: LiveTables.Found
     ) throws {
         let schema = core.runtime.schema
         self.core = ContextCore(
@@ -74,19 +73,17 @@ struct LiveQuery: Sendable {
         self.entity = entity
         self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
-        self.reads = reads
+        reads = tables.reads
         isSorted = query.isSorted
         order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
         let isCut = query.limit != nil || query.offset != nil
-        let paths = try query.reads(in: schema).paths
-        isAskedByKeys =
-            isKnown && !isCut && prefetched.isEmpty && (order != nil || !isSorted) && !indirect.contains(entity.name)
-            && paths.allSatisfy { Self.leadsElsewhere($0, from: entity) }
+        let isReadOnce = !tables.indirect.contains(entity.name) && found.readsOwnRowsOnce
+        isAskedByKeys = isKnown && !isCut && isReadOnce && prefetched.isEmpty && (order != nil || !isSorted)
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         statement = try self.query.statement(in: schema)
-        key = Key(statement, prefetched, of: entity, core.runtime)
+        key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
     }
 
     private static func requireFollowable(_ entity: EntityRuntime) throws {
@@ -99,17 +96,6 @@ struct LiveQuery: Sendable {
         throw KindredError(
             .invalidRequest, "\(entity.name) has no key, by which a live request could tell its objects apart",
             entity: entity.name.description)
-    }
-
-    /// Whether the relationships of a path lead to tables other than an entity's own.
-    private static func leadsElsewhere(_ path: String, from entity: EntityRuntime) -> Bool {
-        var place = entity
-        for key in path.keys {
-            guard let relationship = place.relationship(named: key) else { return false }
-            place = relationship.destination
-            if place === entity || place.entity.isView || relationship.helper?.entity === entity { return false }
-        }
-        return true
     }
 
     // MARK: Asking
@@ -162,6 +148,16 @@ struct LiveQuery: Sendable {
             branches.append(LiveBranch(relationship, members: members, branches: below))
         }
         return branches
+    }
+}
+
+extension RequestReads {
+    /// Whether the request's own rows are read nowhere else: neither over relationships nor by views.
+    fileprivate var readsOwnRowsOnce: Bool {
+        guard let own = places.first?.entity, others.isEmpty else { return false }
+        return places.dropFirst().allSatisfy {
+            $0.entity !== own && $0.helper?.entity !== own && !$0.entity.entity.isView
+        }
     }
 }
 

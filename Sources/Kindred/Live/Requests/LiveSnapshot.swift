@@ -28,7 +28,7 @@ final class LiveSnapshot: Sendable {
         if last === self { return LiveDifference() }
         return LiveDifference(from: last.rows.map(\.key), to: rows.map(\.key)) { former, place in
             let (old, new) = (last.rows[former].row, rows[place].row)
-            return old.hasSameBytes(as: new) && LiveBranch.haveSameMembers(last.branches, old, branches, new)
+            return old.hasSameBytes(as: new) && LiveBranch.haveSameMembers(last.branches, of: old, branches, of: new)
         }
     }
 }
@@ -60,13 +60,15 @@ struct LiveBranch: Sendable {
     }
 
     /// Whether two versions of a row have the same members with the same contents in the same order, down to the last level.
-    static func haveSameMembers(_ old: [LiveBranch], _ oldOwner: Row, _ new: [LiveBranch], _ newOwner: Row) -> Bool {
+    static func haveSameMembers(
+        _ old: [LiveBranch], of oldOwner: Row, _ new: [LiveBranch], of newOwner: Row
+    ) -> Bool {
         zip(old, new).allSatisfy { old, new in
             let (former, current) = (old.members(of: oldOwner), new.members(of: newOwner))
             return former.count == current.count
                 && zip(former, current).allSatisfy { former, current in
                     former.key == current.key && former.row.hasSameBytes(as: current.row)
-                        && haveSameMembers(old.branches, former.row, new.branches, current.row)
+                        && haveSameMembers(old.branches, of: former.row, new.branches, of: current.row)
                 }
         }
     }

@@ -79,7 +79,7 @@ struct LiveSources: Sendable {
         if routes[query.entity]?.found[equalities.columns]?[equalities.values]?.isEmpty == true {
             routes[query.entity]?.found[equalities.columns]?[equalities.values] = nil
         }
-        hold(number, query.entity, source.latest, nil)
+        hold(number, query.entity, from: source.latest, to: nil)
         routes[query.entity]?.count -= 1
         if routes[query.entity]?.count == 0 { routes[query.entity] = nil }
         return Array(source.consumers.values)
@@ -91,7 +91,7 @@ struct LiveSources: Sendable {
     mutating func set(_ snapshot: LiveSnapshot, of number: Int, changed: RowChanges? = nil) -> [LiveConsumer] {
         guard let source = sources[number] else { return [] }
         if source.query.equalities != nil {
-            hold(number, source.query.entity, source.latest, snapshot, changed)
+            hold(number, source.query.entity, from: source.latest, to: snapshot, changed: changed)
         }
         sources[number]?.latest = snapshot
         return Array(source.consumers.values)
@@ -105,8 +105,8 @@ struct LiveSources: Sendable {
 
     /// Notes which rows the answer to a request has.
     private mutating func hold(
-        _ number: Int, _ entity: EntityRuntime, _ old: LiveSnapshot?, _ new: LiveSnapshot?,
-        _ changed: RowChanges? = nil
+        _ number: Int, _ entity: EntityRuntime, from old: LiveSnapshot?, to new: LiveSnapshot?,
+        changed: RowChanges? = nil
     ) {
         let kept = Set((changed?.found ?? new?.rows ?? []).map(\.key))
         let known = changed?.keys ?? Set(old?.rows.map(\.key) ?? [])
@@ -135,7 +135,7 @@ struct LiveSources: Sendable {
 
     // MARK: Changes
 
-    /// What has to be asked after some changes.
+    /// The requests to ask after some changes.
     struct Work {
         /// Requests to ask anew.
         var whole: [Int: LiveCause] = [:]
@@ -188,7 +188,7 @@ struct LiveSources: Sendable {
     /// The requests found by values whose answers changed rows have left, joined, or stayed in; with the rows that are in them.
     ///
     /// - Parameter rows: of the changed rows those that are there.
-    func routed(_ entity: EntityRuntime, _ changes: TableChanges, _ rows: [Member]) throws
+    func routed(_ changes: TableChanges, of entity: EntityRuntime, present rows: [Member]) throws
         -> [Int: RowChanges]
     {
         guard let route = routes[entity] else { return [:] }

@@ -107,8 +107,8 @@ public struct AttributeRequest: Sendable {
             throw KindredError(
                 .invalidRequest, "select needs at least one key path", entity: query.entity.name.description)
         }
-        return try query.statement(in: context.schema, isSorted: !isDistinct, query.locked) { renderer in
-            let columns = try keyPaths.map { try renderer.selected($0, isCompared: isDistinct) }
+        return try query.statement(in: context.schema, isSorted: !isDistinct, query.locked) { resolver in
+            let columns = try keyPaths.map { try resolver.selected($0, isCompared: isDistinct).sql }
             return SelectQuery.Parts(
                 columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "),
                 grouping: isDistinct ? try distinctOrder() : "")
@@ -126,9 +126,9 @@ extension FetchRequest {
     }
 }
 
-extension ConditionRenderer {
-    /// The SQL of a key path; a type without a codec is cast to text.
-    mutating func selected(_ keyPath: String, isCompared: Bool = false) throws -> String {
+extension ConditionResolver {
+    /// The value of a key path as it is selected; a type without a codec is cast to text.
+    mutating func selected(_ keyPath: String, isCompared: Bool = false) throws -> ValueTerm {
         readable(try value(of: keyPath, isCompared: isCompared))
     }
 

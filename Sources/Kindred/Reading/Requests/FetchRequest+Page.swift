@@ -23,16 +23,16 @@ extension FetchRequest {
             let query = try paged(size)
             if query.lock != nil { try context.core.client.requireTransaction() }
             if let cursor { try require(cursor, toFit: query) }
-            let statement = try query.statement(in: context.schema, query.locked) { renderer in
-                let keys = try query.sort.map { try renderer.key($0) }
-                let columns = [try SelectQuery.columns(of: entity.entity)] + keys.map { renderer.readable($0) }
+            let statement = try query.statement(in: context.schema, query.locked) { resolver in
+                let keys = try query.sort.map { try resolver.key($0) }
+                let columns = try [SelectQuery.columns(of: entity.entity)] + keys.map { try resolver.readable($0).sql }
                 let condition = try cursor.map { cursor in
                     for (key, value) in zip(keys, cursor.values) where key.type.mayBeRow {
                         // The server does not read a row from a text without its type.
                         if case .string? = value { throw misfit("a composite value has no form in a cursor's text") }
                     }
                     do {
-                        return try renderer.after(cursor.values, keys, query.sort)
+                        return try resolver.after(cursor.values, keys: keys, order: query.sort)
                     } catch let error as KindredError where error.code != .unknownKey {
                         throw misfit("its values are not of the types of the sort keys", because: error)
                     }
@@ -105,23 +105,24 @@ public struct Page<Object: DatabaseObject>: Sendable {
     public let next: PageCursor?
 }
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// The condition that a row comes after the given values of the sort keys.
-    mutating func after(_ values: [PostgresValue?], _ keys: [Scalar], _ order: [SortTerm]) throws -> String {
-        var sql = "FALSE"
+    mutating func after(
+        _ values: [PostgresValue?], keys: [Scalar], order: [SortTerm]
+    ) throws -> ConditionTerm {
+        var after = ConditionTerm.never
         for (position, key) in keys.enumerated().reversed() {
             let term = order[position]
             let isNullLast = term.nulls == .last || term.nulls == .standard && term.ascending
             guard let value = values[position] else {
-                let others = isNullLast ? "" : "\(key.nullTest(isNegated: true)) OR "
-                sql = "(\(others)\(key.nullTest()) AND \(sql))"
+                after = .after(beyond: isNullLast ? [] : [key.isNotNull], same: key.isNull, next: after)
                 continue
             }
             let parameter = try bind(value, as: key)
-            let beyond = "\(key.sql) \(term.ascending ? ">" : "<") \(parameter)"
-            let nulls = isNullLast && key.mayBeNull ? " OR \(key.nullTest())" : ""
-            sql = "(\(beyond)\(nulls) OR \(key.sql) = \(parameter) AND \(sql))"
+            var beyond: [ConditionTerm] = [.comparison(key.value, term.ascending ? .greater : .less, parameter)]
+            if isNullLast && key.mayBeNull { beyond.append(key.isNull) }
+            after = .after(beyond: beyond, same: .comparison(key.value, .equal, parameter), next: after)
         }
-        return sql
+        return after
     }
 }

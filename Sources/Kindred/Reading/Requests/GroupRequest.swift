@@ -74,18 +74,19 @@ public struct GroupRequest: Sendable {
         let order = try query.sort.order(among: keyPaths) { path in
             invalid("Groups can only be sorted by the key paths that they are made by; \(path) is none of them", path)
         }
-        return try query.statement(in: context.schema, isSorted: false) { renderer in
-            var columns = try keyPaths.map { try renderer.selected($0, isCompared: true) }
+        return try query.statement(in: context.schema, isSorted: false) { resolver in
+            var columns = try keyPaths.map { try resolver.selected($0, isCompared: true).sql }
             for aggregate in aggregates {
-                let argument = try renderer.argument(of: aggregate)
-                columns.append(renderer.readable(renderer.aggregate(aggregate, of: argument)))
+                let argument = try resolver.argument(of: aggregate)
+                columns.append(try resolver.readable(resolver.aggregate(aggregate, of: argument)).sql)
             }
             // By position: an expression with parameters does not equal its repetition elsewhere in the statement.
             var grouping = " GROUP BY \(keyPaths.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
             var having: [String] = []
             for (aggregate, comparison, value) in conditions {
-                let scalar = renderer.aggregate(aggregate, of: try renderer.argument(of: aggregate))
-                having.append("\(scalar.sql) \(comparison.rawValue) \(try renderer.bind(value, as: scalar))")
+                let scalar = resolver.aggregate(aggregate, of: try resolver.argument(of: aggregate))
+                let value = try resolver.bind(value, as: scalar)
+                having.append("\(try scalar.value.sql) \(comparison.rawValue) \(try value.sql)")
             }
             if !having.isEmpty { grouping += " HAVING \(having.joined(separator: " AND "))" }
             return SelectQuery.Parts(columns: columns.joined(separator: ", "), grouping: grouping + order)

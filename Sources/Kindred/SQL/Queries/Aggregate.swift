@@ -40,7 +40,7 @@ public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
     public static func maximum(_ keyPath: String) -> Aggregate { Aggregate(.maximum, "maximum", keyPath) }
 }
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// An aggregate's argument; nil if it counts rows.
     mutating func argument(of aggregate: Aggregate) throws -> Scalar? {
         guard let keyPath = aggregate.keyPath else { return nil }
@@ -72,7 +72,7 @@ extension ConditionRenderer {
             default: ValueType(.int8)
             }
         return Scalar(
-            sql: "\(aggregate.function.rawValue)(\(argument?.sql ?? "*"))",
+            value: argument.map { .function(aggregate.function.rawValue, $0.value) } ?? .countOfRows,
             type: type,
             mayBeNull: aggregate.function != .count,
             label: aggregate.description
@@ -80,8 +80,8 @@ extension ConditionRenderer {
     }
 
     /// A value as it is selected: a type without a codec as text.
-    func readable(_ scalar: Scalar) -> String {
-        scalar.type.isReadAsText ? "\(scalar.sql)::text" : scalar.sql
+    func readable(_ scalar: Scalar) -> ValueTerm {
+        scalar.type.isReadAsText ? .cast(scalar.value, to: "text") : scalar.value
     }
 }
 
@@ -92,15 +92,16 @@ extension SelectQuery {
         var outer = ""
         return try statement(in: schema, isSorted: !isWhole) { text in
             isWhole ? text : "SELECT \(outer) FROM (\(text)) AS s"
-        } parts: { renderer in
-            let argument = try renderer.argument(of: aggregate)
+        } parts: { resolver in
+            let argument = try resolver.argument(of: aggregate)
             if isWhole {
-                return SelectQuery.Parts(columns: renderer.readable(renderer.aggregate(aggregate, of: argument)))
+                return SelectQuery.Parts(
+                    columns: try resolver.readable(resolver.aggregate(aggregate, of: argument)).sql)
             }
             var selected = argument
-            selected?.sql = "v"
-            outer = renderer.readable(renderer.aggregate(aggregate, of: selected))
-            return SelectQuery.Parts(columns: argument.map { "\($0.sql) AS v" } ?? "1")
+            selected?.value = .inner
+            outer = try resolver.readable(resolver.aggregate(aggregate, of: selected)).sql
+            return SelectQuery.Parts(columns: try argument.map { "\(try $0.value.sql) AS v" } ?? "1")
         }
     }
 }

@@ -9,12 +9,15 @@ extension SelectQuery {
     func deleteStatement(
         of runtime: EntityRuntime, in schema: DatabaseSchema, returning columns: [Int]
     ) throws -> Statement {
-        let (renderer, condition) = try begin(in: schema)
-        if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
+        let (resolver, condition) = try begin(in: schema)
+        if resolver.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
             var text = "DELETE FROM \(try runtime.quotedName) AS t0"
-            if let condition { text += " WHERE \(condition.sql)" }
+            if let condition {
+                text += " WHERE "
+                try condition.write(to: &text)
+            }
             text += " RETURNING \(try runtime.selectList(of: columns, alias: "t0"))"
-            return renderer.parameters.statement(StatementText(text))
+            return resolver.parameters.statement(StatementText(text))
         }
         let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
         let selected = keys.map { "t0.\($0.name) AS \($0.alias)" }.joined(separator: ", ")

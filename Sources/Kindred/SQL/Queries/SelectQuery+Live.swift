@@ -17,29 +17,18 @@ extension SelectQuery {
         return query
     }
 
-    /// The columns that condition and order read.
-    func reads(in schema: DatabaseSchema) throws -> ConditionReads {
-        var (renderer, _) = try begin(in: schema)
-        _ = try order(&renderer)
-        var reads = renderer.reads
-        if sort.isEmpty, let memberOrder {
-            let helper = memberOrder.relationship.helper
-            reads.note(memberOrder.position, of: helper?.entity ?? entity.name)
-            for column in (helper?.sourceColumns ?? []) + (helper?.destinationColumns ?? []) {
-                reads.note(column, of: helper?.entity ?? entity.name)
-            }
-        }
-        return reads
-    }
-
     /// Whether the SQL holds the keys of objects, which may get others.
-    var comparesObjects: Bool { condition?.renderer.comparesObjects ?? false }
+    var comparesObjects: Bool { condition?.resolver.comparesObjects ?? false }
 
     /// `SELECT` of the rows among some keys that fulfil the condition, in any order.
     func statement(in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime) throws -> Statement {
-        try statement(in: schema, isSorted: false) { renderer in
-            let keys = try renderer.parameters.keys(keys, of: runtime.key, in: runtime)
-            return Parts(columns: try Self.columns(of: entity), condition: try keys.condition("t0"))
-        }
+        let (start, condition) = try begin(in: schema)
+        var resolver = start
+        let keys = try resolver.parameters.keys(keys, of: runtime.key, in: runtime)
+        var text = "SELECT \(try Self.columns(of: entity)) FROM "
+        try writeRows(resolver, nil, further: condition, to: &text)
+        text += condition == nil ? " WHERE " : " AND "
+        text += try keys.condition("t0")
+        return resolver.parameters.statement(StatementText(text))
     }
 }

@@ -12,29 +12,28 @@ extension SelectQuery {
         returnsRows: Bool
     ) throws -> Statement {
         let (start, condition) = try begin(in: schema)
-        var renderer = start
-        let values = try update.expressions(&renderer)
-        let sorting = try renderer.order(sort)
+        var resolver = start
+        let values = try update.expressions(&resolver)
+        let sorting = try resolver.order(sort)
         let text: String
-        if renderer.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
+        if resolver.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
             text = try runtime.update(
-                alias: "t0", set: try values.map { "\(try runtime.quoted($0.column)) = \($0.sql)" },
-                where: condition?.sql, returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
+                alias: "t0", set: try values.map { "\(try runtime.quoted($0.column)) = \(try $0.value.sql)" },
+                where: try condition?.sql, returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
         } else {
             let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
             var columns = keys.map { "t0.\($0.name) AS \($0.alias)" }
             // A parameter stays in the outer statement, where its column gives it a type.
-            columns += values.filter { !$0.isParameter }.map { "\($0.sql) AS v\($0.column)" }
-            var selection = "SELECT \(columns.joined(separator: ", ")) FROM \(try renderer.table(entity.name)) AS t0"
-            selection += renderer.joins[0]
-            if let condition { selection += " WHERE \(condition.sql)" }
-            selection += sort.isEmpty ? try order(&renderer) : sorting
-            if let limit { selection += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
-            if let offset { selection += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
+            columns += try values.filter { !$0.isParameter }.map { "\(try $0.value.sql) AS v\($0.column)" }
+            var selection = "SELECT \(columns.joined(separator: ", ")) FROM "
+            try writeRows(resolver, condition, to: &selection)
+            selection += try (sort.isEmpty ? try order(&resolver) : sorting).sql
+            if let limit { selection += " LIMIT \(try resolver.bind(limit, "limit", entity))" }
+            if let offset { selection += " OFFSET \(try resolver.bind(offset, "offset", entity))" }
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
             selection += " \(strength.rawValue) OF t0\(waiting.rawValue)"
             let set = try values.map { value in
-                "\(try runtime.quoted(value.column)) = \(value.isParameter ? value.sql : "s.v\(value.column)")"
+                "\(try runtime.quoted(value.column)) = \(value.isParameter ? try value.value.sql : "s.v\(value.column)")"
             }
             let same = try runtime.same("t", as: "s")
             let change = try runtime.update(
@@ -42,7 +41,7 @@ extension SelectQuery {
                 returning: returnsRows ? try runtime.selectList(alias: "t") : nil)
             text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }
-        return renderer.parameters.statement(StatementText(text))
+        return resolver.parameters.statement(StatementText(text))
     }
 }
 
@@ -56,11 +55,11 @@ struct ColumnUpdates {
     var columns: [Int] { (constants.columns + formulas.keys).sorted() }
 
     /// The expression for each column in the order of `columns`, with its parameters appended.
-    func expressions(_ renderer: inout ConditionRenderer) throws -> [AssignedColumn] {
+    func expressions(_ resolver: inout ConditionResolver) throws -> [AssignedColumn] {
         try columns.map { column in
-            if let formula = formulas[column] { return try renderer.assigned(formula, to: column, of: entity) }
-            let parameter = try renderer.parameters.value(constants[column] ?? nil, as: column, of: entity)
-            return AssignedColumn(column: column, sql: parameter.description, isParameter: true)
+            if let formula = formulas[column] { return try resolver.assigned(formula, to: column, of: entity) }
+            let parameter = try resolver.parameters.value(constants[column] ?? nil, as: column, of: entity)
+            return AssignedColumn(column: column, value: .parameter(parameter), isParameter: true)
         }
     }
 }
@@ -68,12 +67,12 @@ struct ColumnUpdates {
 /// A column and its new value.
 struct AssignedColumn {
     let column: Int
-    let sql: String
+    let value: ValueTerm
     /// Whether the value is a parameter, which takes its type from the assigned column.
     let isParameter: Bool
 }
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// A calculation as the value of a column.
     fileprivate mutating func assigned(
         _ expression: ConditionExpression,
@@ -82,15 +81,15 @@ extension ConditionRenderer {
     ) throws -> AssignedColumn {
         let attribute = entity.entity.attributes[column]
         let type = ValueType(attribute)
-        let target = Scalar(sql: "", type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
+        let target = Scalar(value: .absent, type: type, mayBeNull: true, label: "\(entity.name).\(attribute.name)")
         let operand = try operand(expression)
         if case .value(let value) = operand {
             let parameter = try parameters.value(value, as: column, of: entity)
-            return AssignedColumn(column: column, sql: parameter.description, isParameter: true)
+            return AssignedColumn(column: column, value: .parameter(parameter), isParameter: true)
         }
         guard case .scalar(let value) = operand else {
-            let sql = try scalar(operand, as: target, .equal).sql
-            return AssignedColumn(column: column, sql: sql, isParameter: true)
+            let value = try scalar(operand, as: target, .equal).value
+            return AssignedColumn(column: column, value: value, isParameter: true)
         }
         guard value.type.isComparable(with: type) || value.type.type == type.type else {
             throw KindredError(
@@ -100,6 +99,6 @@ extension ConditionRenderer {
                 key: attribute.name
             )
         }
-        return AssignedColumn(column: column, sql: value.sql, isParameter: false)
+        return AssignedColumn(column: column, value: value.value, isParameter: false)
     }
 }

@@ -29,24 +29,24 @@ package struct SelectQuery: Sendable {
     ///
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
     package mutating func narrow(by added: Condition, in schema: DatabaseSchema) throws {
-        condition = try ResolvedCondition(added, after: condition, ConditionRenderer(entity: entity, schema: schema))
+        condition = try ResolvedCondition(added, after: condition, ConditionResolver(entity: entity, schema: schema))
     }
 
     /// Adds a sort key after the earlier ones, and checks it.
     ///
     /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
     package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
-        var renderer = ConditionRenderer(entity: entity, schema: schema)
-        _ = try renderer.key(term)
+        var resolver = ConditionResolver(entity: entity, schema: schema)
+        _ = try resolver.key(term)
         sort.append(term)
     }
 
-    /// A renderer that goes on behind the condition, and the condition.
-    func begin(in schema: DatabaseSchema) throws -> (ConditionRenderer, ConditionRenderer.Rendered?) {
+    /// A resolver that goes on behind the condition, and the condition.
+    func begin(in schema: DatabaseSchema) throws -> (ConditionResolver, ConditionTerm?) {
         guard let condition = try condition?.current() else {
-            return (ConditionRenderer(entity: entity, schema: schema), nil)
+            return (ConditionResolver(entity: entity, schema: schema), nil)
         }
-        return (condition.renderer, condition.sql)
+        return (condition.resolver, condition.term)
     }
 
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
@@ -89,7 +89,7 @@ package struct SelectQuery: Sendable {
         /// Between SELECT and FROM.
         var columns: String
         /// A further condition on the rows.
-        var condition: String?
+        var condition: ConditionTerm?
         /// GROUP BY and HAVING, with a space before.
         var grouping = ""
     }
@@ -98,29 +98,54 @@ package struct SelectQuery: Sendable {
         in schema: DatabaseSchema,
         isSorted: Bool = true,
         _ wrapped: (String) -> String = { $0 },
-        parts: (inout ConditionRenderer) throws -> Parts
+        parts: (inout ConditionResolver) throws -> Parts
     ) throws -> Statement {
         let (start, condition) = try begin(in: schema)
-        var renderer = start
-        let parts = try parts(&renderer)
-        let order = isSorted ? try order(&renderer) : ""
-        var text = "SELECT \(parts.columns) FROM \(try renderer.table(entity.name)) AS t0\(renderer.joins[0])"
-        if let further = parts.condition {
-            text += " WHERE \(condition.map { "\($0.closed) AND " } ?? "")(\(further))"
-        } else if let condition {
-            text += " WHERE \(condition.sql)"
-        }
-        text += parts.grouping + order
-        if let limit { text += " LIMIT \(try renderer.bind(limit, "limit", entity))" }
-        if let offset { text += " OFFSET \(try renderer.bind(offset, "offset", entity))" }
+        var resolver = start
+        let parts = try parts(&resolver)
+        let order = isSorted ? try order(&resolver) : []
+        var text = "SELECT \(parts.columns) FROM "
+        try writeRows(resolver, condition, further: parts.condition, to: &text)
+        text += parts.grouping
+        text += try order.sql
+        if let limit { text += " LIMIT \(try resolver.bind(limit, "limit", entity))" }
+        if let offset { text += " OFFSET \(try resolver.bind(offset, "offset", entity))" }
         // Values without a binary form are selected as text, so the server need not be asked for the columns first.
-        return renderer.parameters.statement(StatementText(wrapped(text)))
+        return resolver.parameters.statement(StatementText(wrapped(text)))
     }
 
-    /// ` ORDER BY …`, or nothing if the order is left to the server.
-    func order(_ renderer: inout ConditionRenderer) throws -> String {
-        if sort.isEmpty, let memberOrder { return try renderer.order(memberOrder) }
-        return try renderer.order(sort)
+    /// Writes the FROM clause, from its first table on, and the WHERE clause.
+    func writeRows(
+        _ resolver: ConditionResolver, _ condition: ConditionTerm?, further: ConditionTerm? = nil,
+        to text: inout String
+    ) throws {
+        try RowSource(table: entity.name, isOnly: false, alias: 0).write(to: &text)
+        for join in resolver.joins[0] { try join.write(to: &text) }
+        if condition != nil || further != nil { text += " WHERE " }
+        if let further {
+            if let condition {
+                try condition.writeClosed(to: &text)
+                text += " AND "
+            }
+            text += "("
+            try further.write(to: &text)
+            text += ")"
+        } else {
+            try condition?.write(to: &text)
+        }
+    }
+
+    /// The keys of the order; none if it is left to the server.
+    func order(_ resolver: inout ConditionResolver) throws -> [ResolvedSortKey] {
+        if sort.isEmpty, let memberOrder { return try resolver.order(memberOrder) }
+        return try resolver.order(sort)
+    }
+
+    /// The columns, tables and relationships that decide which rows the query selects, and in which order.
+    func reads(in schema: DatabaseSchema) throws -> ConditionReads {
+        var (resolver, _) = try begin(in: schema)
+        _ = try order(&resolver)
+        return resolver.reads
     }
 
     /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text.

@@ -6,9 +6,9 @@ enum LiveStatements {
     /// policies name. Each row has the relation asked for, a relation's kind and name, and whether its changes are recorded.
     ///
     /// A partition stands for its topmost parent, under whose name its changes are told.
-    static func tables(read oids: [UInt32]) throws -> Statement {
+    static func tables(read oids: [Int64]) throws -> Statement {
         var parameters = Parameters()
-        let relations = try parameters.numbers(oids.map { Int64($0) })
+        let relations = try parameters.numbers(oids)
         return parameters.statement(
             StatementText(
                 """

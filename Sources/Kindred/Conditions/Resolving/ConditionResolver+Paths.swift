@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// The target of a key path.
     enum Target {
         case scalar(Scalar)
@@ -53,10 +53,10 @@ extension ConditionRenderer {
     private mutating func row(_ relationship: Relationship, of parent: Int) throws -> Int {
         if let place = places[parent].children[relationship.name] { return place }
         let label = label(relationship.name, of: parent)
-        reads.note(path: label)
         var place = Place(
             entity: try destination(of: relationship),
             scope: places[parent].scope,
+            read: reads.follow(relationship, from: places[parent].read),
             label: label,
             link: Place.Link(parent: parent, relationship: relationship)
         )
@@ -68,9 +68,7 @@ extension ConditionRenderer {
             for referenced in relationship.destinationColumns {
                 let others = relationship.destinationColumns.filter { $0 != referenced }
                     .compactMap { place.known[$0] }.filter(\.mayBeNull)
-                if !others.isEmpty {
-                    place.guards[referenced] = others.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
-                }
+                if !others.isEmpty { place.guards[referenced] = others.map(\.value) }
             }
         }
         places.append(place)
@@ -95,7 +93,7 @@ extension ConditionRenderer {
     mutating func column(_ name: String, of place: Int, _ attribute: Attribute? = nil) throws -> Scalar {
         if !places[place].known.isEmpty, var known = places[place].known[name] {
             if let others = places[place].guards[name] {
-                known.sql = "CASE WHEN \(others) THEN \(known.sql) END"
+                known.value = .guarded(others, known.value)
                 known.mayBeNull = true
             }
             return known
@@ -111,9 +109,9 @@ extension ConditionRenderer {
     private mutating func joinedColumn(_ name: String, of place: Int, _ attribute: Attribute?) throws -> Scalar {
         let alias = try joined(place)
         let attribute = attribute ?? places[place].entity.attribute(named: name)
-        reads.note(name, of: places[place].entity.name)
+        reads.note(name, at: places[place].read)
         return Scalar(
-            sql: try compared(name, alias, of: places[place].entity),
+            value: .column(RowColumn(alias: alias, name: name, comparedType: attribute?.comparedType)),
             type: attribute.map { ValueType($0) } ?? ValueType(.unspecified),
             mayBeNull: places[place].isOptional || attribute?.isNotNull != true,
             label: label(name, of: place)
@@ -128,65 +126,39 @@ extension ConditionRenderer {
         let isMember = link.relationship.helper != nil
         let values =
             isMember
-            ? columns.compactMap { places[place].known[$0]?.sql }
-            : try link.relationship.columns.map { try column($0, of: link.parent).sql }
+            ? columns.compactMap { places[place].known[$0]?.value }
+            : try link.relationship.columns.map { try column($0, of: link.parent).value }
         let alias = newAlias()
         let entity = places[place].entity
-        for column in columns { reads.note(column, of: entity.name) }
-        let table = try isReferenced(place) ? ownTable(entity) : table(entity.name)
-        let isOwn = isReferenced(place) ? "" : try ofOwnTable(link.parent)
-        let condition = try pairs(values, columns, alias, of: entity) + isOwn
-        if link.relationship.mayRepeat && !isMember {
-            // Several rows may have the key for a while, and must not repeat the joining row.
-            let hidden = entity.rowTables == nil ? "" : ", t\(alias).\(try SQLIdentifier.quote(Attribute.table.name))"
-            let one = "(SELECT *\(hidden) FROM \(table) AS t\(alias) WHERE \(condition) LIMIT 1)"
-            joins[places[place].scope] += " LEFT JOIN LATERAL \(one) AS t\(alias) ON TRUE"
-        } else {
-            joins[places[place].scope] += "\(isMember ? "" : " LEFT") JOIN \(table) AS t\(alias) ON \(condition)"
-        }
+        for column in columns { reads.note(column, at: places[place].read) }
+        let source = RowSource(
+            table: entity.name, isOnly: isReferenced(place) && entity.rowTables != nil, alias: alias)
+        let isOwn = isReferenced(place) ? [] : try ofOwnTable(link.parent)
+        // Several rows may have the key for a while, and must not repeat the joining row.
+        let isOne = link.relationship.mayRepeat && !isMember
+        joins[places[place].scope].append(
+            RowJoin(
+                kind: isMember ? .inner : isOne ? .one : .left, source: source,
+                hidden: isOne && entity.rowTables != nil ? Attribute.table.name : nil,
+                condition: pairs(values, columns, JoinedRow(alias: alias, entity: entity)) + isOwn))
         places[place].alias = alias
         return alias
     }
 
-    /// The equality of columns and values, such as `t1."a" = x AND t1."b" = y`.
-    func pairs(_ values: [String], _ columns: [String], _ alias: Int, of entity: Entity?) throws -> String {
-        try zip(values, columns).map { "\(try compared($1, alias, of: entity)) = \($0)" }.joined(separator: " AND ")
+    /// A row by its alias.
+    struct JoinedRow {
+        let alias: Int
+        /// The entity; nil for rows of a table that is none.
+        let entity: Entity?
+
+        /// A column in a comparison.
+        func column(_ name: String) -> RowColumn {
+            RowColumn(alias: alias, name: name, comparedType: entity?.attribute(named: name)?.comparedType)
+        }
     }
 
-    /// A column of a table in a comparison.
-    func compared(_ column: String, _ alias: Int, of entity: Entity?) throws -> String {
-        let sql = "t\(alias).\(try SQLIdentifier.quote(column))"
-        return entity?.attribute(named: column)?.compared(sql) ?? sql
+    /// The equality of values and a row's columns, such as `t1."a" = x AND t1."b" = y`.
+    func pairs(_ values: [ValueTerm], _ columns: [String], _ row: JoinedRow) -> [ConditionTerm] {
+        zip(values, columns).map { .comparison(.column(row.column($1)), .equal, $0) }
     }
-}
-
-/// An entity's row in a statement: the request's own row, the row at a to-one path, or a member of a to-many
-/// relationship.
-///
-/// A row is joined only if a column is needed that its neighbour does not have as well.
-struct Place {
-    /// The link to a row: from a to-one relationship of another place, or from the helper table of a to-many one.
-    struct Link {
-        let parent: Int
-        let relationship: Relationship
-    }
-
-    let entity: Entity
-    /// The FROM clause to which joins are added.
-    let scope: Int
-    /// The number of the row's alias, once it is joined.
-    var alias: Int?
-    /// Columns that need no join: the foreign key's, under the names of the referenced columns.
-    var known: [String: Scalar] = [:]
-    /// Further conditions of columns without a join, because a composite key with a NULL references no row.
-    var guards: [String: String] = [:]
-    /// The path from the scope's row, for error messages.
-    let label: String
-    /// nil for the first row of a FROM clause.
-    var link: Link?
-    /// The places at the next keys of paths.
-    var children: [String: Int] = [:]
-
-    /// Whether there may be no row, so that every column of it is NULL.
-    var isOptional: Bool { link.map { $0.relationship.helper == nil } ?? false }
 }

@@ -1,28 +1,28 @@
 import KindredPostgres
 import KindredSchema
 
-/// A piece of SQL for one value, with its type.
+/// A value in a statement, with its type.
 struct Scalar {
-    var sql: String
+    var value: ValueTerm
     var type: ValueType
     /// Whether it can be NULL.
     var mayBeNull: Bool
     /// Its name in error messages: a key path, or "a calculation".
     var label: String
-    /// For a value in a JSON document: the value as a number, NULL for other types.
-    var number: String?
 
-    func asNumber(_ sql: String) -> Scalar {
-        Scalar(sql: sql, type: ValueType(.numeric), mayBeNull: true, label: label)
+    /// A value in a JSON document as a number, which is NULL for other types; nil for other values.
+    var number: Scalar? {
+        guard case .json(let part) = value else { return nil }
+        return Scalar(value: .jsonNumber(part), type: ValueType(.numeric), mayBeNull: true, label: label)
     }
 
-    /// A test for NULL, or for a value.
+    /// A test for NULL.
     ///
     /// `IS NULL` of a composite tests its fields; this tests the value itself, and plans as well as `IS NULL`.
-    func nullTest(isNegated: Bool = false) -> String {
-        type.mayBeRow
-            ? "\(sql) IS \(isNegated ? "" : "NOT ")DISTINCT FROM NULL" : "\(sql) IS \(isNegated ? "NOT " : "")NULL"
-    }
+    var isNull: ConditionTerm { .isNull(value, isRow: type.mayBeRow) }
+
+    /// A test for a value.
+    var isNotNull: ConditionTerm { .isNotNull(value, isRow: type.mayBeRow) }
 }
 
 /// The type of a value, for comparisons.
@@ -126,14 +126,14 @@ struct ValueType {
     /// The equality operator; nil if there is none.
     ///
     /// For boxes and circles `=` compares areas, for paths the number of points; points and polygons have no `=`.
-    var equality: String? {
+    var equality: ConditionTerm.Comparison? {
         switch type {
-        case .point, .box, .polygon, .circle: "~="
+        case .point, .box, .polygon, .circle: .same
         case .path, .jsonpath: nil
         default:
             switch elementType {
             case .point, .box, .polygon, .circle, .path, .json, .xml, .jsonpath: nil
-            default: "="
+            default: .equal
             }
         }
     }

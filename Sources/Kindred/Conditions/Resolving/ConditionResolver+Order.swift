@@ -1,15 +1,11 @@
 import KindredPostgres
 import KindredSchema
 
-extension ConditionRenderer {
-    /// ` ORDER BY …`, or nothing for no terms.
-    mutating func order(_ terms: [SortTerm]) throws -> String {
-        var sql = ""
-        for term in terms {
-            sql += sql.isEmpty ? " ORDER BY " : ", "
-            sql += try key(term).sql + term.direction
-        }
-        return sql
+extension ConditionResolver {
+    /// The keys of sort terms.
+    mutating func order(_ terms: [SortTerm]) throws -> [ResolvedSortKey] {
+        if terms.isEmpty { return [] }
+        return try terms.map { ResolvedSortKey(value: try key($0).value, direction: $0.direction) }
     }
 
     /// The expression of a sort term.
@@ -28,7 +24,7 @@ extension ConditionRenderer {
     }
 
     /// Appends a number of rows as a parameter, and returns it.
-    mutating func bind(_ count: Int, _ name: String, _ entity: Entity) throws -> String {
+    mutating func bind(_ count: Int, _ name: String, _ entity: Entity) throws -> Parameter {
         guard count >= 0 else {
             throw KindredError(
                 .invalidRequest,
@@ -36,7 +32,7 @@ extension ConditionRenderer {
                 entity: entity.name.description
             )
         }
-        return try parameters.count(count).description
+        return try parameters.count(count)
     }
 }
 

@@ -20,7 +20,7 @@ enum Operand {
     }
 }
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// Follows the paths of an expression.
     ///
     /// Throws for a path to many objects.
@@ -42,7 +42,7 @@ extension ConditionRenderer {
             return try arithmetic(operation, operand(left), operand(right))
         case .negative(let inner):
             var scalar = try number(operand(inner), beside: nil)
-            scalar.sql = "(- \(scalar.sql))"
+            scalar.value = .negative(scalar.value)
             scalar.label = "the calculation"
             return .scalar(scalar)
         case .path(let path):
@@ -58,7 +58,7 @@ extension ConditionRenderer {
         case .json(let document, let keys): return .scalar(try text(at: keys, of: operand(document)))
         case .jsonNumber(let document, let keys):
             let text = try text(at: keys, of: operand(document))
-            return .scalar(text.number.map(text.asNumber) ?? text)
+            return .scalar(text.number ?? text)
         default: return try operand(expression)
         }
     }
@@ -108,7 +108,7 @@ extension ConditionRenderer {
         let symbol = operation == .power ? "^" : operation.rawValue
         return .scalar(
             Scalar(
-                sql: "(\(leftNumber.sql) \(symbol) \(rightNumber.sql))",
+                value: .calculation(leftNumber.value, symbol, rightNumber.value),
                 type: ValueType(type),
                 mayBeNull: leftNumber.mayBeNull || rightNumber.mayBeNull,
                 label: "the calculation"
@@ -151,7 +151,7 @@ extension ConditionRenderer {
         let isDays = first.type.type == .date && second.type.type == .date
         guard first.type.family == .moment, second.type.family == .moment else { return nil }
         return Scalar(
-            sql: "(\(first.sql) - \(second.sql))",
+            value: .calculation(first.value, "-", second.value),
             type: ValueType(isDays ? .int4 : .interval),
             mayBeNull: first.mayBeNull || second.mayBeNull,
             label: "the calculation"
@@ -165,15 +165,15 @@ extension ConditionRenderer {
         _ right: Operand
     ) throws -> Operand {
         guard case .scalar(let start) = left else { return .value(nil) }
-        var interval = Scalar(sql: "", type: ValueType(.interval), mayBeNull: false, label: "the interval")
+        var interval = Scalar(value: .absent, type: ValueType(.interval), mayBeNull: false, label: "the interval")
         if case .scalar(let scalar) = right {
             interval = scalar
         } else if case .value(let value) = right {
-            interval.sql = try parameters.value(value, as: .interval).description
+            interval.value = .parameter(try parameters.value(value, as: .interval))
         }
         return .scalar(
             Scalar(
-                sql: "(\(start.sql) \(operation.rawValue) \(interval.sql))",
+                value: .calculation(start.value, operation.rawValue, interval.value),
                 type: start.type.type == .date ? ValueType(.timestamp) : start.type,
                 mayBeNull: start.mayBeNull || interval.mayBeNull,
                 label: "the calculation"
@@ -187,14 +187,13 @@ extension ConditionRenderer {
             throw KindredError(.wrongType, "Only json and jsonb have keys within", key: keys.first)
         }
         let path = try parameters.array(keys.map(PostgresValue.string), of: .text)
-        let text = "(\(document.sql) #>> \(path))"
-        let kind = document.type.type == .jsonb ? "jsonb_typeof" : "json_typeof"
+        let part = ValueTerm.JSONPart(
+            document: document.value, path: path, isBinary: document.type.type == .jsonb)
         return Scalar(
-            sql: text,
+            value: .json(part),
             type: ValueType(.text),
             mayBeNull: true,
-            label: "\(document.label).\(keys.joined(separator: "."))",
-            number: "CASE WHEN \(kind)(\(document.sql) #> \(path)) = 'number' THEN \(text)::numeric END"
+            label: "\(document.label).\(keys.joined(separator: "."))"
         )
     }
 
@@ -204,8 +203,8 @@ extension ConditionRenderer {
     private mutating func number(_ operand: Operand, beside other: ValueType?) throws -> Scalar {
         switch operand {
         case .scalar(let scalar) where scalar.type.family == .number: return scalar
-        case .scalar(let scalar) where scalar.number != nil: return scalar.number.map(scalar.asNumber) ?? scalar
         case .scalar(let scalar):
+            if let number = scalar.number { return number }
             throw KindredError(
                 .wrongType,
                 "\(scalar.label) cannot be used in a calculation: it is of the type \(scalar.type.typeName)",
@@ -228,7 +227,7 @@ extension ConditionRenderer {
                 parameter = try parameters.value(value, as: type)
             }
             return Scalar(
-                sql: parameter.description, type: ValueType(type), mayBeNull: false, label: "the calculation")
+                value: .parameter(parameter), type: ValueType(type), mayBeNull: false, label: "the calculation")
         default: throw KindredError(.wrongType, "A calculation takes numbers only")
         }
     }

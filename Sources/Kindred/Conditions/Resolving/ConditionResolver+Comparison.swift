@@ -1,7 +1,7 @@
 import KindredPostgres
 
-extension ConditionRenderer {
-    mutating func comparison(_ comparison: ConditionComparison) throws -> Rendered {
+extension ConditionResolver {
+    mutating func comparison(_ comparison: ConditionComparison) throws -> ResolvedTerm {
         if let members = existence(comparison) { return try condition(members) }
         if let word = comparison.leftWord { try requireNoKey(word) }
         let left: Operand
@@ -71,7 +71,7 @@ extension ConditionRenderer {
         _ operation: ConditionComparison.Operator,
         _ right: Operand,
         _ ignoresCase: Bool
-    ) throws -> Rendered {
+    ) throws -> ResolvedTerm {
         switch operation {
         case .equal, .notEqual:
             if ignoresCase { return try equalIgnoringCase(left, operation, right) }
@@ -79,7 +79,7 @@ extension ConditionRenderer {
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             if left.isNull || right.isNull { return .never }
             let (left, right) = try scalars(left, right, operation)
-            return Rendered(sql: "\(left.sql) \(operation.rawValue) \(right.sql)")
+            return ResolvedTerm(term: .comparison(left.value, Self.order(operation), right.value))
         case .between: return try between(left, right)
         case .isIn: return try isIn(left, right, ignoresCase)
         case .contains: return try contains(left, right, ignoresCase)
@@ -87,30 +87,42 @@ extension ConditionRenderer {
         }
     }
 
+    /// A comparison of two values by their order.
+    private static func order(_ operation: ConditionComparison.Operator) -> ConditionTerm.Comparison {
+        switch operation {
+        case .less: .less
+        case .lessOrEqual: .lessOrEqual
+        case .greater: .greater
+        default: .greaterOrEqual
+        }
+    }
+
     /// `==` and `!=`: nil equals nil and nothing else.
-    mutating func equal(_ left: Operand, isNegated: Bool, _ right: Operand) throws -> Rendered {
+    mutating func equal(_ left: Operand, isNegated: Bool, _ right: Operand) throws -> ResolvedTerm {
         switch (left, right) {
         case (.value(nil), .value(nil)): return isNegated ? .never : .always
         case (.value(nil), .scalar(let scalar)), (.scalar(let scalar), .value(nil)):
-            return Rendered(sql: scalar.nullTest(isNegated: isNegated), isTwoValued: true)
+            return ResolvedTerm(term: isNegated ? scalar.isNotNull : scalar.isNull, isTwoValued: true)
         case (.row, _), (_, .row), (.object, _), (_, .object), (.objects, _), (_, .objects):
             let same = try sameRow(left, right)
-            return isNegated ? negation(of: same) : same
+            return isNegated ? same.negation : same
         default: break
         }
         let (left, right) = try scalars(left, right, isNegated ? .notEqual : .equal)
-        guard try equality(left) == "=" else { return same(left, isNegated: isNegated, right) }
+        guard try equality(left) == .equal else { return same(left, isNegated: isNegated, right) }
         switch (isNegated, left.mayBeNull && right.mayBeNull, left.mayBeNull || right.mayBeNull) {
         case (false, true, _):
-            return Rendered(sql: "\(left.sql) IS NOT DISTINCT FROM \(right.sql)", isTwoValued: true)
-        case (true, _, true): return Rendered(sql: "\(left.sql) IS DISTINCT FROM \(right.sql)", isTwoValued: true)
+            return ResolvedTerm(term: .comparison(left.value, .isNotDistinct, right.value), isTwoValued: true)
+        case (true, _, true):
+            return ResolvedTerm(term: .comparison(left.value, .isDistinct, right.value), isTwoValued: true)
         case (_, _, let isNullable):
-            return Rendered(sql: "\(left.sql) \(isNegated ? "<>" : "=") \(right.sql)", isTwoValued: !isNullable)
+            return ResolvedTerm(
+                term: .comparison(left.value, isNegated ? .notEqual : .equal, right.value), isTwoValued: !isNullable)
         }
     }
 
     /// The equality operator of a type; throws if there is none.
-    func equality(_ scalar: Scalar) throws -> String {
+    func equality(_ scalar: Scalar) throws -> ConditionTerm.Comparison {
         if let equality = scalar.type.equality { return equality }
         throw KindredError(
             .wrongType,
@@ -120,18 +132,18 @@ extension ConditionRenderer {
     }
 
     /// `==` and `!=` of points, boxes, polygons and circles.
-    private func same(_ left: Scalar, isNegated: Bool, _ right: Scalar) -> Rendered {
-        let same = "\(left.sql) ~= \(right.sql)"
+    private func same(_ left: Scalar, isNegated: Bool, _ right: Scalar) -> ResolvedTerm {
+        let same = ConditionTerm.comparison(left.value, .same, right.value)
         guard left.mayBeNull || right.mayBeNull else {
-            return Rendered(sql: isNegated ? "NOT \(same)" : same, isTwoValued: true)
+            return ResolvedTerm(term: isNegated ? .not(same) : same, isTwoValued: true)
         }
         // Without a function the comparison can use an index.
-        if !isNegated, !left.mayBeNull || !right.mayBeNull { return Rendered(sql: same) }
-        let either = "coalesce(\(same), \(left.sql) IS NULL AND \(right.sql) IS NULL)"
-        return Rendered(sql: isNegated ? "NOT \(either)" : either, isTwoValued: true)
+        if !isNegated, !left.mayBeNull || !right.mayBeNull { return ResolvedTerm(term: same) }
+        let either = ConditionTerm.sameOrMissing(left.value, right.value)
+        return ResolvedTerm(term: isNegated ? .not(either) : either, isTwoValued: true)
     }
 
-    /// Both sides as SQL, a value bound as the type of the other side.
+    /// Both sides as values of the statement, a constant bound as the type of the other side.
     mutating func scalars(
         _ left: Operand,
         _ right: Operand,
@@ -172,11 +184,11 @@ extension ConditionRenderer {
         switch operand {
         case .scalar(let scalar): return scalar
         case .value(let value):
-            bound.sql = try bind(value, as: other)
+            bound.value = try bind(value, as: other)
             bound.mayBeNull = value == nil
         case .values(let values):
             if other.type.type == .bytea, let bytes = [UInt8](values: values) {
-                bound.sql = try bind(.bytes(bytes), as: other)
+                bound.value = try bind(.bytes(bytes), as: other)
                 break
             }
             guard other.type.family == .array, let element = other.type.elementType else {
@@ -187,7 +199,7 @@ extension ConditionRenderer {
                     key: other.label
                 )
             }
-            bound.sql = try bind(.array(PostgresArray(elementType: element, elements: values)), as: other)
+            bound.value = try bind(.array(PostgresArray(elementType: element, elements: values)), as: other)
         case .row, .object, .objects:
             throw KindredError(
                 .wrongType,
@@ -211,19 +223,19 @@ extension ConditionRenderer {
             }
         }
         if case .scalar(let document) = left, let number = document.number, isNumber(right) {
-            return (.scalar(document.asNumber(number)), right)
+            return (.scalar(number), right)
         }
         if case .scalar(let document) = right, let number = document.number, isNumber(left) {
-            return (left, .scalar(document.asNumber(number)))
+            return (left, .scalar(number))
         }
         return (left, right)
     }
 
     /// A value whose type nothing else determines.
     mutating func natural(_ value: PostgresValue) throws -> Scalar {
-        let scalar = Scalar(sql: "", type: ValueType(value.naturalType), mayBeNull: false, label: "the value")
-        var bound = scalar
-        bound.sql = try bind(value, as: scalar)
-        return bound
+        var scalar = Scalar(
+            value: .absent, type: ValueType(value.naturalType), mayBeNull: false, label: "the value")
+        scalar.value = try bind(value, as: scalar)
+        return scalar
     }
 }

@@ -1,25 +1,25 @@
 import KindredPostgres
 
 // Binds values as the type of the other operand.
-extension ConditionRenderer {
+extension ConditionResolver {
     /// Appends a value as a parameter of the given type, and returns the parameter.
     ///
     /// A number that the type cannot represent exactly keeps its own type, so that the comparison stays correct.
-    mutating func bind(_ value: PostgresValue?, as target: Scalar) throws -> String {
+    mutating func bind(_ value: PostgresValue?, as target: Scalar) throws -> ValueTerm {
         let type = target.type
         guard let value else {
-            return try parameters.value(nil, as: type.type.isKnown ? type.type : nil).description
+            return .parameter(try parameters.value(nil, as: type.type.isKnown ? type.type : nil))
         }
         do {
             switch type.family {
             case .number:
                 guard value.isNumber else { throw wrongType(value, for: target) }
-                return try number(value, as: type).description
+                return .parameter(try number(value, as: type))
             case .enumeration:
                 guard case .string = value else { throw wrongType(value, for: target) }
                 // The server knows the labels, to which others may have been added.
-                return try parameters.value(value, as: nil).description
-            case .array: return try array(value, as: target).description
+                return .parameter(try parameters.value(value, as: nil))
+            case .array: return .parameter(try array(value, as: target))
             case .document:
                 throw KindredError(
                     .wrongType,
@@ -27,15 +27,15 @@ extension ConditionRenderer {
                     key: target.label
                 )
             case .text, .boolean, .moment, .other:
-                if type.type.isKnown { return try parameters.value(value, as: type.type).description }
-                if case .string = value { return try parameters.value(value, as: nil).description }
+                if type.type.isKnown { return .parameter(try parameters.value(value, as: type.type)) }
+                if case .string = value { return .parameter(try parameters.value(value, as: nil)) }
                 if case .other(let raw) = value, raw.dataType == type.type {
-                    return try parameters.value(value, as: type.type).description
+                    return .parameter(try parameters.value(value, as: type.type))
                 }
                 guard value.hasParts else { throw wrongType(value, for: target) }
                 // Sent as text, and cast to the other operand's type.
                 let parameter = try parameters.value(.string(value.description), as: nil)
-                return "\(parameter)::\(try castName(target, value))"
+                return .cast(.parameter(parameter), to: try castName(target, value))
             }
         } catch let error as PostgresError {
             throw KindredError(
@@ -71,23 +71,23 @@ extension ConditionRenderer {
     }
 
     /// Appends values as one array parameter, and returns the parameter.
-    mutating func bind(_ values: [PostgresValue], asArrayOf target: Scalar) throws -> String {
+    mutating func bind(_ values: [PostgresValue], asArrayOf target: Scalar) throws -> ValueTerm {
         let type = target.type
         if type.family == .number {
             for value in values where !value.isNumber { throw wrongType(value, for: target) }
             // The first of these types that represents all of them exactly.
-            if let parameter = try? parameters.array(values, of: type.type) { return parameter.description }
+            if let parameter = try? parameters.array(values, of: type.type) { return .parameter(parameter) }
             // A number of the column's type is rounded to the column's precision, as a single value is.
             let held =
                 type.type == .float4
                 ? values.map { value in (try? Codec.float(value)).map { .double(Double($0)) } ?? value } : values
             if let parameter = try? parameters.array(held, of: type.isFloat ? .float8 : .numeric) {
-                return parameter.description
+                return .parameter(parameter)
             }
         }
         if type.type.arrayType != nil, type.family != .enumeration, type.family != .document {
             do {
-                return try parameters.array(values, of: type.type).description
+                return .parameter(try parameters.array(values, of: type.type))
             } catch let error as PostgresError {
                 throw KindredError(
                     .wrongType,
@@ -108,7 +108,8 @@ extension ConditionRenderer {
         }
         let array = PostgresArray(elementType: .text, elements: texts)
         let parameter = try parameters.value(.string(array.description), as: nil)
-        return haveParts ? "\(parameter)::\(Attribute.castName(of: type.typeName))[]" : parameter.description
+        return haveParts
+            ? .cast(.parameter(parameter), to: "\(Attribute.castName(of: type.typeName))[]") : .parameter(parameter)
     }
 
     /// The type to which a value is cast; throws for elements of a domain, whose own type has no name here.

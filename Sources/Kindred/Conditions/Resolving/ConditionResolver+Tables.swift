@@ -3,16 +3,11 @@ import KindredSchema
 
 // Tables that others inherit from: their rows are told apart by their table too, and foreign keys refer to rows of one table
 // alone.
-extension ConditionRenderer {
-    /// An entity's table without the rows of inheriting tables, for which no key of it holds.
-    func ownTable(_ entity: Entity) throws -> String {
-        try (entity.rowTables == nil ? "" : "ONLY ") + table(entity.name)
-    }
-
-    /// ` AND` the row is of the table that foreign keys refer to; nothing where that is certain.
-    mutating func ofOwnTable(_ place: Int) throws -> String {
-        guard let tables = places[place].entity.rowTables, !isReferenced(place) else { return "" }
-        return " AND \(try isRow(place, of: tables.own))"
+extension ConditionResolver {
+    /// The row is of the table that foreign keys refer to; nothing where that is certain.
+    mutating func ofOwnTable(_ place: Int) throws -> [ConditionTerm] {
+        guard let tables = places[place].entity.rowTables, !isReferenced(place) else { return [] }
+        return [try isRow(place, of: tables.own)]
     }
 
     /// Whether a foreign key leads to a place, so that its row is of the referenced table.
@@ -22,9 +17,9 @@ extension ConditionRenderer {
     }
 
     /// Whether a row is of a table.
-    mutating func isRow(_ place: Int, of table: UInt32) throws -> String {
+    mutating func isRow(_ place: Int, of table: UInt32) throws -> ConditionTerm {
         let column = try tableColumn(of: place)
-        return "\(column.sql) = \(try bind(.integer(Int64(table)), as: column))"
+        return .comparison(column.value, .equal, try bind(.integer(Int64(table)), as: column))
     }
 
     mutating func tableColumn(of place: Int) throws -> Scalar { try keyColumn(Attribute.table.name, of: place) }

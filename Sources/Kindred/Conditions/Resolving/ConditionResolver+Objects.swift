@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// Whether two operands are the same object.
-    mutating func sameRow(_ left: Operand, _ right: Operand) throws -> Rendered {
+    mutating func sameRow(_ left: Operand, _ right: Operand) throws -> ResolvedTerm {
         switch (left, right) {
         case (.row(let row), .value(nil)), (.value(nil), .row(let row)): return try isMissing(row)
         case (.row(let row), .object(let object)), (.object(let object), .row(let row)):
@@ -27,54 +27,47 @@ extension ConditionRenderer {
     }
 
     /// A condition together with the existence of a row at a to-one path; the condition alone if the row always exists.
-    mutating func isThere(_ row: Int, and condition: Rendered) throws -> Rendered {
+    mutating func isThere(_ row: Int, and condition: ResolvedTerm) throws -> ResolvedTerm {
         guard let link = places[row].link, places[row].isOptional,
             try link.relationship.destinationColumns.contains(where: { try keyColumn($0, of: row).mayBeNull })
         else { return condition }
-        let isThere = negation(of: try isMissing(row))
-        return Rendered(
-            sql: "\(isThere.closed) AND \(condition.closed)",
-            isTwoValued: condition.isTwoValued,
-            isClosed: false
-        )
+        let isThere = try isMissing(row).negation
+        return ResolvedTerm(term: .all([isThere.term, condition.term]), isTwoValued: condition.isTwoValued)
     }
 
     /// Whether a to-one path leads to no row.
-    private mutating func isMissing(_ row: Int) throws -> Rendered {
+    private mutating func isMissing(_ row: Int) throws -> ResolvedTerm {
         guard let link = places[row].link, places[row].isOptional else { return .never }
-        let columns = try link.relationship.destinationColumns.map { try keyColumn($0, of: row).sql }
-        return Rendered(
-            sql: columns.map { "\($0) IS NULL" }.joined(separator: " OR "),
-            isTwoValued: true,
-            isClosed: columns.count == 1
-        )
+        let columns = try link.relationship.destinationColumns.map {
+            ConditionTerm.isNull(try keyColumn($0, of: row).value, isRow: false)
+        }
+        return ResolvedTerm(term: columns.count == 1 ? columns[0] : .any(columns), isTwoValued: true)
     }
 
-    private mutating func isSame(_ row: Int, _ object: any ObjectReference) throws -> Rendered {
+    private mutating func isSame(_ row: Int, _ object: any ObjectReference) throws -> ResolvedTerm {
         try check(object, for: row)
         let columns = try keyColumns(of: row, for: [object])
-        var sql = ""
+        var terms: [ConditionTerm] = []
         var isNullable = false
         if let tables = places[row].entity.rowTables {
             // A foreign key leads to rows of one table alone.
             guard let table = try rowTable(of: object, tables), table == tables.own || !isReferenced(row) else {
                 return .never
             }
-            if !isReferenced(row) { sql = try isRow(row, of: table) }
+            if !isReferenced(row) { terms.append(try isRow(row, of: table)) }
         }
         for name in columns {
             // Nothing references an object without key values.
             guard let value = try object.attributeValue(named: name) else { return .never }
             let scalar = try keyColumn(name, of: row)
-            if !sql.isEmpty { sql += " AND " }
-            sql += "\(scalar.sql) = \(try bind(value, as: scalar))"
+            terms.append(.comparison(scalar.value, .equal, try bind(value, as: scalar)))
             isNullable = isNullable || scalar.mayBeNull
         }
         let isSingle = columns.count == 1 && places[row].entity.rowTables == nil
-        return Rendered(sql: sql, isTwoValued: !isNullable, isClosed: isSingle)
+        return ResolvedTerm(term: isSingle ? terms[0] : .all(terms), isTwoValued: !isNullable)
     }
 
-    private mutating func isSame(_ left: Int, _ right: Int) throws -> Rendered {
+    private mutating func isSame(_ left: Int, _ right: Int) throws -> ResolvedTerm {
         guard places[left].entity.name == places[right].entity.name else {
             throw KindredError(
                 .wrongType,
@@ -83,32 +76,33 @@ extension ConditionRenderer {
                 key: places[left].label
             )
         }
-        var sql = ""
+        var terms: [ConditionTerm] = []
         var isNullable = (left: false, right: false)
         for name in try primaryKey(of: left) {
             let first = try column(name, of: left)
             let second = try column(name, of: right)
-            if !sql.isEmpty { sql += " AND " }
-            sql += "\(first.sql) = \(second.sql)"
+            terms.append(.comparison(first.value, .equal, second.value))
             isNullable = (isNullable.left || first.mayBeNull, isNullable.right || second.mayBeNull)
         }
         if let tables = places[left].entity.rowTables {
             switch (isReferenced(left), isReferenced(right)) {
             case (true, true): break
-            case (false, true): sql += " AND \(try isRow(left, of: tables.own))"
-            case (true, false): sql += " AND \(try isRow(right, of: tables.own))"
-            case (false, false): sql += " AND \(try tableColumn(of: left).sql) = \(try tableColumn(of: right).sql)"
+            case (false, true): terms.append(try isRow(left, of: tables.own))
+            case (true, false): terms.append(try isRow(right, of: tables.own))
+            case (false, false):
+                terms.append(
+                    .comparison(try tableColumn(of: left).value, .equal, try tableColumn(of: right).value))
             }
         }
         guard isNullable.left && isNullable.right else {
-            return Rendered(sql: sql, isTwoValued: !isNullable.left && !isNullable.right, isClosed: false)
+            return ResolvedTerm(term: .all(terms), isTwoValued: !isNullable.left && !isNullable.right)
         }
-        let bothMissing = "\(try isMissing(left).closed) AND \(try isMissing(right).closed)"
-        return Rendered(sql: "\(sql) OR \(bothMissing)", isClosed: false)
+        let missing = [try isMissing(left).term, try isMissing(right).term]
+        return ResolvedTerm(term: .sameRow(terms, orMissing: missing))
     }
 
     /// Whether a row is one of the given objects: one array parameter per key column, for any number of objects.
-    mutating func row(_ element: Operand, among objects: [any ObjectReference]) throws -> Rendered {
+    mutating func row(_ element: Operand, among objects: [any ObjectReference]) throws -> ResolvedTerm {
         guard case .row(let row) = element else { return .never }
         for object in objects { try check(object, for: row) }
         let names = try keyColumns(of: row, for: objects)
@@ -127,20 +121,18 @@ extension ConditionRenderer {
         }
         let isTwoValued = !columns.contains(where: \.mayBeNull)
         if columns.count == 1 {
-            let sql = "\(columns[0].sql) = ANY(\(try bind(keys[0], asArrayOf: columns[0])))"
-            return Rendered(sql: sql, isTwoValued: isTwoValued)
+            let list = try bind(keys[0], asArrayOf: columns[0])
+            return ResolvedTerm(term: .element(columns[0].value, .equal, of: list), isTwoValued: isTwoValued)
         }
-        var arrays: [String] = []
+        var arrays: [ValueTerm] = []
         for (values, scalar) in zip(keys, columns) {
             let parameter = try bind(values, asArrayOf: scalar)
             // unnest does not determine the element type of an untyped array.
-            arrays.append(scalar.type.type.arrayType == nil ? "\(parameter)::\(scalar.type.comparedName)[]" : parameter)
+            arrays.append(
+                scalar.type.type.arrayType == nil
+                    ? .cast(parameter, to: "\(scalar.type.comparedName)[]") : parameter)
         }
-        let list = columns.map(\.sql).joined(separator: ", ")
-        return Rendered(
-            sql: "(\(list)) IN (SELECT * FROM unnest(\(arrays.joined(separator: ", "))))",
-            isTwoValued: isTwoValued
-        )
+        return ResolvedTerm(term: .row(columns.map(\.value), among: arrays), isTwoValued: isTwoValued)
     }
 
     private func check(_ object: any ObjectReference, for row: Int) throws {

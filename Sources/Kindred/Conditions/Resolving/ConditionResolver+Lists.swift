@@ -1,7 +1,7 @@
 import KindredPostgres
 
-extension ConditionRenderer {
-    mutating func between(_ value: Operand, _ bounds: Operand) throws -> Rendered {
+extension ConditionResolver {
+    mutating func between(_ value: Operand, _ bounds: Operand) throws -> ResolvedTerm {
         let lower: Operand
         let upper: Operand
         switch bounds {
@@ -12,10 +12,10 @@ extension ConditionRenderer {
         if value.isNull || lower.isNull || upper.isNull { return .never }
         let (first, least) = try scalars(value, lower, .between)
         let (_, greatest) = try scalars(.scalar(first), upper, .between)
-        return Rendered(sql: "\(first.sql) BETWEEN \(least.sql) AND \(greatest.sql)", isClosed: false)
+        return ResolvedTerm(term: .between(first.value, least.value, greatest.value))
     }
 
-    mutating func isIn(_ element: Operand, _ collection: Operand, _ ignoresCase: Bool = false) throws -> Rendered {
+    mutating func isIn(_ element: Operand, _ collection: Operand, _ ignoresCase: Bool = false) throws -> ResolvedTerm {
         if ignoresCase { return try isInIgnoringCase(element, collection) }
         switch (element, collection) {
         case (_, .value(nil)): return .never
@@ -23,10 +23,11 @@ extension ConditionRenderer {
         case (.row, .values(let values)) where values.isEmpty: return .never
         case (_, .values(let values)): return try value(element, among: values)
         case (_, .list(let list)):
-            var alternatives: [Rendered] = []
-            for expression in list { alternatives.append(try equal(element, isNegated: false, operand(expression))) }
-            guard !alternatives.isEmpty else { return .never }
-            return Rendered(sql: alternatives.map(\.closed).joined(separator: " OR "), isClosed: false)
+            var alternatives: [ConditionTerm] = []
+            for expression in list {
+                alternatives.append(try equal(element, isNegated: false, operand(expression)).term)
+            }
+            return alternatives.isEmpty ? .never : ResolvedTerm(term: .any(alternatives))
         case (_, .scalar(let scalar)) where scalar.type.family == .array:
             return try contains(collection, element, false)
         case (_, .scalar), (_, .value(.string?)): return try contains(collection, element, false)
@@ -36,7 +37,7 @@ extension ConditionRenderer {
     }
 
     /// `IN[c]`: a text in a text or in a list of texts, ignoring case.
-    private mutating func isInIgnoringCase(_ element: Operand, _ collection: Operand) throws -> Rendered {
+    private mutating func isInIgnoringCase(_ element: Operand, _ collection: Operand) throws -> ResolvedTerm {
         let texts: [Operand]
         switch collection {
         case .value(nil): return .never
@@ -50,13 +51,12 @@ extension ConditionRenderer {
             throw KindredError(
                 .invalidCondition, "IN[c] takes a text or a list of texts; for an array write ANY array ==[c] element")
         }
-        let alternatives = try texts.map { try equalIgnoringCase(element, .equal, $0) }
-        guard !alternatives.isEmpty else { return .never }
-        return Rendered(sql: alternatives.map(\.closed).joined(separator: " OR "), isClosed: false)
+        let alternatives = try texts.map { try equalIgnoringCase(element, .equal, $0).term }
+        return alternatives.isEmpty ? .never : ResolvedTerm(term: .any(alternatives))
     }
 
     /// One comparison with an array parameter, for any number of values; NULL among them means nil.
-    private mutating func value(_ element: Operand, among values: [PostgresValue?]) throws -> Rendered {
+    private mutating func value(_ element: Operand, among values: [PostgresValue?]) throws -> ResolvedTerm {
         let hasNull = values.contains(nil)
         let scalar: Scalar
         switch element {
@@ -70,12 +70,12 @@ extension ConditionRenderer {
         // A JSON value that is not a number equals no number, but it is not NULL.
         var compared = scalar
         if let number = scalar.number, values.allSatisfy({ $0?.isNumber ?? true }), !values.allSatisfy({ $0 == nil }) {
-            compared = scalar.asNumber(number)
+            compared = number
         }
         let list = try bind(values.compactMap(\.self), asArrayOf: compared)
-        let isIn = "\(compared.sql) \(try equality(compared)) ANY(\(list))"
-        guard hasNull else { return Rendered(sql: isIn, isTwoValued: !compared.mayBeNull) }
-        return Rendered(sql: "\(isIn) OR \(scalar.nullTest())", isClosed: false)
+        let isIn = ConditionTerm.element(compared.value, try equality(compared), of: list)
+        guard hasNull else { return ResolvedTerm(term: isIn, isTwoValued: !compared.mayBeNull) }
+        return ResolvedTerm(term: .any([isIn, scalar.isNull]))
     }
 
     /// Whether an array contains all given elements; false if NULL, which equals nothing, is one of them.
@@ -83,28 +83,28 @@ extension ConditionRenderer {
         _ array: Scalar,
         _ values: [PostgresValue?],
         _ type: PostgresDataType
-    ) throws -> Rendered {
+    ) throws -> ResolvedTerm {
         guard !values.contains(nil) else { return .never }
         _ = try equality(array)
         let element = Scalar(
-            sql: "",
+            value: .absent,
             type: ValueType(elementOf: array.type, type),
             mayBeNull: true,
             label: "an element of \(array.label)"
         )
         let list = try bind(values.compactMap(\.self), asArrayOf: element)
-        return Rendered(sql: "\(array.sql) @> \(list)", isTwoValued: !array.mayBeNull)
+        return ResolvedTerm(term: .comparison(array.value, .contains, list), isTwoValued: !array.mayBeNull)
     }
 
     /// Whether a JSON document contains another, by PostgreSQL's `@>`: all its members, in any order.
-    private mutating func contains(_ document: Scalar, _ part: Operand) throws -> Rendered {
+    private mutating func contains(_ document: Scalar, _ part: Operand) throws -> ResolvedTerm {
         if part.isNull { return .never }
         var other = document
         switch part {
         case .scalar(let scalar) where scalar.type.type == .jsonb: other = scalar
         case .value(let value?):
             do {
-                other.sql = try parameters.value(value, as: .jsonb).description
+                other.value = .parameter(try parameters.value(value, as: .jsonb))
             } catch let error as PostgresError {
                 throw KindredError(
                     .wrongType,
@@ -117,12 +117,13 @@ extension ConditionRenderer {
         default:
             throw KindredError(.wrongType, "CONTAINS needs a document on its right", key: document.label)
         }
-        return Rendered(
-            sql: "\(document.sql) @> \(other.sql)", isTwoValued: !document.mayBeNull && !other.mayBeNull)
+        return ResolvedTerm(
+            term: .comparison(document.value, .contains, other.value),
+            isTwoValued: !document.mayBeNull && !other.mayBeNull)
     }
 
     /// `CONTAINS`: a text in a text, elements in an array, or a document in a JSON document.
-    mutating func contains(_ whole: Operand, _ part: Operand, _ ignoresCase: Bool) throws -> Rendered {
+    mutating func contains(_ whole: Operand, _ part: Operand, _ ignoresCase: Bool) throws -> ResolvedTerm {
         if case .scalar(let document) = whole, document.type.type == .jsonb {
             try requireCase(ignoresCase)
             return try contains(document, part)
@@ -137,13 +138,13 @@ extension ConditionRenderer {
         if case .values(let values) = part { return try containsAll(array, values, type) }
         if case .value(.array(let list)?) = part { return try containsAll(array, list.elements, type) }
         let element = Scalar(
-            sql: "",
+            value: .absent,
             type: ValueType(elementOf: array.type, type),
             mayBeNull: true,
             label: "an element of \(array.label)"
         )
         let (_, sought) = try scalars(.scalar(element), part, .contains)
-        return Rendered(sql: "\(sought.sql) \(try equality(sought)) ANY(\(array.sql))")
+        return ResolvedTerm(term: .element(sought.value, try equality(sought), of: array.value))
     }
 
     private func requireCase(_ ignoresCase: Bool) throws {

@@ -2,19 +2,19 @@ import KindredPostgres
 import KindredSchema
 
 // To-many relationships become subqueries, so that no row is repeated.
-extension ConditionRenderer {
+extension ConditionResolver {
     /// `ANY`, `ALL` and `NONE` over the members at a path.
     mutating func quantified(
         _ quantifier: ConditionComparison.Quantifier,
         _ comparison: ConditionComparison,
         _ target: Target,
         as operation: ConditionComparison.Operator? = nil
-    ) throws -> Rendered {
+    ) throws -> ResolvedTerm {
         // The other side belongs to the object itself, not to the members.
         let right = try operand(comparison.right)
-        let member = { (renderer: inout ConditionRenderer, left: Operand) throws -> Rendered in
-            let rendered = try renderer.compare(left, operation ?? comparison.operation, right, comparison.ignoresCase)
-            return quantifier == .allMembers ? renderer.negation(of: rendered) : rendered
+        let member = { (resolver: inout ConditionResolver, left: Operand) throws -> ResolvedTerm in
+            let term = try resolver.compare(left, operation ?? comparison.operation, right, comparison.ignoresCase)
+            return quantifier == .allMembers ? term.negation : term
         }
         guard let exists = try exists(target, member) else {
             throw KindredError(
@@ -22,7 +22,7 @@ extension ConditionRenderer {
                 "\(quantifier.rawValue) needs a path to many objects or to an array"
             )
         }
-        return quantifier == .anyMember ? exists : negation(of: exists)
+        return quantifier == .anyMember ? exists : exists.negation
     }
 
     /// A condition whose parts all apply to the same member.
@@ -30,8 +30,8 @@ extension ConditionRenderer {
         _ quantifier: ConditionComparison.Quantifier,
         _ path: [String],
         _ condition: ConditionNode
-    ) throws -> Rendered {
-        let member = { (renderer: inout ConditionRenderer, member: Operand) throws -> Rendered in
+    ) throws -> ResolvedTerm {
+        let member = { (resolver: inout ConditionResolver, member: Operand) throws -> ResolvedTerm in
             guard case .row(let place) = member else {
                 throw KindredError(
                     .invalidCondition,
@@ -39,10 +39,9 @@ extension ConditionRenderer {
                     key: path.joined(separator: ".")
                 )
             }
-            let rendered = try renderer.condition(condition, at: place)
+            let term = try resolver.condition(condition, at: place)
             // A missing object at the other end of a to-one relationship has no members.
-            return try renderer.isThere(
-                place, and: quantifier == .allMembers ? renderer.negation(of: rendered) : rendered)
+            return try resolver.isThere(place, and: quantifier == .allMembers ? term.negation : term)
         }
         guard let exists = try exists(try target(of: path[...], from: root), member) else {
             throw KindredError(
@@ -51,11 +50,11 @@ extension ConditionRenderer {
                 key: path.joined(separator: ".")
             )
         }
-        return quantifier == .anyMember ? exists : negation(of: exists)
+        return quantifier == .anyMember ? exists : exists.negation
     }
 
     /// A condition whose paths begin at a place.
-    private mutating func condition(_ condition: ConditionNode, at place: Int) throws -> Rendered {
+    private mutating func condition(_ condition: ConditionNode, at place: Int) throws -> ResolvedTerm {
         let outer = root
         root = place
         defer { root = outer }
@@ -65,79 +64,75 @@ extension ConditionRenderer {
     /// Whether a condition is true for any of the members or elements; nil for a path to one value or row.
     private mutating func exists(
         _ target: Target,
-        _ condition: (inout ConditionRenderer, Operand) throws -> Rendered
-    ) throws -> Rendered? {
+        _ condition: (inout ConditionResolver, Operand) throws -> ResolvedTerm
+    ) throws -> ResolvedTerm? {
         switch target {
         case .members(let owner, let relationship, let rest):
-            let (place, from, link) = try members(of: owner, relationship)
-            let inner: Rendered
+            var (place, rows) = try members(of: owner, relationship)
+            let inner: ResolvedTerm
             switch try self.target(of: rest, from: place) {
             case .scalar(let scalar) where scalar.type.family != .array: inner = try condition(&self, .scalar(scalar))
             case .row(let row): inner = try condition(&self, .row(row))
             case let further: inner = try exists(further, condition) ?? .never
             }
-            let joins = self.joins[places[place].scope]
-            return Rendered(
-                sql: "EXISTS (SELECT 1 FROM \(from)\(joins) WHERE \(link) AND \(inner.closed))",
-                isTwoValued: true
-            )
+            rows.joins = joins[places[place].scope]
+            rows.condition = inner.term
+            return ResolvedTerm(term: .exists(rows), isTwoValued: true)
         case .scalar(let array):
             guard array.type.family == .array, let type = array.type.elementType else { return nil }
             let alias = newAlias()
             let element = Scalar(
-                sql: "t\(alias).e",
+                value: .element(alias: alias),
                 type: ValueType(elementOf: array.type, type),
                 mayBeNull: true,
                 label: "an element of \(array.label)"
             )
             let inner = try condition(&self, .scalar(element))
-            // A function in FROM expands a row to its fields.
-            let elements =
-                array.type.mayHoldRows
-                ? "(SELECT unnest(\(array.sql)) AS e) AS t\(alias)" : "unnest(\(array.sql)) AS t\(alias)(e)"
-            return Rendered(sql: "EXISTS (SELECT 1 FROM \(elements) WHERE \(inner.sql))", isTwoValued: true)
+            let rows = ConditionTerm.ArrayRows(
+                array: array.value, alias: alias, mayHoldRows: array.type.mayHoldRows)
+            return ResolvedTerm(term: .anyElement(rows, inner.term), isTwoValued: true)
         case .row: return nil
         }
     }
 
-    /// Opens a subquery over the members: their place, the first table, and the join condition with the owner.
+    /// Opens a subquery over the members: their place, and their rows, to which joins are added.
     private mutating func members(
         of owner: Int,
         _ relationship: Relationship
-    ) throws -> (place: Int, from: String, link: String) {
-        let own = try relationship.columns.map { try column($0, of: owner).sql }
+    ) throws -> (place: Int, rows: MemberRows) {
+        let own = try relationship.columns.map { try column($0, of: owner).value }
         let isOwn = try ofOwnTable(owner)
         let entity = try destination(of: relationship)
         let alias = newAlias()
-        joins.append("")
-        let label = label(relationship.name, of: owner)
-        reads.note(path: label)
-        var place = Place(entity: entity, scope: joins.count - 1, alias: alias, label: label)
-        var table = try table(entity.name)
-        var columns = relationship.destinationColumns
-        var holder: Entity? = entity
+        joins.append([])
+        let read = reads.follow(relationship, from: places[owner].read)
+        var place = Place(
+            entity: entity, scope: joins.count - 1, read: read, alias: alias,
+            label: label(relationship.name, of: owner))
+        var source = RowSource(table: entity.name, isOnly: false, alias: alias)
+        var row = JoinedRow(alias: alias, entity: entity)
+        let columns = relationship.helper?.sourceColumns ?? relationship.destinationColumns
         if let helper = relationship.helper {
-            table = try schema[helper.entity].map { try ownTable($0) } ?? self.table(helper.entity)
-            columns = helper.sourceColumns
-            holder = schema[helper.entity]
-            for column in helper.destinationColumns { reads.note(column, of: helper.entity) }
+            let holder = schema[helper.entity]
+            source = RowSource(table: helper.entity, isOnly: holder?.rowTables != nil, alias: alias)
+            row = JoinedRow(alias: alias, entity: holder)
+            for column in helper.destinationColumns + columns { reads.note(helperColumn: column, at: read) }
             place.alias = nil
             place.link = Place.Link(parent: owner, relationship: relationship)
             for (column, referenced) in zip(helper.destinationColumns, relationship.destinationColumns) {
                 place.known[referenced] = Scalar(
-                    sql: try compared(column, alias, of: holder),
+                    value: .column(row.column(column)),
                     type: entity.attribute(named: referenced).map { ValueType($0) } ?? ValueType(.unspecified),
                     mayBeNull: false,
                     label: "\(place.label).\(referenced)"
                 )
             }
         }
-        for column in columns { reads.note(column, of: relationship.helper?.entity ?? entity.name) }
+        if relationship.helper == nil { for column in columns { reads.note(column, at: read) } }
         places.append(place)
         // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
-        let pairs = try pairs(own, columns, alias, of: holder) + isOwn
-        return (places.count - 1, "\(table) AS t\(alias)", pairs)
+        return (places.count - 1, MemberRows(source: source, link: pairs(own, columns, row) + isOwn))
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.
@@ -145,7 +140,7 @@ extension ConditionRenderer {
         let target = try target(of: path[...], from: start)
         if case .scalar(let array) = target, array.type.family == .array, condition == nil {
             return Scalar(
-                sql: "cardinality(\(array.sql))",
+                value: .function("cardinality", array.value),
                 type: ValueType(.int4),
                 mayBeNull: array.mayBeNull,
                 label: "\(array.label).@count"
@@ -160,12 +155,11 @@ extension ConditionRenderer {
         }
         // A missing object has a NULL count, not zero.
         let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
-        let (place, from, link) = try members(of: owner, relationship)
-        let filter = try condition.map { " AND \(try self.condition($0, at: place).closed)" } ?? ""
-        let count = "(SELECT count(*) FROM \(from)\(joins[places[place].scope]) WHERE \(link)\(filter))"
-        let isThere = own.map { "\($0.sql) IS NOT NULL" }.joined(separator: " AND ")
+        var (place, rows) = try members(of: owner, relationship)
+        rows.condition = try condition.map { try self.condition($0, at: place).term }
+        rows.joins = joins[places[place].scope]
         return Scalar(
-            sql: own.isEmpty ? count : "CASE WHEN \(isThere) THEN \(count) END",
+            value: own.isEmpty ? .count(rows) : .guarded(own.map(\.value), .count(rows)),
             type: ValueType(.int8),
             mayBeNull: !own.isEmpty,
             label: "\(path.joined(separator: ".")).@count"

@@ -1,15 +1,15 @@
 import KindredPostgres
 
-extension ConditionRenderer {
+extension ConditionResolver {
     /// Equality that ignores case.
     mutating func equalIgnoringCase(
         _ left: Operand,
         _ operation: ConditionComparison.Operator,
         _ right: Operand
-    ) throws -> Rendered {
+    ) throws -> ResolvedTerm {
         func lowered(_ operand: Operand) throws -> Operand {
             guard case .scalar(var scalar) = operand else { return operand }
-            scalar.sql = "lower(\(try text(scalar, operation)))"
+            scalar.value = .function("lower", try text(scalar, operation))
             scalar.type = ValueType(.text)
             return .scalar(scalar)
         }
@@ -17,8 +17,8 @@ extension ConditionRenderer {
         let texts = (try lowered(left), try lowered(right))
         var (first, second) = try scalars(texts.0, texts.1, operation)
         // An operand other than a column is a parameter, which is bound here.
-        if !left.isScalar { first.sql = "lower(\(first.sql))" }
-        if !right.isScalar { second.sql = "lower(\(second.sql))" }
+        if !left.isScalar { first.value = .function("lower", first.value) }
+        if !right.isScalar { second.value = .function("lower", second.value) }
         return try equal(.scalar(first), isNegated: operation == .notEqual, .scalar(second))
     }
 
@@ -29,45 +29,45 @@ extension ConditionRenderer {
         _ part: Operand,
         _ ignoresCase: Bool,
         configuration: String? = nil
-    ) throws -> Rendered {
+    ) throws -> ResolvedTerm {
         if whole.isNull || part.isNull { return .never }
-        let subject: String
+        let subject: ValueTerm
         var isNullable = false
         // A stored vector can use an index.
         var isVector = false
         switch whole {
         case .scalar(let scalar) where operation == .search && scalar.type.type == .tsvector:
-            subject = scalar.sql
+            subject = scalar.value
             isNullable = scalar.mayBeNull
             isVector = true
         case .scalar(let scalar):
             subject = try text(scalar, operation)
             isNullable = scalar.mayBeNull
         case .value(.string(let text)?):
-            subject = try parameters.value(.string(text), as: .text).description
+            subject = .parameter(try parameters.value(.string(text), as: .text))
         default: throw KindredError(.wrongType, "\(operation.rawValue) needs texts on both sides")
         }
         switch part {
         case .value(.string(let value)?):
             let pattern = try parameters.value(.string(TextPattern(value, operation).text), as: .text)
             if operation == .search {
-                let configuration = try configuration.map { "\(try Self.searchConfiguration($0)), " } ?? ""
-                let vector = isVector ? subject : "to_tsvector(\(configuration)\(subject))"
-                let sql = "\(vector) @@ websearch_to_tsquery(\(configuration)\(pattern))"
-                return Rendered(sql: sql, isTwoValued: !isNullable)
+                try configuration.map(Self.requireName)
+                let search = ConditionTerm.FullTextSearch(
+                    text: subject, isVector: isVector, configuration: configuration, pattern: pattern)
+                return ResolvedTerm(term: .search(search), isTwoValued: !isNullable)
             }
-            let symbol =
-                operation == .matches ? (ignoresCase ? "~*" : "~") : (ignoresCase ? "ILIKE" : "LIKE")
-            return Rendered(sql: "\(subject) \(symbol) \(pattern)", isTwoValued: !isNullable)
+            let comparison: ConditionTerm.Comparison =
+                operation == .matches
+                ? (ignoresCase ? .matchesIgnoringCase : .matches) : (ignoresCase ? .likeIgnoringCase : .like)
+            return ResolvedTerm(
+                term: .comparison(subject, comparison, .parameter(pattern)), isTwoValued: !isNullable)
         case .scalar(let scalar):
             let part = try text(scalar, operation)
-            let sql = try Self.search(
-                ignoresCase ? "lower(\(subject))" : subject,
-                operation,
-                ignoresCase ? "lower(\(part))" : part,
-                scalar.label
-            )
-            return Rendered(sql: sql, isTwoValued: !isNullable && !scalar.mayBeNull)
+            let place = try Self.place(operation, scalar.label)
+            let term: ConditionTerm =
+                ignoresCase
+                ? .text(.function("lower", subject), place, .function("lower", part)) : .text(subject, place, part)
+            return ResolvedTerm(term: term, isTwoValued: !isNullable && !scalar.mayBeNull)
         case .value(let value?):
             throw KindredError(
                 .wrongType, "\(operation.rawValue) needs a text on its right; \(value.kindName) was given")
@@ -75,10 +75,10 @@ extension ConditionRenderer {
         }
     }
 
-    /// The name of a text search configuration as a constant, so that an index on `to_tsvector('english', …)` can be used.
+    /// Checks the name of a text search configuration.
     ///
     /// The name becomes part of the statement, so only letters, digits and underscores are allowed, and one dot after a schema.
-    private static func searchConfiguration(_ name: String) throws -> String {
+    private static func requireName(_ name: String) throws {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         let isName =
             parts.count <= 2
@@ -95,20 +95,16 @@ extension ConditionRenderer {
                 "The configuration of a search is a name such as english or public.german, of letters, digits and underscores"
             )
         }
-        return "'\(name)'::regconfig"
     }
 
-    /// A search for a text from a column.
-    private static func search(
-        _ whole: String,
-        _ operation: ConditionComparison.Operator,
-        _ part: String,
-        _ label: String
-    ) throws -> String {
+    /// The place of a text from a column in the other.
+    private static func place(
+        _ operation: ConditionComparison.Operator, _ label: String
+    ) throws -> ConditionTerm.TextPlace {
         switch operation {
-        case .beginsWith: "starts_with(\(whole), \(part))"
-        case .endsWith: "right(\(whole), length(\(part))) = \(part)"
-        case .contains: "strpos(\(whole), \(part)) > 0"
+        case .beginsWith: .beginning
+        case .endsWith: .end
+        case .contains: .anywhere
         default:
             throw KindredError(
                 .invalidCondition,
@@ -118,13 +114,13 @@ extension ConditionRenderer {
         }
     }
 
-    /// The SQL of a value as text.
+    /// A value as text.
     ///
     /// Throws for a value that is not a text.
-    private func text(_ scalar: Scalar, _ operation: ConditionComparison.Operator) throws -> String {
+    private func text(_ scalar: Scalar, _ operation: ConditionComparison.Operator) throws -> ValueTerm {
         switch scalar.type.family {
-        case .text: return scalar.type.type == .char ? "\(scalar.sql)::text" : scalar.sql
-        case .enumeration: return "\(scalar.sql)::text"
+        case .text: return scalar.type.type == .char ? .cast(scalar.value, to: "text") : scalar.value
+        case .enumeration: return .cast(scalar.value, to: "text")
         default:
             throw KindredError(
                 .wrongType,

@@ -1,0 +1,75 @@
+import KindredPostgres
+import KindredSchema
+
+/// Resolves the conditions and sort keys of one statement: follows their key paths, checks their types, binds their
+/// values, and notes which columns they read.
+///
+/// It writes no SQL: what it gives has all that its text needs, and is rendered once, where the statement is made.
+/// Values are bound here, because their types decide which error a condition has, and which other type a number takes.
+struct ConditionResolver {
+    static let maximumDepth = 512
+
+    let schema: DatabaseSchema
+    var parameters = Parameters()
+    var places: [Place]
+    /// The place at which paths begin: the object itself, or a member in a condition on members.
+    var root = 0
+    /// The columns and relationships read so far.
+    var reads: ConditionReads
+    /// Whether the conditions hold the keys of objects, which may get others.
+    var comparesObjects = false
+    /// The joins after the first table of each FROM clause; the statement's own comes first.
+    var joins: [[RowJoin]] = [[]]
+    private var aliases = 1
+    private var depth = 0
+
+    init(entity: Entity, schema: DatabaseSchema) {
+        self.schema = schema
+        places = [Place(entity: entity, scope: 0, read: 0, alias: 0, label: "SELF")]
+        reads = ConditionReads(entity: entity.name)
+    }
+
+    mutating func newAlias() -> Int {
+        defer { aliases += 1 }
+        return aliases
+    }
+
+    mutating func condition(_ node: ConditionNode) throws -> ResolvedTerm {
+        guard depth < Self.maximumDepth else {
+            throw KindredError(.invalidCondition, "The condition is nested more than \(Self.maximumDepth) deep")
+        }
+        depth += 1
+        defer { depth -= 1 }
+        switch node {
+        case .constant(let value): return value ? .always : .never
+        case .all(let nodes): return try list(nodes, isConjunction: true)
+        case .any(let nodes): return try list(nodes, isConjunction: false)
+        case .not(.not(let inner)): return try condition(inner)
+        case .not(let inner): return try condition(inner).negation
+        // A separate function: its locals would enlarge the stack frame of every level of a deep condition.
+        case .comparison, .members: return try leaf(node)
+        }
+    }
+
+    private mutating func leaf(_ node: ConditionNode) throws -> ResolvedTerm {
+        switch node {
+        case .comparison(let comparison): try self.comparison(comparison)
+        case .members(let quantifier, let path, let inner): try members(quantifier, path, inner)
+        default: try condition(node)
+        }
+    }
+
+    private mutating func list(_ nodes: [ConditionNode], isConjunction: Bool) throws -> ResolvedTerm {
+        guard let first = nodes.first else { return isConjunction ? .always : .never }
+        if nodes.count == 1 { return try condition(first) }
+        var terms: [ConditionTerm] = []
+        terms.reserveCapacity(nodes.count)
+        var isTwoValued = true
+        for node in nodes {
+            let part = try condition(node)
+            terms.append(part.term)
+            isTwoValued = isTwoValued && part.isTwoValued
+        }
+        return ResolvedTerm(term: isConjunction ? .all(terms) : .any(terms), isTwoValued: isTwoValued)
+    }
+}

@@ -1,0 +1,81 @@
+import KindredPostgres
+import KindredSchema
+
+/// A value in a statement: its columns are found, its types are checked, and its constants are parameters.
+enum ValueTerm: Sendable {
+    case column(RowColumn)
+    /// An element of the array that is expanded under an alias.
+    case element(alias: Int)
+    case parameter(Parameter)
+    /// The value that an inner query selects.
+    case inner
+    /// No value: only a type is known, as which another value is bound.
+    case absent
+    /// A value as another type, by the type's name in SQL.
+    indirect case cast(ValueTerm, to: String)
+    /// A value that is NULL unless others have values.
+    indirect case guarded([ValueTerm], ValueTerm)
+    indirect case negative(ValueTerm)
+    indirect case calculation(ValueTerm, String, ValueTerm)
+    /// The value at a path of keys in a JSON document, as text.
+    indirect case json(JSONPart)
+    /// The same value as a number; NULL for a value of another type.
+    indirect case jsonNumber(JSONPart)
+    indirect case function(String, ValueTerm)
+    case countOfRows
+    /// The number of members.
+    indirect case count(MemberRows)
+    /// The position of a row in a helper's rows.
+    indirect case position(RowColumn, MemberRows)
+
+    /// A part of a JSON document.
+    struct JSONPart: Sendable {
+        let document: ValueTerm
+        let path: Parameter
+        let isBinary: Bool
+    }
+}
+
+/// A column of a row in a statement.
+struct RowColumn: Sendable {
+    /// The number of the row's alias.
+    let alias: Int
+    let name: String
+    /// The type to which it is cast, where PostgreSQL compares no values of its own.
+    let comparedType: String?
+}
+
+/// A table in a FROM clause.
+struct RowSource: Sendable {
+    let table: QualifiedName
+    /// Whether rows of inheriting tables are left out.
+    let isOnly: Bool
+    let alias: Int
+}
+
+/// A row that is joined to the earlier ones of a FROM clause.
+struct RowJoin: Sendable {
+    enum Kind: Sendable {
+        /// A row without the other is left out.
+        case inner
+        /// A row without the other stays.
+        case left
+        /// Of several rows one is joined.
+        case one
+    }
+
+    let kind: Kind
+    let source: RowSource
+    /// The column that `*` leaves out, and that tells the row's table.
+    let hidden: String?
+    let condition: [ConditionTerm]
+}
+
+/// The members of a to-many relationship in a subquery, those alone that fulfil a condition.
+struct MemberRows: Sendable {
+    let source: RowSource
+    /// The members are the owner's.
+    let link: [ConditionTerm]
+    var joins: [RowJoin] = []
+    var condition: ConditionTerm?
+}

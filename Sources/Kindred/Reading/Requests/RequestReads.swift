@@ -1,0 +1,178 @@
+import KindredPostgres
+import KindredSchema
+
+/// The rows, columns and relationships that a whole request reads: by its condition, its sort keys and its prefetched
+/// relationships.
+///
+/// It is known before anything is sent, and tells which changes may concern the request: an inserted or deleted row of
+/// a place, and an updated one if a column that the place reads has changed. Relationships and entities in it are those
+/// of the context's model, which must be held as long as they are used.
+struct RequestReads: Sendable {
+    /// The rows at one path from the request's entity.
+    struct Place: Sendable {
+        /// The relationships from the request's entity to these rows; none for its own rows.
+        let path: [RelationshipRuntime]
+        let entity: EntityRuntime
+        /// The columns that decide which objects the request finds, and in which order.
+        fileprivate(set) var decidingColumns = ColumnSet()
+        /// The columns of the last relationship's helper rows that decide the same.
+        fileprivate(set) var decidingHelperColumns = ColumnSet()
+        /// Whether the rows become objects: the request's own and prefetched ones.
+        fileprivate(set) var isShown = false
+
+        /// The columns that are read; none if the place is only on the way to others.
+        var columns: ColumnSet { isShown ? ColumnSet(entity.entity.attributes.indices) : decidingColumns }
+
+        /// The helper of the path's last relationship; nil without a helper.
+        var helper: RelationshipRuntime.HelperLink? { path.last?.helper }
+
+        /// The columns of the helper's rows that are read.
+        var helperColumns: ColumnSet {
+            guard isShown, let helper else { return decidingHelperColumns }
+            let shown = ColumnSet(helper.pairColumns + helper.positions.map(\.column))
+            return decidingHelperColumns.union(shown)
+        }
+
+        /// The relationships from these rows back to the request's own.
+        ///
+        /// A changed row leads to the objects that it may concern: to those that it belonged to by its old values, and
+        /// those that it belongs to by its new ones. From a helper's row the way back begins at the source of its
+        /// relationship, without the first step.
+        var wayBack: [RelationshipRuntime] { path.reversed().map(\.inverse) }
+    }
+
+    /// A column of the request's own rows with the values of which it must have one.
+    struct Constant: Sendable, Hashable {
+        let column: Int
+        /// The values as they are decoded from rows; nil for NULL. The request finds nothing if there are none.
+        let values: [PostgresValue?]
+
+        /// Whether a row with this value in the column may be one of the request's.
+        func allows(_ value: PostgresValue?) -> Bool { values.contains(value) }
+    }
+
+    /// The places, each behind those that lead to it; the request's own rows are the first.
+    let places: [Place]
+    /// The tables and views that are read without a relationship of the model to them: any change of them may concern
+    /// the request.
+    let others: Set<QualifiedName>
+    /// The values that columns of the request's own rows must have; each alone rules rows out.
+    let constants: [Constant]
+
+    /// The entities whose rows are read, with those of helper rows.
+    var entities: Set<EntityRuntime> {
+        var entities: Set<EntityRuntime> = []
+        for place in places {
+            if place.isShown || !place.columns.isEmpty { entities.insert(place.entity) }
+            if let helper = place.helper, !place.helperColumns.isEmpty { entities.insert(helper.entity) }
+        }
+        return entities
+    }
+
+    /// The columns of an entity that are read at any place.
+    func columns(of entity: EntityRuntime) -> ColumnSet {
+        var columns = ColumnSet()
+        for place in places {
+            if place.entity == entity { columns.formUnion(place.columns) }
+            if let helper = place.helper, helper.entity == entity { columns.formUnion(place.helperColumns) }
+        }
+        return columns
+    }
+
+    /// Throws `KindredError` as a request that is sent does.
+    init(
+        of query: SelectQuery, prefetching tree: PrefetchTree = PrefetchTree(), in runtime: SchemaRuntime
+    ) throws {
+        guard let entity = runtime[query.entity.name] else {
+            throw KindredError(
+                .unknownEntity, "No entity is named \"\(query.entity.name)\"", entity: query.entity.name.description)
+        }
+        var builder = Builder(try query.reads(in: runtime.schema), entity)
+        builder.show(tree, at: 0)
+        places = builder.places
+        others = builder.others
+        constants = try (query.condition?.constants() ?? []).compactMap { constant in
+            entity.attributeIndex(of: constant.column).map { Constant(column: $0, values: constant.values) }
+        }
+    }
+
+    /// Turns the places of a query into ends of the model's relationships, and adds prefetched ones.
+    private struct Builder {
+        var places: [Place]
+        var others: Set<QualifiedName> = []
+
+        init(_ reads: ConditionReads, _ entity: EntityRuntime) {
+            places = [Place(path: [], entity: entity)]
+            // By the query's places; nil for rows to which no relationship of the model leads.
+            var numbers: [Int?] = []
+            for read in reads.places {
+                guard let link = read.link else {
+                    numbers.append(0)
+                    note(read.columns, at: 0)
+                    continue
+                }
+                let helper = link.relationship.helper
+                guard let from = numbers[link.from],
+                    let relationship = places[from].entity.relationships.first(where: {
+                        $0.model === link.relationship
+                    })
+                else {
+                    numbers.append(nil)
+                    if !read.columns.isEmpty { others.insert(read.entity) }
+                    if let helper, !read.helperColumns.isEmpty { others.insert(helper.entity) }
+                    continue
+                }
+                let number = place(relationship, from: from)
+                numbers.append(number)
+                note(read.columns, at: number)
+                noteHelper(read.helperColumns, at: number)
+            }
+        }
+
+        /// Marks the rows that become objects.
+        mutating func show(_ tree: PrefetchTree, at number: Int) {
+            places[number].isShown = true
+            for (relationship, branches) in tree.branches {
+                show(branches, at: place(relationship, from: number))
+            }
+        }
+
+        private mutating func place(_ relationship: RelationshipRuntime, from: Int) -> Int {
+            let path = places[from].path + [relationship]
+            if let known = places.firstIndex(where: { $0.path == path }) { return known }
+            places.append(Place(path: path, entity: relationship.destination))
+            return places.count - 1
+        }
+
+        private mutating func note(_ columns: [String], at number: Int) {
+            let entity = places[number].entity
+            for name in columns {
+                guard let column = entity.entity.attributeIndex(of: name) else {
+                    others.insert(entity.name)
+                    continue
+                }
+                places[number].decidingColumns.insert(column)
+            }
+        }
+
+        private mutating func noteHelper(_ columns: [String], at number: Int) {
+            guard let helper = places[number].helper?.entity else { return }
+            for name in columns {
+                guard let column = helper.entity.attributeIndex(of: name) else {
+                    others.insert(helper.name)
+                    continue
+                }
+                places[number].decidingHelperColumns.insert(column)
+            }
+        }
+    }
+}
+
+extension FetchRequest {
+    /// The rows, columns and relationships that `all()` reads, with those of prefetched relationships.
+    ///
+    /// Sends nothing. Throws as `all()` does before it sends anything.
+    var reads: RequestReads {
+        get throws { try RequestReads(of: query, prefetching: prefetched, in: context.core.runtime) }
+    }
+}
