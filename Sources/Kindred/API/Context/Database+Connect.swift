@@ -66,10 +66,16 @@ extension Database {
 
     /// Makes a unit of work; cheap, and sends nothing.
     ///
-    /// - Parameter faulting: the effect of the first access to a relationship; by default it loads the relationship for
-    ///   all objects fetched together.
-    public func makeContext(faulting: FaultingMode = .batch) -> DatabaseContext {
-        ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting).context
+    /// - Parameters:
+    ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
+    ///     objects fetched together.
+    ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    public func makeContext(
+        faulting: FaultingMode = .batch, tracking: ContextTracking = .none
+    ) -> DatabaseContext {
+        let following = tracking == .automatic ? ChangeFollowing(contextFollower) : nil
+        return ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting, following: following)
+            .context
     }
 
     /// Makes a context for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
@@ -88,12 +94,14 @@ extension Database {
     /// - Parameters:
     ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
+    ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
     ///   - body: uses the context.
     public func withContext<T>(
         faulting: FaultingMode = .batch,
+        tracking: ContextTracking = .none,
         _ body: (DatabaseContext) async throws -> T
     ) async rethrows -> T {
-        let context = makeContext(faulting: faulting)
+        let context = makeContext(faulting: faulting, tracking: tracking)
         defer { context.core.rollback() }
         return try await body(context)
     }

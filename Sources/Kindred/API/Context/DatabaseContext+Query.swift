@@ -70,6 +70,7 @@ extension DatabaseContext {
     }
 
     private func objects(of entity: EntityRuntime, _ sql: SQL) async throws -> [DatabaseObject] {
+        try await core.follow(entity)
         let askedAt = core.beginReading()
         do {
             return try core.objects(

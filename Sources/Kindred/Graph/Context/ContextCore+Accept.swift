@@ -1,6 +1,41 @@
 import KindredPostgres
 
-// The doors for rows that come in without an object of their own: written ones, and those of a relationship's answer.
+/// Where a row comes from, which decides whether it wins over the one in memory.
+enum RowOrigin {
+    /// A statement of the task has written it: it wins.
+    case written
+    /// A query sent at a time has read it: it wins unless the row was read or changed later.
+    case read(ContextTime)
+    /// Others have committed it, and a query sent at a time has read it: as `read`, and answers to queries sent before
+    /// now lose to it.
+    case committed(ContextTime)
+
+    /// When the query was sent; nil for a written row.
+    var askedAt: ContextTime? {
+        switch self {
+        case .written: nil
+        case .read(let time), .committed(let time): time
+        }
+    }
+
+    var isByOthers: Bool {
+        if case .committed = self { true } else { false }
+    }
+}
+
+/// Who has deleted a row.
+enum DeletionCause {
+    /// The context, or somebody else: a statement did not find the row.
+    case context
+    /// The rollback of the INSERT.
+    case rollback
+    /// Others, who have committed that.
+    case others
+}
+
+// The door for rows: `accept` takes whatever comes in. It updates the object, keeps what loaded relationships need, and
+// notes the change for the sets that the row has joined or left. Here for rows that may have no object: written ones, and
+// those of a relationship's answer. Others' changes come by ``CommittedChanges``.
 extension ContextCore {
     /// A relationship of an owner.
     struct OwnerEnd {
@@ -20,7 +55,7 @@ extension ContextCore {
         _ row: Row, of entity: EntityRuntime, object known: DatabaseObject? = nil, at end: OwnerEnd? = nil
     ) throws {
         guard let key = try ObjectKey(row, entity.key) else { return }
-        if let object = known ?? liveObject(entity, key) { return try apply(row, to: object) }
+        if let object = known ?? liveObject(entity, key) { return try accept(row, for: object) }
         let before = note { map, time in
             let before = map.notes.newerRow(entity, key)
             map.notes.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
@@ -28,9 +63,48 @@ extension ContextCore {
         }
         writing?.recordNewerRow(before, entity, key, in: self)
         noteRow(row, of: entity, key)
+        noteWritten(entity, key)
         guard let end else { return }
         let entry = RelationshipLog.Entry(member: key, row: row, scope: writing?.scope)
         note(entry, in: end.relationship, of: ownKeys(end.relationship, end.owner))
+    }
+
+    /// Takes rows that a statement has changed without saying from what: loaded relationships become stale if one of
+    /// the rows has no object.
+    ///
+    /// - Returns: The positions of the rows without objects.
+    @discardableResult
+    func accept(_ rows: EntityRows, of entity: EntityRuntime) throws -> [Int] {
+        var unheld: [Int] = []
+        for position in 0..<rows.count {
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, entity.key) else { continue }
+            if let object = follower(entity, key) {
+                try accept(row, for: object)
+            } else {
+                unheld.append(position)
+            }
+        }
+        if !unheld.isEmpty { forgetUnheldRows(of: entity) }
+        return unheld
+    }
+
+    /// The object of a key, also after it left memory, if its newer row is noted.
+    private func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+        withMap { map in
+            if let object = map.object(entity, key) { return object }
+            guard let newer = map.notes.newerRow(entity, key) else { return nil }
+            return map.object(entity, key) {
+                make(ObjectSeed(core: self, runtime: entity, row: newer.row))
+            }.object
+        }
+    }
+
+    /// Takes the row that a statement has just stored, and that its object shows already.
+    func accept(storedRowOf object: DatabaseObject) {
+        noteRow(object.storedRow, of: object.runtime, object.key)
+        if let key = object.key { noteWritten(object.runtime, key) }
+        countNew(object.storedRow, of: object.runtime)
     }
 
     /// Takes the rows of a relationship's answer: they replace older notes, and refresh objects where these are stale.
@@ -47,7 +121,60 @@ extension ContextCore {
         guard isShared || undoCount > 0, !entity.key.isEmpty else { return }
         for member in batch.rows {
             guard let object = liveObject(entity, member.key), isShared || object.isStale else { continue }
-            try apply(member.row, to: object, askedAt: batch.askedAt)
+            try accept(member.row, for: object, from: .read(batch.askedAt))
+        }
+    }
+}
+
+// The rows of new objects that a save has stored.
+extension ContextCore {
+    /// New objects with the rows that they were stored with, in the same order.
+    struct StoredObjects {
+        let entity: EntityRuntime
+        let objects: ArraySlice<SavedObject>
+        let rows: [Row]
+        let keys: [ObjectKey]
+        /// Their temporary keys and references.
+        let before: [(key: ObjectKey?, links: RowLinks)]
+        /// Objects rolled back while they were being stored: their rows exist, and get new objects when read.
+        let givenUp: Set<DatabaseObject>
+    }
+
+    /// Puts new objects at their keys and notes their rows at the owners.
+    func accept(_ stored: StoredObjects) {
+        let (entity, keys, rows, givenUp) = (stored.entity, stored.keys, stored.rows, stored.givenUp)
+        let scope = writing?.scope
+        let (displaced, replaced) = withMap { map in
+            map.makeRoom(for: rows.count, of: entity)
+            // The temporary keys stay valid until the save ends: loaded sets may still hold them.
+            let hasNotes = map.notes.hasNotes(entity)
+            var displaced: [DatabaseObject] = []
+            var replaced: [(key: ObjectKey, row: NewerRow)] = []
+            for (saved, key) in zip(stored.objects, keys) where givenUp.isEmpty || !givenUp.contains(saved.object) {
+                if let other = map.insert(saved.object, entity, key) { displaced.append(other) }
+                guard hasNotes else { continue }
+                if let row = map.notes.newerRow(entity, key) { replaced.append((key, row)) }
+                map.notes.setNewerRow(nil, entity, key)
+                map.notes.noteStored(entity, key, in: scope)
+            }
+            return (displaced, replaced)
+        }
+        journal?.record(displaced)
+        for (key, row) in replaced { journal?.recordNewerRow(row, entity, key, in: self) }
+        if following != nil { for key in keys { noteWritten(entity, key) } }
+        noteWrittenThrough(entity)
+        let isCounted = runtime.countLimits?.concern(entity, nil) == true
+        let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
+        for (position, (saved, before)) in zip(stored.objects, stored.before).enumerated() {
+            if isCounted { countNew(rows[position], of: entity) }
+            if givenUp.contains(saved.object) {
+                noteRow(rows[position], of: entity, keys[position])
+                continue
+            }
+            if let key = before.key { withMap { $0.notes.renameOwner(entity, key, rows[position]) } }
+            guard isLinked else { continue }
+            let links = saved.object.withState { RowLinks($0) }
+            noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
         }
     }
 }

@@ -2,28 +2,29 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Applies the server's answers to memory. Every change of a row passes through `apply`, which notes it for the sets at
-// the other ends of its foreign keys.
+// The door for what objects stand for: their rows, and the deletion of these. Each change of a row is noted for the sets
+// at the other ends of its foreign keys.
 extension ContextCore {
     /// Gives an object its new row.
     ///
-    /// - Parameters:
-    ///   - askedAt: when a read sent its query; nil for the result of a write, which always applies.
-    ///   - known: the row as stored, if the object no longer has it.
-    func apply(_ row: Row, to object: DatabaseObject, askedAt: ContextTime? = nil, stored known: Row? = nil) throws {
+    /// - Parameter known: the row as stored, if the object no longer has it.
+    func accept(
+        _ row: Row, for object: DatabaseObject, from origin: RowOrigin = .written, stored known: Row? = nil
+    ) throws {
+        let askedAt = origin.askedAt
         typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool, wasStale: Bool)
         func replaceRow(_ state: inout ObjectState, _ stored: Row) -> Change? {
             let wasStale = state.isStale
             if let askedAt {
                 if state.seenAt > askedAt { return nil }
-                state.seenAt = askedAt
+                if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
                 state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }
             }
             let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
             let (entity, isRead) = (object.runtime, askedAt != nil)
             state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
-            state.changed(at: askedAt ?? tick())
+            state.changed(at: askedAt == nil ? tick() : state.seenAt)
             state.isStale = false
             return (old, RowLinks(state), wasStaged, wasStale)
         }
@@ -65,13 +66,14 @@ extension ContextCore {
             noteWrittenThrough(entity)
             if isFoundOtherwise { try followKeys(of: object, from: stored) }
             if change.wasStale { noteUnknownOwners(of: entity) }
+            if let key = object.key { noteWritten(entity, key) }
         }
     }
 
     /// Marks an object's row as deleted and removes it from every set.
     ///
-    /// - Parameter isUndone: whether the rollback of an INSERT removes the row.
-    func applyDelete(_ object: DatabaseObject, isUndone: Bool = false) throws {
+    /// - Parameter cause: who has deleted the row.
+    func accept(deletionOf object: DatabaseObject, by cause: DeletionCause = .context) throws {
         if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasStale = object.isStale
         func markDeleted(_ state: inout ObjectState) -> Bool {
@@ -95,13 +97,16 @@ extension ContextCore {
             note { map, time in
                 map.remove(object, entity, key)
                 // An undone row was in no answer that is still valid; another row may have its key.
-                if !isUndone { map.notes.noteDeleted(entity, key, at: time, in: scope) }
+                if cause != .rollback { map.notes.noteDeleted(entity, key, at: time, in: scope) }
             }
         }
         // Notes on an undone row count no longer, and another row may have its key.
-        guard !isUndone else { return }
-        noteRow(row, of: entity, key, isDeletion: true)
+        guard cause != .rollback else { return }
+        noteRow(row, of: entity, key, isDeletion: true, isByOthers: cause == .others)
         if wasStale { noteUnknownOwners(of: entity) }
+        // The helper's rows, which have gone with it, come by themselves.
+        if cause == .others { return }
+        if let key { noteWritten(entity, key) }
         for case let helper? in entity.relationships.map(\.helper) {
             // The row does not have the other ends: any loaded inverse may hold it.
             noteLostRows(of: helper.entity)
@@ -163,24 +168,25 @@ extension ContextCore {
             try cells.set(action == .cascade ? row[position] : nil, at: column, of: entity, types)
         }
         for object in try withMap({ try $0.objects(entity, where: columns, equal: values) }) {
-            try apply(object.storedRow.replacing(cells), to: object)
+            try accept(object.storedRow.replacing(cells), for: object)
         }
     }
 }
 
-// Applies deletions to memory: to objects of deleted rows, and to loaded relationships with rows that have no object.
+// The door for deleted rows, with or without objects.
 extension ContextCore {
     /// Marks the objects of deleted rows, and takes the rows out of every loaded relationship.
-    func applyDeleted(_ keys: [ObjectKey], of entity: EntityRuntime) throws {
+    func accept(deletions keys: [ObjectKey], of entity: EntityRuntime) throws {
         var unheld: Set<ObjectKey> = []
         for key in keys {
-            if let object = liveObject(entity, key) { try applyDelete(object) } else { unheld.insert(key) }
+            if let object = liveObject(entity, key) { try accept(deletionOf: object) } else { unheld.insert(key) }
         }
         guard !unheld.isEmpty else { return }
         let scope = writing?.scope
         note { map, time in
             for key in unheld { map.notes.noteDeleted(entity, key, at: time, in: scope) }
         }
+        for key in unheld { noteWritten(entity, key) }
         noteLostRows(of: entity)
     }
 

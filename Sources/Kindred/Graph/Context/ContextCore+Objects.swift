@@ -49,7 +49,7 @@ extension ContextCore {
             }
         }
         for position in known {
-            try apply(rows[position], to: objects[position], askedAt: askedAt)
+            try accept(rows[position], for: objects[position], from: .read(askedAt))
             if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
@@ -59,6 +59,7 @@ extension ContextCore {
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
         writing?.recordFetched(Self.new(among: objects, known))
+        if following != nil { noteArrival(Self.new(among: objects, known), of: entity, askedAt: askedAt) }
         if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
     }
@@ -88,11 +89,12 @@ extension ContextCore {
                 if found.isNew { tellNotes(to: found.object, key, askedAt: counted, &map) }
                 return found
             }
-            if !isNew { try apply(row, to: object, askedAt: askedAt) }
+            if !isNew { try accept(row, for: object, from: .read(askedAt)) }
         } else {
             (object, isNew) = (makeAlone(), true)
         }
         if isNew { writing?.recordFetched([object]) }
+        if isNew, following != nil { noteArrival([object], of: entity, askedAt: askedAt) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
     }
@@ -100,7 +102,16 @@ extension ContextCore {
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
     {
-        let writing = writing
+        let (entity, writing) = (object.runtime, writing)
+        // An answer that was on its way when the row was deleted.
+        if map.notes.isDeleted(entity, key, since: askedAt, in: journal?.scope.root) {
+            object.withState { $0.status = .deleted }
+            return map.remove(object, entity, key)
+        }
+        if map.notes.mayHaveChanged(entity, since: askedAt) {
+            object.withState { $0.becomeStale(at: askedAt) }
+            undone.add(1, ordering: .acquiringAndReleasing)
+        }
         guard let replaced = map.notes.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
         writing?.recordNewerRow(replaced, object.runtime, key, in: self)
     }

@@ -23,7 +23,8 @@ extension ContextCore {
     /// Whether nothing was noted since a time.
     func isQuiet(since time: ContextTime) -> Bool { notedAt.load(ordering: .acquiring) <= time }
 
-    /// The number of undone transactions that had changed the context.
+    /// The number of undone transactions that had changed the context, and of changes by others that it does not know:
+    /// objects may be stale if there were any.
     var undoCount: UInt64 { undone.load(ordering: .acquiring) }
 
     /// Notes a change of rows or relationships, at a new time.
@@ -35,6 +36,7 @@ extension ContextCore {
         return withMap { map in
             let time = tick()
             defer { notedAt.store(time, ordering: .releasing) }
+            following?.noted(at: time)
             return body(&map, time)
         }
     }
@@ -56,9 +58,12 @@ extension ContextCore {
     /// Called when a transaction has been committed or rolled back.
     func end(_ root: TransactionScope) {
         times.withLock { $0.end(root, at: tick()) }
+        // What came meanwhile for the rows that the transaction has changed is asked for now.
+        following?.feed.askForStep()
     }
 
-    /// Called when a transaction or savepoint was rolled back: relationships are rebuilt from their answers.
+    /// Called when a transaction or savepoint was rolled back, or others have changed rows, unknown which: relationships
+    /// are rebuilt from their answers.
     func noteUndone() {
         note { _, _ in _ = undone.add(1, ordering: .acquiringAndReleasing) }
     }

@@ -14,6 +14,8 @@ package final class ContextCore: Sendable {
     let faulting: FaultingMode
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
+    /// What the context knows about changes by others; nil if it does not follow them.
+    let following: ChangeFollowing?
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
     let references: ObjectReferences
@@ -21,7 +23,7 @@ package final class ContextCore: Sendable {
     let clock = ContextClock()
     /// The time of the last note on any row or relationship: an answer checked later than that is valid.
     let notedAt = Atomic(ContextTime.never)
-    /// The number of undone transactions that had changed the context.
+    /// See `undoCount`.
     let undone = Atomic<UInt64>(0)
     /// The times at which transactions changed the context.
     let times = RankedMutex(TransactionTimes(), .leaf)
@@ -50,9 +52,13 @@ package final class ContextCore: Sendable {
     private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
-    init(database: Database, model: SharedModel, faulting: FaultingMode, isReadOnly: Bool = false) {
+    init(
+        database: Database, model: SharedModel, faulting: FaultingMode, following: ChangeFollowing? = nil,
+        isReadOnly: Bool = false
+    ) {
         self.database = database
         self.faulting = faulting
+        self.following = following
         self.isReadOnly = isReadOnly
         runtime = model.runtime
         lookups = model.lookups

@@ -20,6 +20,8 @@ public final class Database: Sendable {
     let liveHubReference = RankedMutex(WeakReference(), .leaf)
     /// Reads changes while something follows them; holds the database meanwhile.
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
+    /// Brings changes to contexts while some follow them.
+    let contextFollowerReference = RankedMutex(WeakReference(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
     /// Tells other processes of row locks; made at the first announcement.
     let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)

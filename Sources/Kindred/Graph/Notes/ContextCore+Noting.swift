@@ -45,11 +45,19 @@ extension ContextCore {
     }
 
     /// Notes a stored, changed or deleted row at the owners that it refers to.
-    func noteRow(_ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false) {
+    ///
+    /// - Parameter isByOthers: whether others have committed that, so that pairs come with their helper's rows alone.
+    func noteRow(
+        _ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false, isByOthers: Bool = false
+    ) {
         if runtime.countLimits != nil {
             countMove(of: entity, from: isDeletion ? row : nil, to: isDeletion ? nil : row)
         }
-        noteHelperRow(row, of: entity)
+        if isByOthers {
+            notePair(in: row, of: entity, isPaired: !isDeletion)
+        } else {
+            noteHelperRow(row, of: entity)
+        }
         noteWrittenThrough(entity)
         guard let key else { return }
         let entry = RelationshipLog.Entry(member: key, row: row, isDeletion: isDeletion, scope: writing?.scope)
@@ -154,13 +162,13 @@ extension ContextCore {
     func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
         if relationship.isComparedByServer { return noteAllStale(relationship) }
         guard knows(relationship.source) else { return }
-        note { map, time in map.notes.note(relationship) { $0.noteStale(owner, at: time) } }
+        note { map, time in map.notes.noteStale(relationship, owner, at: time) }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     func noteAllStale(_ relationship: RelationshipRuntime) {
         guard knows(relationship.source) else { return }
-        note { map, time in map.notes.note(relationship) { $0.noteAllStale(at: time) } }
+        note { map, time in map.notes.noteAllStale(relationship, at: time) }
     }
 
     /// Drops all loaded relationships of an object, and marks them as stale.
@@ -175,6 +183,35 @@ extension ContextCore {
         for relationship in entity.helperEnds {
             if let key = try? ObjectKey(row, relationship.linkColumns) { noteStale(relationship, key) }
         }
+    }
+
+    /// Notes a pair that others have stored or deleted at both ends, as far as the row of the other end is in memory.
+    private func notePair(in row: Row, of entity: EntityRuntime, isPaired: Bool) {
+        for relationship in entity.helperEnds {
+            guard let owner = try? ObjectKey(row, relationship.linkColumns), knows(relationship.source) else {
+                continue
+            }
+            if let entry = pairEntry(in: row, relationship, isPaired: isPaired) {
+                note(entry, in: relationship, of: [owner])
+            } else {
+                noteStale(relationship, owner)
+            }
+        }
+    }
+
+    /// The log's entry for the end of a pair that others have stored or deleted; nil if the end's row is unknown.
+    private func pairEntry(
+        in row: Row, _ relationship: RelationshipRuntime, isPaired: Bool
+    ) -> RelationshipLog.Entry? {
+        let (entity, columns) = (relationship.destination, relationship.inverse.linkColumns)
+        guard !relationship.isComparedByServer, relationship.position == nil || !isPaired,
+            let order = entity.keyOrder(of: relationship.otherColumns),
+            let found = try? ObjectKey(row, order.map { columns[$0] })
+        else { return nil }
+        let key = entity.identity(found)
+        guard isPaired else { return RelationshipLog.Entry(member: key, isPaired: false) }
+        let end = liveObject(entity, key)?.storedRow ?? withMap { $0.notes.newerRow(entity, key)?.row }
+        return end.map { RelationshipLog.Entry(member: key, row: $0, isPaired: true) }
     }
 
     /// The keys by which the other end of a relationship refers to an object: a new object has its temporary one, too.

@@ -61,7 +61,8 @@ extension RowNotes {
     /// The last change in an owner's relationship or at its other end: counts, which no note corrects, are stale before.
     func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
         if !isNoted { return .never }
-        let time = max(lostAt(relationship), staleSince(relationship, owner))
+        let movedAt = tables.place(relationship.destination.index).map { tables[$0].movedAt } ?? .never
+        let time = max(lostAt(relationship), movedAt, staleSince(relationship, owner))
         guard let place = tables.place(relationship.source.index) else { return time }
         return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? .never)
     }
@@ -81,6 +82,7 @@ extension RowNotes {
     /// Notes that rows of an entity are gone, or may have changed too (`areStale`); returns the note before.
     mutating func noteLostRows(_ entity: EntityRuntime, at time: ContextTime, areStale: Bool = false) -> LostRows {
         let place = placeToNote(entity)
+        countStale()
         let before = tables[place].lostRows
         tables[place].lostRows = LostRows(lostAt: time, staleSince: areStale ? time : before.staleSince)
         return before

@@ -37,6 +37,12 @@ struct RowNotes {
         /// Changes in relationships of this entity's rows, by slot.
         var logs: [Int: RelationshipLog] = [:]
         var lostRows = LostRows()
+        /// Rows that others have changed, which answers may have at owners that they have left.
+        var moved: [ObjectKey: ContextTime] = [:]
+        /// When others last changed or deleted a row whose owner was unknown.
+        var movedAt: ContextTime = .never
+        /// When others last changed rows, unknown which.
+        var unknownAt: ContextTime = .never
         /// Rows whose relationships are all stale, because the row was to be read again.
         var staleRows: [ObjectKey: ContextTime] = [:]
         /// When all these notes were last evicted: rows and relationships read before are stale.
@@ -53,6 +59,8 @@ struct RowNotes {
     var maximumEntries = 50_000
     /// An entity over the limit of notes.
     private(set) var overfullEntity: EntityRuntime?
+    /// Counts the notes that have made something stale.
+    private(set) var staleCount = 0
     /// Since when relationships of views may show other rows, because something was written.
     private(set) var viewsStaleSince: ContextTime = .never
 
@@ -80,16 +88,29 @@ struct RowNotes {
     /// Notes that relationships of an entity are read for rows that have no object.
     mutating func noteKnown(_ entity: EntityRuntime) { _ = place(entity) }
 
-    /// Whether there are notes on rows that were deleted, are being deleted, or were left by released objects: if not,
-    /// new objects skip the look-up.
+    /// Whether there are notes that concern new objects: on rows that were deleted, are being deleted, were left by
+    /// released objects, or were changed by others. If not, new objects skip the look-up.
     func hasNotes(_ entity: EntityRuntime) -> Bool {
         guard isNoted, let place = tables.place(entity.index) else { return false }
         return !tables[place].newerRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty
+            || tables[place].unknownAt > .never
     }
 
     /// Whether a row was deleted after a time.
     func isDeleted(_ entity: EntityRuntime, _ key: ObjectKey, since time: ContextTime) -> Bool {
         read(entity, orNone: false) { $0.deletedAt > time && $0.deleted[key]?.counts(since: time) == true }
+    }
+
+    /// Whether a row was deleted after a time, as a task in a transaction, or in none, sees it.
+    func isDeleted(
+        _ entity: EntityRuntime, _ key: ObjectKey, since time: ContextTime, in root: TransactionScope?
+    ) -> Bool {
+        read(entity, orNone: false) { $0.deletedAt > time && $0.deleted[key]?.counts(since: time, in: root) == true }
+    }
+
+    /// Whether a running transaction has deleted a row.
+    func isBeingDeleted(_ entity: EntityRuntime, _ key: ObjectKey) -> Bool {
+        read(entity, orNone: false) { $0.deleted[key]?.valid?.scope?.isRunning == true }
     }
 
     /// The rows deleted after a time, as a task in a transaction, or in none, sees it.
@@ -227,6 +248,34 @@ struct RowNotes {
         if tables[place].logs[slot, default: RelationshipLog()].count > maximumEntries { overfullEntity = entity }
     }
 
+    /// Marks an owner's relationship as stale.
+    mutating func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey, at time: ContextTime) {
+        staleCount += 1
+        note(relationship) { $0.noteStale(owner, at: time) }
+    }
+
+    /// Marks a relationship of all rows of its entity as stale.
+    mutating func noteAllStale(_ relationship: RelationshipRuntime, at time: ContextTime) {
+        staleCount += 1
+        note(relationship) { $0.noteAllStale(at: time) }
+    }
+
+    /// Called when rows were lost, which makes answers stale.
+    mutating func countStale() { staleCount += 1 }
+
+    /// Whether there would be too many notes on an entity with some more.
+    func isCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
+        guard let place = tables.place(entity.index) else { return more > maximumNotes }
+        let counts = [tables[place].newerRows.count, tables[place].deleted.count, tables[place].moved.count]
+        return counts.contains { $0 + more > maximumNotes }
+    }
+
+    /// Whether a log of an entity's relationships would have too many entries with some more.
+    func isLogCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
+        guard let place = tables.place(entity.index) else { return false }
+        return tables[place].logs.values.contains { $0.count + more > maximumEntries }
+    }
+
     /// Moves the entries of a new row, which has got its key, to that key.
     mutating func renameOwner(_ entity: EntityRuntime, _ temporary: ObjectKey, _ row: Row) {
         guard isNoted, let place = tables.place(entity.index) else { return }
@@ -241,12 +290,14 @@ struct RowNotes {
     /// Marks everything as stale that views show.
     mutating func noteViewsStale(at time: ContextTime) {
         isNoted = true
+        staleCount += 1
         viewsStaleSince = time
     }
 
     /// Marks all relationships of a row as stale.
     mutating func noteStale(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         let place = placeToNote(entity)
+        staleCount += 1
         tables[place].staleRows[key] = time
         if tables[place].staleRows.count > maximumNotes { overfullEntity = entity }
     }
@@ -255,12 +306,43 @@ struct RowNotes {
     /// stale.
     mutating func forgetNotes(of entity: EntityRuntime, at time: ContextTime) {
         let place = placeToNote(entity)
+        staleCount += 1
         tables[place].newerRows = [:]
         tables[place].deleted = [:]
         tables[place].logs = [:]
         tables[place].staleRows = [:]
+        tables[place].moved = [:]
         tables[place].lostRows.lostAt = time
         tables[place].staleSince = time
         overfullEntity = nil
+    }
+
+    // MARK: Others' changes
+
+    /// Notes that others have changed a row, whose owner was unknown; nil for a deleted one.
+    mutating func noteMoved(_ entity: EntityRuntime, _ key: ObjectKey?, at time: ContextTime) {
+        let place = placeToNote(entity)
+        tables[place].movedAt = time
+        guard let key else { return }
+        tables[place].moved[key] = time
+        if tables[place].moved.count > maximumNotes { overfullEntity = entity }
+    }
+
+    /// The rows that others have changed after a time, and that may have left their owners.
+    func movedKeys(_ entity: EntityRuntime, since time: ContextTime) -> [ObjectKey] {
+        guard let place = tables.place(entity.index), tables[place].movedAt > time else { return [] }
+        return tables[place].moved.filter { $0.value > time }.map(\.key)
+    }
+
+    /// Notes that others have changed rows, unknown which: everything loaded before is stale.
+    mutating func noteUnknownRows(_ entity: EntityRuntime, at time: ContextTime) {
+        forgetNotes(of: entity, at: time)
+        tables[placeToNote(entity)].unknownAt = time
+    }
+
+    /// Whether a row read at a time may have been changed by others since.
+    func mayHaveChanged(_ entity: EntityRuntime, since time: ContextTime) -> Bool {
+        guard let place = tables.place(entity.index) else { return false }
+        return tables[place].unknownAt > time
     }
 }

@@ -19,7 +19,7 @@ package struct ObjectState: Sendable {
     /// The position among the rows of `group`.
     package var position: Int32
     package var status: Status
-    /// Whether a rollback may have undone the row.
+    /// Whether a rollback may have undone the row, or others may have changed it.
     ///
     /// It is read again before a relationship is followed or anything is written. The flag lies in the padding behind
     /// `status`.
@@ -52,6 +52,13 @@ package struct ObjectState: Sendable {
     mutating func show(_ newer: NewerRow) {
         row = newer.row
         changed(at: newer.changedAt)
+    }
+
+    /// Marks a stored row that may not be the one in the database: it is read again before it is used.
+    mutating func becomeStale(at time: ContextTime) {
+        guard status == .persistent || status == .deleting else { return }
+        isStale = true
+        seenAt = time
     }
 
     /// When the row was read or changed; an answer read earlier does not overwrite it.

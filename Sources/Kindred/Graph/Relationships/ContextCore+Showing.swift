@@ -88,21 +88,29 @@ extension ContextCore {
         // Read before the time: changes staged later get later notes.
         let change = members.seenAt == nil ? stagedChange(relationship, of: owner) : nil
         let root = journal?.scope.root
-        typealias News = (time: ContextTime, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>)
-        let (time, entries, deleted) = withMap { map -> News in
+        typealias News = (
+            time: ContextTime, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>, moved: [ObjectKey]
+        )
+        let (time, entries, deleted, moved) = withMap { map -> News in
             let time = now
-            if isQuiet(since: since) { return (time, [], []) }
+            if isQuiet(since: since) { return (time, [], [], []) }
             keys = ownKeys(relationship, owner)
             var entries = keys.flatMap { map.notes.entries(relationship, $0, since: since) }
             // Another task's uncommitted changes are hidden; the owner applies them after the commit.
             if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }
-            return (time, entries, map.notes.deletedKeys(relationship.destination, since: since, in: root))
+            let deleted = map.notes.deletedKeys(relationship.destination, since: since, in: root)
+            // Members leave an owner by their own foreign key only.
+            let isHeld = relationship.destinationHoldsForeignKey
+            return (time, entries, deleted, isHeld ? map.notes.movedKeys(relationship.destination, since: since) : [])
         }
         // Positions staged before the answer came have no entry.
         if members.seenAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if relationship.helper != nil { add(change, to: &members) }
         for entry in entries { applyEntry(entry, relationship, owner, keys, &members) }
+        for key in moved where members.contains(key) {
+            applyEntry(RelationshipLog.Entry(member: key), relationship, owner, keys, &members)
+        }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
         members.seenAt = time

@@ -21,7 +21,7 @@ final class LoadedBatch: Sendable {
     let hasOthers: Bool
 
     /// Collects a result while it is read.
-    struct Builder {
+    struct Builder: Sendable {
         private var owners: KeyNumbers
         private let askedCount: Int
         private var rows: [Member] = []
@@ -36,6 +36,34 @@ final class LoadedBatch: Sendable {
 
         /// The number of distinct rows.
         var count: Int { rows.count }
+
+        /// Whether rows came for owners that were not queried.
+        var hasOthers: Bool { owners.count > askedCount }
+
+        /// Whether each owner that was queried has a member.
+        var hasMembersOfAll: Bool {
+            let found = Set(links.map(\.owner))
+            return (0..<askedCount).allSatisfy { found.contains(Int32(clamping: $0)) }
+        }
+
+        /// What was found for some of the owners.
+        func part(of wanted: KeyNumbers) -> Builder {
+            if wanted.count == owners.count { return self }
+            var part = Builder(owners: wanted, count: 0)
+            var places: [Int32: Int] = [:]
+            for link in links {
+                let owner = owners.keys[Int(link.owner)]
+                guard wanted.number(of: owner) != nil else { continue }
+                if let place = places[link.place] {
+                    part.share(place, with: owner)
+                } else {
+                    let member = rows[Int(link.place)]
+                    places[link.place] = part.count
+                    part.append(member.key, member.row, to: owner)
+                }
+            }
+            return part
+        }
 
         /// Adds a new row for an owner.
         mutating func append(_ key: ObjectKey, _ row: Row, to owner: ObjectKey) {
@@ -63,7 +91,7 @@ final class LoadedBatch: Sendable {
                 places[Int(ends[Int(link.owner)])] = link.place
                 ends[Int(link.owner)] += 1
             }
-            return LoadedBatch(rows, owners, places, ends, askedAt, scope, hasOthers: owners.count > askedCount)
+            return LoadedBatch(rows, owners, places, ends, askedAt, scope, hasOthers: hasOthers)
         }
     }
 

@@ -185,6 +185,19 @@ final class TransactionJournal: Sendable {
         }
     }
 
+    /// Whether an object's state is recorded, so that it may have changed.
+    func hasRecorded(_ object: DatabaseObject) -> Bool {
+        entries.withLock { entries in
+            entries.before[ObjectIdentifier(object)] != nil
+                || entries.stored.contains { $0.contains { $0.object === object } }
+        }
+    }
+
+    /// Whether the row of a key without an object was written.
+    func hasNewerRow(of entity: EntityRuntime, _ key: ObjectKey, in core: ContextCore) -> Bool {
+        entries.withLock { $0.rows.contains { $0.core === core && $0.entity === entity && $0.key == key } }
+    }
+
     /// The contexts that have changed.
     var cores: [ContextCore] { entries.withLock { $0.contexts.map(\.core) } }
 
@@ -330,7 +343,7 @@ final class TransactionJournal: Sendable {
             for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
             for object in entries.created { try settle(object) }
         } else {
-            for object in created { try object.core.applyDelete(object, isUndone: true) }
+            for object in created { try object.core.accept(deletionOf: object, by: .rollback) }
         }
         // Includes recorded objects: their recorded state was read inside.
         for object in fetched where !created.contains(object) { try settle(object) }
@@ -342,7 +355,7 @@ final class TransactionJournal: Sendable {
         guard let key = object.key, let other = core.liveObject(object.runtime, key), other !== object else {
             return object.markStale()
         }
-        try core.applyDelete(object, isUndone: true)
+        try core.accept(deletionOf: object, by: .rollback)
     }
 
     /// Restores objects' recorded states, and their places in the identity map.
@@ -407,10 +420,6 @@ extension DatabaseObject {
     fileprivate func markStale() {
         guard !runtime.key.isEmpty else { return }
         let time = core.tick()
-        withState { state in
-            guard state.status == .persistent || state.status == .deleting else { return }
-            state.isStale = true
-            state.seenAt = time
-        }
+        withState { $0.becomeStale(at: time) }
     }
 }

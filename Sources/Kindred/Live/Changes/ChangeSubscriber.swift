@@ -7,6 +7,9 @@ struct StepIsVoid: Error {}
 /// The reader calls it step by step, one subscriber after the other. A step is a transaction of REPEATABLE READ in which the
 /// records since the last cursor are read; whatever the subscriber asks in `evaluate` is answered by the same snapshot.
 protocol ChangeSubscriber: AnyObject, Sendable {
+    /// Called before each step, before its transaction begins.
+    func prepare()
+
     /// Called in each step, in the step's transaction: asks the database what it needs, over `Database.client`.
     ///
     /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It is not
@@ -25,4 +28,8 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 
     /// Whether it wants to be evaluated in the next step even if nothing has changed, such as to ask for rows again.
     var wantsStep: Bool { get }
+}
+
+extension ChangeSubscriber {
+    func prepare() {}
 }

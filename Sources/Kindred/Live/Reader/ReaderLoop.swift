@@ -60,6 +60,7 @@ struct ReaderLoop {
         let start: ChangeCursor
         if let cursor { start = cursor } else { start = try await source.begin() }
         cursor = start
+        for entry in round.entries { entry.subscriber.prepare() }
         var failed: ChangeReader.Entry?
         let step: Step
         do {

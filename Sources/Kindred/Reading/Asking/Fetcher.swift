@@ -23,6 +23,7 @@ struct Fetcher: Sendable {
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
+        if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
         if let lookups = core.lookups[entity.index],
             let place = lookups.enter(for: key, of: entity, core.client, isBound: core.client.isBound)
@@ -73,6 +74,7 @@ struct Fetcher: Sendable {
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
+            try await core.follow(entity)
             let askedAt = core.now
             let result = try await core.client.execute(try entity.select(missing), for: entity.name)
             for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
@@ -80,7 +82,7 @@ struct Fetcher: Sendable {
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
             }
         }
-        for (key, object) in stale where found[key] == nil { try core.applyDelete(object) }
+        for (key, object) in stale where found[key] == nil { try core.accept(deletionOf: object) }
         return keys.compactMap { found[$0] } + others
     }
 
@@ -99,7 +101,7 @@ struct Fetcher: Sendable {
         let known = core.liveObject(entity, identity)
         if let known, !known.isStale { return known }
         if let object = try await fetch(entity, key) { return object }
-        if let known { try core.applyDelete(known) }
+        if let known { try core.accept(deletionOf: known) }
         return nil
     }
 
@@ -113,6 +115,7 @@ struct Fetcher: Sendable {
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
         if !missing.isEmpty {
+            try await core.follow(entity)
             let askedAt = core.now
             let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
             let wanted = Set(missing)

@@ -13,7 +13,7 @@ struct Refresher: Sendable {
         let key = try object.requireKey()
         core.noteRefreshed(object)
         guard try await Fetcher(core).fetch(object.runtime, key) === object else {
-            try core.applyDelete(object)
+            try core.accept(deletionOf: object)
             throw core.gone([object])
         }
         object.withState { $0.acceptStoredVersion() }
@@ -28,14 +28,14 @@ struct Refresher: Sendable {
         let askedAt = core.now
         let result = try await core.client.execute(try entity.select(key, lock, waiting), for: entity.name)
         if result.count == 1 {
-            try core.apply(EntityRows(result, of: entity)[0], to: object, askedAt: askedAt)
+            try core.accept(EntityRows(result, of: entity)[0], for: object, from: .read(askedAt))
             return object.withState { $0.acceptStoredVersion() }
         }
         guard waiting != .skipLocked else {
             throw KindredError(
                 .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
         }
-        try core.applyDelete(object)
+        try core.accept(deletionOf: object)
         throw core.gone([object])
     }
 
@@ -122,11 +122,11 @@ struct Refresher: Sendable {
             let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
                 guard let key = object.key, let row = rows[key] else {
-                    try core.applyDelete(object)
+                    try core.accept(deletionOf: object)
                     continue
                 }
                 if isLocked { core.noteRefreshed(object) }
-                try core.apply(row, to: object, askedAt: askedAt)
+                try core.accept(row, for: object, from: .read(askedAt))
                 found.append(object)
             }
         }

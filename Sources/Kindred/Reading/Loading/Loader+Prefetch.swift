@@ -28,6 +28,7 @@ extension Loader {
 
     /// Loads a relationship for all objects that have not loaded it: one SELECT.
     func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
+        try await core.follow(relationship)
         var groups: [ObjectIdentifier: FetchGroup] = [:]
         // Most objects come with others of their group.
         var latest: FetchGroup?

@@ -91,29 +91,30 @@ extension Loader {
 
     /// One query for the members of all owners with the given keys.
     func query(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch {
-        let query = RelationshipQuery(relationship)
         core.withMap { $0.notes.noteKnown(relationship.source) }
         let time = core.now
+        let found = try await answer(relationship, keys)
+        let batch = found.build(askedAt: core.counted(time), in: core.writing?.scope)
+        try core.accept(batch, of: relationship.destination)
+        return batch
+    }
+
+    /// The members of all owners with the given keys, which memory does not have yet: one query.
+    func answer(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch.Builder {
+        let query = RelationshipQuery(relationship)
         let result = try await core.client.execute(try query.statement(for: keys.keys), for: query.destination.name)
-        let askedAt = core.counted(time)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, places: &places)
-        var batch = found.build(askedAt: askedAt, in: core.writing?.scope)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
-        if batch.hasOthers || mayMissForms && keys.keys.contains(where: { batch.members(of: $0)?.count == 0 }) {
-            batch = try await queryEach(query, keys, askedAt: askedAt)
-        }
-        try core.accept(batch, of: query.destination)
-        return batch
+        guard found.hasOthers || mayMissForms && !found.hasMembersOfAll else { return found }
+        return try await answerEach(query, keys)
     }
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
     /// trailing spaces, intervals, documents.
-    private func queryEach(_ query: RelationshipQuery, _ keys: KeyNumbers, askedAt: ContextTime) async throws
-        -> LoadedBatch
-    {
+    private func answerEach(_ query: RelationshipQuery, _ keys: KeyNumbers) async throws -> LoadedBatch.Builder {
         let owners = keys.keys
         let results = try await core.client.send(try owners.map { try query.statement(for: [$0]) }, query.destination)
         var found = LoadedBatch.Builder(owners: keys, count: 0)
@@ -121,7 +122,7 @@ extension Loader {
         for (owner, result) in zip(owners, results) {
             try add(result, query, to: &found, places: &places, owner: owner)
         }
-        return found.build(askedAt: askedAt, in: core.writing?.scope)
+        return found
     }
 
     /// Adds the rows of a result, to the owners that they name, or all to one.

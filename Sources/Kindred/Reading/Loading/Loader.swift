@@ -17,11 +17,13 @@ struct Loader: Sendable {
         guard relationship.holdsForeignKey else {
             return try await members(of: relationship, owner: object, at: place).last
         }
+        if core.following != nil { try await core.follow(relationship) }
         let source = try await Refresher(core).source(of: relationship, from: object)
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
         if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
+            core.keepFollowed(known, relationship, key, of: object)
             return known
         }
         let entity = relationship.destination
@@ -97,6 +99,7 @@ struct Loader: Sendable {
         owner: DatabaseObject,
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
+        if core.following != nil { try await core.follow(relationship) }
         let source = try await Refresher(core).source(of: relationship, from: owner)
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }

@@ -59,6 +59,7 @@ struct MemberCounter: Sendable {
 
     /// The number of members, if they are loaded.
     private func loadedCount(of relationship: RelationshipRuntime, owner: DatabaseObject) async throws -> Int? {
+        if core.following != nil { try await core.follow(relationship) }
         try await requireLive(owner, relationship)
         if relationship.isComparedByServer { try await loader.compareStagedKeys(relationship, of: owner) }
         return core.loadedMembers(of: relationship, owner: owner)?.count
@@ -78,13 +79,43 @@ struct MemberCounter: Sendable {
     private func tally(
         _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
+        if let following = core.following {
+            return try await followedCount(tally, of: relationship, owner: owner, following, at: place)
+        }
+        return try await unfollowedTally(tally, of: relationship, owner: owner, at: place).number
+    }
+
+    /// The number of members as it was counted last, or counted now; a context that follows changes keeps it up to date.
+    private func followedCount(
+        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, _ following: ChangeFollowing,
+        at place: SourcePlace?
+    ) async throws -> Int {
         let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
+        func changedAt() -> ContextTime { loader.changedAt(relationship, key, ownKey: source.key) }
+        if let known = following.count(relationship, key, since: changedAt()) { return known }
+        let (number, askedAt) = try await unfollowedTally(.count, of: relationship, owner: owner, at: place)
+        // An answer of a transaction may be rolled back.
+        if core.journal == nil {
+            let count = ChangeFollowing.Count(owner: owner, number: number, askedAt: askedAt)
+            following.keep(count, of: relationship, key)
+            if changedAt() > askedAt { following.mustCheck() }
+        }
+        return number
+    }
+
+    private func unfollowedTally(
+        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
+    ) async throws -> (number: Int, askedAt: ContextTime) {
+        let source = LinkSource(owner, relationship)
+        guard let key = try relationship.ownKey(source.storedRow) else { return (0, core.now) }
         try loader.requireFaulting(relationship, at: place)
         return try await core.client.called(at: place) {
             // An owner read alone has its own query, each time.
             guard core.faulting == .batch, let group = source.group, group.count > 1 else {
-                return try await queryAlone(tally, of: relationship, owner: owner)
+                let askedAt = core.now
+                let number = try await queryAlone(tally, of: relationship, owner: owner)
+                return (number, core.counted(askedAt))
             }
             let slot = tally.slot(of: relationship)
             let lostAt = core.withMap { $0.notes.lostAt(relationship) }
@@ -102,9 +133,11 @@ struct MemberCounter: Sendable {
             if let count = batch.count(of: key),
                 loader.changedAt(relationship, key, ownKey: source.key) <= batch.askedAt
             {
-                return count
+                return (count, batch.askedAt)
             }
-            return try await queryAlone(tally, of: relationship, owner: owner)
+            let askedAt = core.now
+            let number = try await queryAlone(tally, of: relationship, owner: owner)
+            return (number, core.counted(askedAt))
         }
     }
 
@@ -112,10 +145,18 @@ struct MemberCounter: Sendable {
     private func query(
         _ tally: MemberTally, of relationship: RelationshipRuntime, _ keys: KeyNumbers
     ) async throws -> LoadedBatch {
-        let statements = CountStatements(relationship)
-        let statement = try statements.tally(tally, of: keys.keys)
         core.withMap { $0.notes.noteKnown(relationship.source) }
         let time = core.now
+        let counts = try await counts(tally, of: relationship, keys)
+        return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)
+    }
+
+    /// The numbers of members, by the owners' numbers: one query.
+    func counts(
+        _ tally: MemberTally, of relationship: RelationshipRuntime, _ keys: KeyNumbers
+    ) async throws -> [Int] {
+        let statements = CountStatements(relationship)
+        let statement = try statements.tally(tally, of: keys.keys)
         let result = try await core.client.execute(statement, for: statements.rows.name)
         var counts = Array(repeating: 0, count: keys.count)
         for row in 0..<result.count {
@@ -123,7 +164,7 @@ struct MemberCounter: Sendable {
             else { continue }
             counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
         }
-        return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)
+        return counts
     }
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.

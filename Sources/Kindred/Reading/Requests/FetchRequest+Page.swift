@@ -39,6 +39,7 @@ extension FetchRequest {
                 }
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
+            try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
             let result = try await context.core.client.execute(statement, for: entity.name)
             let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)

@@ -38,6 +38,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             if cursor == nil {
                 if request.query.lock != nil { try context.core.client.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
+                try await context.core.follow(request.entity)
                 askedAt = context.core.beginReading()
                 cursor = ServerCursor(client: context.core.client, statement: statement, timeout: nil)
             }
@@ -102,17 +103,13 @@ private struct DeletionFilter {
             let present = try await Fetcher(core).storedKeys(among: objects.compactMap(\.key), of: entity)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
-                try core.applyDelete(object)
+                try core.accept(deletionOf: object)
                 return false
             }
         }
-        return objects.filter { object in
+        return try objects.filter { object in
             guard let key = object.key, deleted.contains(key) else { return true }
-            object.withState { $0.status = .deleted }
-            core.note { map, time in
-                map.remove(object, entity, key)
-                map.notes.noteDeleted(entity, key, at: time, in: core.writing?.scope)
-            }
+            try core.accept(deletionOf: object)
             return false
         }
     }

@@ -99,18 +99,7 @@ extension Deleter {
                 let result = try await core.client.send(
                     [statement], entity, key: step.relationship.inverse.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
-                var isUnheld = false
-                let rows = try EntityRows(result, of: entity)
-                for position in 0..<rows.count {
-                    let row = try rows[position]
-                    guard let key = try ObjectKey(row, entity.key) else { continue }
-                    if let object = core.liveObject(entity, key) {
-                        try core.apply(row, to: object)
-                    } else {
-                        isUnheld = true
-                    }
-                }
-                if isUnheld { core.forgetUnheldRows(of: entity) }
+                try core.accept(EntityRows(result, of: entity), of: entity)
             }
         }
     }
@@ -136,7 +125,7 @@ extension Deleter {
     private func applyFound(_ search: DeletionSearch) async throws {
         var gone: [ForeignKeyActions.Gone] = []
         for (entity, found) in search.found.sorted(by: { $0.key < $1.key }) {
-            try core.applyDeleted(found.keys, of: entity)
+            try core.accept(deletions: found.keys, of: entity)
             let columns = search.rules.columns(of: entity)
             gone.append(
                 ForeignKeyActions.Gone(entity: entity) { wanted in

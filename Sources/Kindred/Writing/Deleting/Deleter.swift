@@ -27,7 +27,7 @@ struct Deleter: Sendable {
             // A rule or policy may hide a row that is there.
             for object in missing.objects
             where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) {
-                try core.applyDelete(object)
+                try core.accept(deletionOf: object)
             }
             throw core.gone(missing.objects)
         } catch let error as PostgresError {
@@ -103,7 +103,7 @@ struct Deleter: Sendable {
                 if objects.count == 1 { throw MissingRows(objects: objects) }
                 throw core.gone(objects)
             }
-            for object in objects { try core.applyDelete(object) }
+            for object in objects { try core.accept(deletionOf: object) }
             var actions = ForeignKeyActions(core)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { columns in

@@ -73,7 +73,7 @@ struct ForeignKeyActions {
             if keys.contains(key) {
                 switch action {
                 case .cascade:
-                    try core.applyDelete(object)
+                    try core.accept(deletionOf: object)
                     deleted.append(row)
                 // The server has changed the row's version.
                 case .setNull where entity.entity.optimisticLocking == .xmin:
@@ -81,7 +81,7 @@ struct ForeignKeyActions {
                 case .setNull:
                     let cleared = relationship.model.clearedColumns.compactMap { entity.attributeIndex(of: $0) }
                     if entity.mayBeNull(cleared) {
-                        try core.apply(row.settingNull(cleared), to: object)
+                        try core.accept(row.settingNull(cleared), for: object)
                     } else {
                         // The column has lost its NOT NULL, but the class requires a value: reading the row reports
                         // that.
@@ -130,14 +130,14 @@ struct ForeignKeyActions {
                 let columns = Array(entity.attributeColumns)
                 let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
                 let result = try await core.client.send([statement], entity)[0]
-                try RowWriter(core).applyReturned(result, of: entity)
+                try core.accept(EntityRows(result, of: entity), of: entity)
                 var found: Set<ObjectKey> = []
                 for position in 0..<result.count {
                     if let key = try ObjectKey(result, position, entity.key) { found.insert(key) }
                 }
                 let gone = live.filter { $0.key.map { !found.contains($0) } ?? false }
                 rows += gone.map(\.storedRow)
-                for object in gone { try core.applyDelete(object) }
+                for object in gone { try core.accept(deletionOf: object) }
             }
             guard !rows.isEmpty else { continue }
             let gone = rows

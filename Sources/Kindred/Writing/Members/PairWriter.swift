@@ -150,7 +150,7 @@ struct PairWriter {
         for row in result {
             if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = core.liveObject(helper, key)
             {
-                try core.applyDelete(object)
+                try core.accept(deletionOf: object)
             }
             let columns = statements.link.destinationColumns
             if let member = try core.liveObject(destination, where: relationship.otherColumns, equal: row, columns) {

@@ -21,8 +21,7 @@ struct RowWriter: Sendable {
             let known = core.liveObject(entity, key)
             let object = try core.object(from: result, row: 0, of: entity, askedAt: core.tick())
             if object !== known { core.journal?.recordCreated(object) }
-            core.noteRow(object.storedRow, of: entity, object.key)
-            core.countNew(object.storedRow, of: entity)
+            core.accept(storedRowOf: object)
             return object
         }
     }
@@ -60,22 +59,11 @@ struct RowWriter: Sendable {
     /// Applies the returned rows to their objects; throws if an object has none.
     func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) async throws {
         if objects.count == 1, result.count == 1 {
-            try core.apply(EntityRows(result, of: objects[0].runtime)[0], to: objects[0])
+            try core.accept(EntityRows(result, of: objects[0].runtime)[0], for: objects[0])
             return
         }
         guard result.count >= objects.count else { throw try await Refresher(core).unwritten(objects) }
-        try applyReturned(result, of: objects[0].runtime)
-    }
-
-    /// Applies the returned rows to their objects in memory.
-    func applyReturned(_ result: QueryResult, of entity: EntityRuntime) throws {
-        let rows = try EntityRows(result, of: entity)
-        for position in 0..<rows.count {
-            let row = try rows[position]
-            if let key = try ObjectKey(row, entity.key), let object = core.liveObject(entity, key) {
-                try core.apply(row, to: object)
-            }
-        }
+        try core.accept(EntityRows(result, of: objects[0].runtime), of: objects[0].runtime)
     }
 }
 

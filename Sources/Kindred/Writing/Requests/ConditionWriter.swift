@@ -40,33 +40,13 @@ struct ConditionWriter: Sendable {
 
     /// Applies returned rows to their objects, and marks loaded relationships with other rows as stale.
     private func applyUpdated(_ result: QueryResult, of entity: EntityRuntime, columns: [Int]) throws {
-        var followers = 0
-        let rows = try EntityRows(result, of: entity)
-        for position in 0..<result.count {
-            let row = try rows[position]
-            guard let key = try ObjectKey(row, entity.key), let object = core.follower(entity, key) else { continue }
-            try core.apply(row, to: object)
-            followers += 1
-        }
+        let unheld = try core.accept(EntityRows(result, of: entity), of: entity)
         // Without returned rows any number may have changed.
-        guard result.count == 0 || followers < result.count else { return }
-        core.forgetUnheldRows(of: entity)
+        guard result.count == 0 || !unheld.isEmpty else { return }
+        if result.count == 0 { core.forgetUnheldRows(of: entity) }
         for relationship in entity.foreignKeys where relationship.ownColumns.contains(where: columns.contains) {
             // Rows without objects may have joined any of these sets.
             core.noteAllStale(relationship.inverse)
-        }
-    }
-}
-
-extension ContextCore {
-    /// The object of a key, also after it left memory, if its newer row is noted.
-    func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
-        withMap { map in
-            if let object = map.object(entity, key) { return object }
-            guard let newer = map.notes.newerRow(entity, key) else { return nil }
-            return map.object(entity, key) {
-                make(ObjectSeed(core: self, runtime: entity, row: newer.row))
-            }.object
         }
     }
 }

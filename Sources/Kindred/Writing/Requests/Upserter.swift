@@ -112,20 +112,10 @@ struct Upserter: Sendable {
 
     /// Applies the rows of an INSERT to objects and loaded relationships, whether they are new or not.
     private func applyUpserted(_ result: QueryResult, of entity: EntityRuntime) throws -> [DatabaseObject] {
-        var new: [Int] = []
-        let rows = try EntityRows(result, of: entity)
-        for position in 0..<rows.count {
-            let row = try rows[position]
-            guard let key = try ObjectKey(row, entity.key) else { continue }
-            if let object = core.follower(entity, key) { try core.apply(row, to: object) } else { new.append(position) }
-        }
-        if !new.isEmpty { core.forgetUnheldRows(of: entity) }
+        let new = try core.accept(EntityRows(result, of: entity), of: entity)
         let objects = try core.objects(from: result, of: entity, askedAt: core.tick())
         // A row without an object may be new, or may have come from another owner.
-        for position in new {
-            core.noteRow(objects[position].storedRow, of: entity, objects[position].key)
-            core.countNew(objects[position].storedRow, of: entity)
-        }
+        for position in new { core.accept(storedRowOf: objects[position]) }
         return objects
     }
 }

@@ -47,38 +47,9 @@ extension SavedGroup {
             staged.remove(unstaged)
             return givenUp
         }
-        let scope = core.writing?.scope
-        let (displaced, replaced) = core.withMap { map in
-            map.makeRoom(for: new.count, of: entity)
-            // The temporary keys stay valid until the save ends: loaded sets may still hold them.
-            let hasNotes = map.notes.hasNotes(entity)
-            var displaced: [DatabaseObject] = []
-            var replaced: [(key: ObjectKey, row: NewerRow)] = []
-            for (object, key) in zip(new, keys) where givenUp.isEmpty || !givenUp.contains(object) {
-                if let other = map.insert(object, entity, key) { displaced.append(other) }
-                guard hasNotes else { continue }
-                if let row = map.notes.newerRow(entity, key) { replaced.append((key, row)) }
-                map.notes.setNewerRow(nil, entity, key)
-                map.notes.noteStored(entity, key, in: scope)
-            }
-            return (displaced, replaced)
-        }
-        core.journal?.record(displaced)
-        for (key, row) in replaced { core.journal?.recordNewerRow(row, entity, key, in: core) }
-        core.noteWrittenThrough(entity)
-        let isCounted = core.runtime.countLimits?.concern(entity, nil) == true
-        let isLinked = core.withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
-        for (position, (saved, before)) in zip(objects, before).enumerated() {
-            if isCounted { core.countNew(rows[position], of: entity) }
-            if givenUp.contains(saved.object) {
-                core.noteRow(rows[position], of: entity, keys[position])
-                continue
-            }
-            if let key = before.key { core.withMap { $0.notes.renameOwner(entity, key, rows[position]) } }
-            guard isLinked else { continue }
-            let links = saved.object.withState { RowLinks($0) }
-            core.noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
-        }
+        core.accept(
+            ContextCore.StoredObjects(
+                entity: entity, objects: objects, rows: rows, keys: keys, before: before, givenUp: givenUp))
     }
 
     /// Applies the returned rows to the objects; throws if one of them has none.
@@ -96,7 +67,7 @@ extension SavedGroup {
             missing.remove(index)
             let row = try rows[position]
             if isRelease {
-                try core.apply(row, to: objects[index].object)
+                try core.accept(row, for: objects[index].object)
             } else {
                 try Self.apply(row, to: objects[index], in: core)
             }
@@ -110,7 +81,7 @@ extension SavedGroup {
         core.changeStaging(of: saved.object) { state in
             state.settle(saved, in: saved.entity)
         }
-        try core.apply(row, to: saved.object, stored: stored)
+        try core.accept(row, for: saved.object, stored: stored)
     }
 }
 

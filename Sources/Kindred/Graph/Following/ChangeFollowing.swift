@@ -1,0 +1,169 @@
+import KindredPostgres
+import Synchronization
+
+/// Brings the database's changes to contexts.
+protocol ChangeFeed: AnyObject, Sendable {
+    /// Returns once changes of the entities' rows reach a context from now on.
+    ///
+    /// - Throws: `KindredError` `.trackingNotEnabled` with the names of tables whose changes are not recorded.
+    func follow(_ entities: [EntityRuntime], in core: ContextCore) async throws
+
+    /// Asks for changes soon: a context has something to ask for again.
+    func askForStep()
+
+    /// Called when a context is gone.
+    func contextEnded()
+}
+
+/// What a context that follows the database's changes knows about that.
+final class ChangeFollowing: Sendable {
+    /// The number of an owner's members, as it was counted.
+    struct Count {
+        weak var owner: DatabaseObject?
+        let number: Int
+        /// When the question was asked.
+        let askedAt: ContextTime
+    }
+
+    struct State {
+        /// The entities of which the context has read rows; their changes reach it.
+        var entities: Set<EntityRuntime> = []
+        /// The relationships that were followed, or counted.
+        var relationships: Set<RelationshipRuntime> = []
+        /// Their destinations and helpers: any row of these may be one of a loaded relationship.
+        var linked: Set<EntityRuntime> = []
+        /// The counts that the program has asked for, by the owners' keys.
+        var counts: [RelationshipRuntime: [ObjectKey: Count]] = [:]
+        /// Rows to be asked for again, because it is unknown whether the context or others have changed them later.
+        var doubtful: [EntityRuntime: [ObjectKey: ContextTime]] = [:]
+        /// When changes of an entity's rows were left out, because no object had them: answers that were on their way
+        /// may be older.
+        var leftOut: [EntityRuntime: ContextTime] = [:]
+        /// A time of the context before the snapshot of the next changes.
+        var preparedAt: ContextTime = .never
+        /// Whether everything in memory is to be asked for again, as nothing was followed for a while.
+        var mustReload = false
+        /// Whether something in memory may have become stale without changes by others.
+        var mustCheck = false
+        /// The notes that were checked.
+        var checked = NoteStamp()
+        /// Why changes no longer reach the context.
+        var failure: (any Error)?
+    }
+
+    /// Tells whether a context's notes have made anything stale.
+    struct NoteStamp: Equatable {
+        var undoCount: UInt64 = 0
+        var staleCount = 0
+    }
+
+    /// Whether the running code takes others' changes, so that its notes are not the context's own.
+    @TaskLocal static var isTakingChanges = false
+
+    let feed: any ChangeFeed
+    private let state = RankedMutex(State(), .leaf)
+    /// The time of the last note on a change by the context itself.
+    private let ownNotedAt = Atomic(ContextTime.never)
+    private let wasStarted = Atomic(false)
+
+    init(_ feed: any ChangeFeed) {
+        self.feed = feed
+    }
+
+    deinit {
+        guard wasStarted.load(ordering: .relaxed) else { return }
+        // Not here: it may run under any lock.
+        Task.detached { [feed] in feed.contextEnded() }
+    }
+
+    func withState<T: Sendable>(_ body: (inout sending State) throws -> sending T) rethrows -> T {
+        try state.withLock { try body(&$0) }
+    }
+
+    // MARK: Reading
+
+    /// Waits until changes of entities' rows reach the context.
+    func follow(_ entities: [EntityRuntime], in core: ContextCore) async throws {
+        let isKnown = try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            return entities.allSatisfy(state.entities.contains)
+        }
+        if isKnown { return }
+        wasStarted.store(true, ordering: .relaxed)
+        try await feed.follow(entities, in: core)
+    }
+
+    /// Waits until changes reach what a relationship shows.
+    func follow(_ relationship: RelationshipRuntime, in core: ContextCore) async throws {
+        let entities =
+            [relationship.source, relationship.destination] + (relationship.helper.map { [$0.entity] } ?? [])
+        try await follow(entities, in: core)
+        state.withLock { state in
+            guard state.relationships.insert(relationship).inserted else { return }
+            state.linked.insert(relationship.destination)
+            if let helper = relationship.helper { state.linked.insert(helper.entity) }
+        }
+    }
+
+    /// Called when changes of entities' rows reach the context.
+    func begin(_ entities: [EntityRuntime]) {
+        state.withLock { $0.entities.formUnion(entities) }
+    }
+
+    /// Called when changes no longer reach the context: the next use begins anew.
+    ///
+    /// - Parameter error: why they never will again; nil if they may.
+    func end(_ error: (any Error)? = nil) {
+        state.withLock { state in
+            state.entities = []
+            state.mustReload = true
+            state.failure = error
+        }
+    }
+
+    // MARK: Counts
+
+    /// The number of an owner's members as it was counted last, if nothing has changed since.
+    func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, since time: ContextTime) -> Int? {
+        state.withLock { state in
+            guard let count = state.counts[relationship]?[owner], count.askedAt >= time else { return nil }
+            return count.number
+        }
+    }
+
+    func keep(_ count: Count, of relationship: RelationshipRuntime, _ owner: ObjectKey) {
+        state.withLock { $0.counts[relationship, default: [:]][owner] = count }
+    }
+
+    /// Asks for what may be stale to be looked for, and read again.
+    func mustCheck() {
+        state.withLock { $0.mustCheck = true }
+        feed.askForStep()
+    }
+
+    // MARK: Changes by the context
+
+    /// Called at each note.
+    func noted(at time: ContextTime) {
+        if !Self.isTakingChanges { ownNotedAt.store(time, ordering: .releasing) }
+    }
+
+    /// Whether the context itself has noted anything since a time.
+    func hasNoted(since time: ContextTime) -> Bool { ownNotedAt.load(ordering: .acquiring) > time }
+
+    /// Called when the context has written a row: others may have changed it before the answer came.
+    func wrote(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
+        if Self.isTakingChanges { return }
+        state.withLock { $0.doubtful[entity, default: [:]][key] = time }
+    }
+
+    /// Called for a row that an answer brought, and that had no object.
+    func arrived(_ entity: EntityRuntime, _ key: ObjectKey, askedAt: ContextTime, at time: ContextTime) {
+        let isDoubtful = state.withLock { state in
+            guard let leftOut = state.leftOut[entity], leftOut > askedAt else { return false }
+            state.doubtful[entity, default: [:]][key] = time
+            return true
+        }
+        if isDoubtful { feed.askForStep() }
+    }
+}

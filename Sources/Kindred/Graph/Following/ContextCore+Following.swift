@@ -1,0 +1,67 @@
+import KindredPostgres
+import Synchronization
+
+extension ContextCore {
+    /// Waits until changes of an entity's rows reach the context, if it follows changes; to be called before a query.
+    func follow(_ entity: EntityRuntime) async throws {
+        if let following { try await following.follow([entity], in: self) }
+    }
+
+    /// Waits until changes reach what a relationship shows, if the context follows changes.
+    func follow(_ relationship: RelationshipRuntime) async throws {
+        if let following { try await following.follow(relationship, in: self) }
+    }
+
+    /// Keeps the end of a followed relationship that was found in memory: it is still known when the object is not.
+    func keepFollowed(
+        _ object: DatabaseObject, _ relationship: RelationshipRuntime, _ key: ObjectKey, of owner: DatabaseObject
+    ) {
+        guard following != nil, let memberKey = object.key, !memberKey.isTemporary else { return }
+        if case .one(let one)? = owner.withState({ $0.relationships[relationship.slot] }), one.foreignKey == key,
+            one.member?.key == memberKey
+        {
+            return
+        }
+        let member = Member(key: memberKey, row: object.storedRow)
+        let batch = LoadedBatch([member], askedAt: now, in: writing?.scope)
+        keep(.one(LoadedOne(foreignKey: key, member: member, batch: batch)), relationship, of: owner)
+    }
+
+    /// Notes that the context has written a row, also if it is gone now: others may have changed it before the answer came.
+    func noteWritten(_ entity: EntityRuntime, _ key: ObjectKey) {
+        guard let following, !key.isTemporary else { return }
+        following.wrote(entity, key, at: now)
+    }
+
+    /// Notes new objects of an answer, which may be older than changes that have been left out.
+    func noteArrival(_ objects: [DatabaseObject], of entity: EntityRuntime, askedAt: ContextTime) {
+        guard let following else { return }
+        for object in objects {
+            if let key = object.key { following.arrived(entity, key, askedAt: askedAt, at: now) }
+        }
+    }
+
+    /// Says which notes have made something stale until now.
+    var noteStamp: ChangeFollowing.NoteStamp {
+        withMap { ChangeFollowing.NoteStamp(undoCount: undoCount, staleCount: $0.notes.staleCount) }
+    }
+}
+
+// What is asked for again, so that it can be read without a statement.
+extension ContextCore {
+    /// The loaded relationships of objects in memory, by relationship, where a predicate holds.
+    func loadedOwners(
+        where predicate: (RelationshipRuntime) -> Bool
+    ) -> [(relationship: RelationshipRuntime, owners: [DatabaseObject])] {
+        guard let following else { return [] }
+        let relationships = following.withState { $0.relationships }.filter(predicate)
+        return relationships.map { relationship in
+            let owners = withMap { $0.objects(of: relationship.source) }.filter { object in
+                object.withState { state in
+                    state.status == .persistent && state.relationships[relationship.slot] != nil
+                }
+            }
+            return (relationship, owners)
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+/// Brings changes to the contexts of a database that follow them: one subscriber for all.
+///
+/// A context enters before its first query, and is not held.
+final class ContextFollower: ChangeFeed, ChangeSubscriber {
+    private struct Entry {
+        weak var core: ContextCore?
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var isSubscribed = false
+        /// The tables whose changes are recorded, by OID, as far as known.
+        var tables: Set<UInt32> = []
+        /// What the last evaluation has found.
+        var plans: [ContextPlan] = []
+
+        var cores: [ContextCore] { entries.compactMap(\.core) }
+    }
+
+    private let reader: ChangeReader
+    private let state = RankedMutex(State(), .leaf)
+    /// Entering and leaving, one after the other.
+    private let gate = AsyncGate()
+
+    init(_ reader: ChangeReader) {
+        self.reader = reader
+    }
+
+    // MARK: Contexts
+
+    func follow(_ entities: [EntityRuntime], in core: ContextCore) async throws {
+        try await gate.withLock {
+            enter(core)
+            if !state.withLock({ $0.isSubscribed }) {
+                try await reader.add(self)
+                state.withLock { $0.isSubscribed = true }
+            }
+            try await requireRecorded(entities)
+            core.following?.begin(entities)
+        }
+    }
+
+    /// Takes a context among those that follow, with a time before any query that it will ask.
+    private func enter(_ core: ContextCore) {
+        guard !state.withLock({ $0.entries.contains { $0.core === core } }) else { return }
+        let time = core.beginReading()
+        let isEmpty = !core.runtime.entities.contains { entity in core.withMap { $0.holdsObjects(of: entity) } }
+        core.following?.withState { state in
+            state.preparedAt = time
+            state.checked = ChangeFollowing.NoteStamp()
+            // Objects that it has made itself may have been changed since.
+            if !isEmpty { state.mustReload = true }
+        }
+        state.withLock { $0.entries.append(Entry(core: core)) }
+    }
+
+    /// Throws unless the changes of the entities' tables are recorded.
+    private func requireRecorded(_ entities: [EntityRuntime]) async throws {
+        func missing() -> [EntityRuntime] {
+            state.withLock { state in entities.filter { !state.tables.contains($0.entity.oid) } }
+        }
+        guard !missing().isEmpty else { return }
+        // Detached: the caller may be in a transaction, or count its statements.
+        let tables = try await Task.detached { [source = reader.source] in try await source.keys() }.value
+        state.withLock { $0.tables = Set(tables.keys) }
+        let names = Set(missing().map(\.name.description)).sorted()
+        guard !names.isEmpty else { return }
+        let list = names.joined(separator: ", ")
+        throw KindredError(
+            .trackingNotEnabled,
+            """
+            The changes of \(list) are not recorded, so that a context cannot follow them: run `kindred enable \
+            \(names.joined(separator: " "))`, or call database.tracking.enable
+            """, entity: names.count == 1 ? names[0] : nil)
+    }
+
+    func contextEnded() {
+        Task.detached { await self.leaveIfEmpty() }
+    }
+
+    private func leaveIfEmpty() async {
+        await gate.withLock {
+            let isLast = state.withLock { state in
+                state.entries.removeAll { $0.core == nil }
+                guard state.entries.isEmpty, state.isSubscribed else { return false }
+                (state.isSubscribed, state.plans) = (false, [])
+                return true
+            }
+            if isLast { reader.remove(self) }
+        }
+    }
+
+    func askForStep() { reader.askForStep() }
+
+    // MARK: Steps
+
+    func prepare() {
+        for core in state.withLock({ $0.cores }) {
+            let time = core.beginReading()
+            core.following?.withState { $0.preparedAt = time }
+        }
+    }
+
+    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
+        let (cores, client) = (state.withLock { $0.cores }, reader.database.client)
+        let changes = batch?.changes ?? [:]
+        forgetTables(changes)
+        var plans: [ContextPlan] = []
+        for (_, cores) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
+            let runtime = cores[0].runtime
+            let mayBeOld =
+                runtime !== reader.database.runtime || changes.values.contains { $0.gap == .schemaChanged }
+            guard mayBeOld else {
+                plans += try await ContextStep(cores, changes).plans()
+                continue
+            }
+            // The model of these contexts may no longer fit: that concerns no others.
+            do {
+                plans += try await client.withTransaction { _ in try await ContextStep(cores, changes).plans() }
+            } catch  where error.meansNewSchema {
+                for core in cores { core.following?.end(error) }
+                state.withLock { state in
+                    state.entries.removeAll { entry in cores.contains { $0 === entry.core } }
+                }
+            }
+        }
+        let found = plans
+        state.withLock { $0.plans = found }
+    }
+
+    func commit(at cursor: ChangeCursor) {
+        let plans = state.withLock { state in
+            defer { state.plans = [] }
+            return state.plans
+        }
+        for plan in plans { plan.commit() }
+    }
+
+    /// Tables that were changed, or whose changes were missing, may not be recorded any more.
+    private func forgetTables(_ changes: [QualifiedName: TableChanges]) {
+        if changes.values.contains(where: { $0.gap == .schemaChanged || $0.gap == .unrecorded }) {
+            state.withLock { $0.tables = [] }
+        }
+    }
+
+    func fail(_ error: any Error) {
+        let cores = state.withLock { state in
+            defer { (state.entries, state.isSubscribed, state.plans) = ([], false, []) }
+            return state.cores
+        }
+        for core in cores { core.following?.end() }
+        guard error.meansNewSchema, let core = cores.first else {
+            reader.database.mistakes.warn("Contexts follow no changes until their next load: \(error)")
+            return
+        }
+        // With a model that no longer fits, which is found out for each context then.
+        Task.detached {
+            for core in cores.dropFirst() { self.enter(core) }
+            try? await self.follow([], in: core)
+        }
+    }
+
+    var wantsStep: Bool { state.withLock { $0.cores }.contains { $0.wantsStep } }
+}
+
+extension ContextCore {
+    /// Whether something is to be asked for again, outside of transactions.
+    fileprivate var wantsStep: Bool {
+        guard let following, !isBesideTransaction else { return false }
+        let stamp = noteStamp
+        return following.withState { state in
+            state.mustReload || state.mustCheck || !state.doubtful.isEmpty || state.checked != stamp
+        }
+    }
+}
+
+extension Database {
+    /// Brings changes to contexts; made when it is first needed.
+    var contextFollower: ContextFollower {
+        // Made outside of the lock; another task's may be the one that stays.
+        let made = ContextFollower(changeReader)
+        return contextFollowerReference.withLock { reference in
+            if let known = reference.object as? ContextFollower { return known }
+            reference.object = made
+            return made
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+// Gives a context what a step has found, once nothing can take it back.
+extension ContextPlan {
+    /// What the context may have changed since the snapshot, so that which change is the later one is unknown.
+    private struct Doubt {
+        var rows: [EntityRuntime: Set<ObjectKey>] = [:]
+        /// Owners whose relationships are left as they are.
+        var owners: [RelationshipRuntime: Set<ObjectKey>] = [:]
+        var counts: [RelationshipRuntime: Set<ObjectKey>] = [:]
+
+        var isAboutRelationships: Bool { !owners.isEmpty || !counts.isEmpty }
+    }
+
+    func commit() {
+        do {
+            try ChangeFollowing.$isTakingChanges.withValue(true) { try apply() }
+        } catch {
+            // A row that the model cannot hold: the next use begins anew.
+            following.end()
+            core.database.mistakes.warn("A context does not follow a change: \(error)")
+        }
+    }
+
+    private func apply() throws {
+        var (doubt, start) = changedMeanwhile()
+        try acceptRows(&doubt)
+        if !answers.isEmpty, try !keepAnswers(since: start, doubt) { doubt.owners = ownerKeys.mapValues { Set($0) } }
+        if !numbers.isEmpty, !keepCounts(since: start, doubt) { doubt.counts = counts.mapValues { Set($0) } }
+        finish(doubt, since: start)
+    }
+
+    /// The relationships and counts that the context itself has changed since the snapshot, and the time of this.
+    private func changedMeanwhile() -> (Doubt, ContextTime) {
+        let askedAt = core.counted(askedAt)
+        let held = owners.filter { $0.key.holdsForeignKey }.mapValues { owners in
+            owners.filter { owner in owner.object.withState { $0.seenAt > askedAt } }.map(\.key)
+        }
+        return core.withMap { map in
+            var doubt = Doubt()
+            for (relationship, keys) in held where !keys.isEmpty { doubt.owners[relationship] = Set(keys) }
+            for (relationship, owners) in owners where !relationship.holdsForeignKey {
+                let changed = owners.filter { map.notes.changedAt(relationship, $0.key) > askedAt }
+                if !changed.isEmpty { doubt.owners[relationship] = Set(changed.map(\.key)) }
+            }
+            for (relationship, keys) in counts {
+                let changed = keys.filter { map.notes.changedAt(relationship, $0) > askedAt }
+                if !changed.isEmpty { doubt.counts[relationship] = Set(changed) }
+            }
+            return (doubt, core.now)
+        }
+    }
+
+    /// Takes rows and deletions; what is not named becomes stale.
+    private func acceptRows(_ doubt: inout Doubt) throws {
+        for (entity, wanted) in keys.sorted(by: { $0.key < $1.key }) {
+            var changes = CommittedChanges(entity: entity)
+            let found = rows[entity] ?? [:]
+            for key in wanted {
+                guard let row = found[key] else {
+                    changes.deleted.append(key)
+                    continue
+                }
+                if inserted[entity]?.contains(key) == true {
+                    changes.inserted.append(row)
+                } else {
+                    changes.updated.append(row)
+                }
+            }
+            let left = try core.accept(changes, askedAt: askedAt)
+            if !left.isEmpty { doubt.rows[entity] = left }
+        }
+        for entity in lost { core.note { map, time in map.notes.noteUnknownRows(entity, at: time) } }
+        for relationship in stale { core.noteAllStale(relationship) }
+    }
+
+    /// The time of answers, later than all notes so far; nil if the context has noted anything itself since a time.
+    private func answerTime(since start: ContextTime) -> ContextTime? {
+        core.withMap { _ in following.hasNoted(since: start) ? nil : core.tick() }
+    }
+
+    /// Gives objects the relationships that were read; false if the context has changed anything meanwhile.
+    private func keepAnswers(since start: ContextTime, _ doubt: Doubt) throws -> Bool {
+        guard let time = answerTime(since: start) else { return false }
+        for (relationship, answer) in answers.sorted(by: { $0.key < $1.key }) {
+            let batch = answer.build(askedAt: time, in: nil)
+            try core.accept(batch, of: relationship.destination)
+            for (object, key) in owners[relationship] ?? [] where doubt.owners[relationship]?.contains(key) != true {
+                guard let members = batch.members(of: key) else { continue }
+                let loaded: LoadedRelationship =
+                    relationship.holdsForeignKey
+                    ? .one(LoadedOne(foreignKey: key, member: members.first, batch: batch)) : .many(members)
+                core.keep(loaded, relationship, of: object)
+            }
+        }
+        return true
+    }
+
+    private func keepCounts(since start: ContextTime, _ doubt: Doubt) -> Bool {
+        guard let time = answerTime(since: start) else { return false }
+        following.withState { state in
+            for (relationship, numbers) in numbers {
+                for (key, number) in numbers where doubt.counts[relationship]?.contains(key) != true {
+                    guard let owner = state.counts[relationship]?[key]?.owner else { continue }
+                    state.counts[relationship]?[key] = ChangeFollowing.Count(
+                        owner: owner, number: number, askedAt: time)
+                }
+            }
+        }
+        return true
+    }
+
+    /// Remembers what is left to ask for.
+    private func finish(_ doubt: Doubt, since start: ContextTime) {
+        // Notes of this step have made nothing stale that was not read.
+        let isQuiet = !following.hasNoted(since: start) && !doubt.isAboutRelationships
+        let (now, checked) = (core.tick(), isQuiet ? core.noteStamp : stamp)
+        following.withState { state in
+            for (entity, keys) in keys {
+                for key in keys where state.doubtful[entity]?[key].map({ $0 <= askedAt }) == true {
+                    state.doubtful[entity]?[key] = nil
+                }
+                if state.doubtful[entity]?.isEmpty == true { state.doubtful[entity] = nil }
+            }
+            for (entity, keys) in doubt.rows {
+                for key in keys { state.doubtful[entity, default: [:]][key] = now }
+            }
+            for entity in leftOut { state.leftOut[entity] = now }
+            state.mustReload = false
+            state.mustCheck = doubt.isAboutRelationships
+            state.checked = checked
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+/// What a step does for one context: the rows and relationships that it asks for, and what memory makes of them.
+struct ContextPlan: Sendable {
+    let core: ContextCore
+    let following: ChangeFollowing
+    /// A time of the context before the step's snapshot.
+    let askedAt: ContextTime
+    /// The notes that were checked.
+    private(set) var stamp: ChangeFollowing.NoteStamp
+    /// What the context has loaded.
+    private let loaded: ChangeFollowing.State
+    /// The rows to read.
+    private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]
+    /// Those of them that are new.
+    private(set) var inserted: [EntityRuntime: Set<ObjectKey>] = [:]
+    /// The entities with rows that are not named: all that is loaded of them is read.
+    private(set) var lost: Set<EntityRuntime> = []
+    /// The entities with changes that are not read, because no object has the rows.
+    private(set) var leftOut: Set<EntityRuntime> = []
+    /// The relationships whose answers are not corrected in memory.
+    private(set) var stale: Set<RelationshipRuntime> = []
+    /// The objects whose relationship is read again.
+    private var reloads: [RelationshipRuntime: Set<DatabaseObject>] = [:]
+    /// The same with the keys by which members are found.
+    private(set) var owners: [RelationshipRuntime: [(object: DatabaseObject, key: ObjectKey)]] = [:]
+    /// The owners whose members are counted again.
+    private(set) var counts: [RelationshipRuntime: [ObjectKey]] = [:]
+
+    // What was found.
+    private(set) var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
+    private(set) var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
+    private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
+
+    /// Plans what a context needs; nil if it follows nothing any more.
+    init?(_ core: ContextCore, _ changes: [QualifiedName: TableChanges]) {
+        guard let following = core.following else { return nil }
+        (self.core, self.following) = (core, following)
+        loaded = following.withState { state in
+            for relationship in state.counts.keys {
+                state.counts[relationship] = state.counts[relationship]?.filter { $0.value.owner != nil }
+            }
+            return state
+        }
+        askedAt = loaded.preparedAt
+        stamp = core.noteStamp
+        for (entity, keys) in loaded.doubtful { self.keys[entity, default: []].formUnion(keys.keys) }
+        for (name, changes) in changes {
+            if let entity = core.runtime[name] { add(changes, of: entity) }
+        }
+        if loaded.mustReload {
+            for entity in core.runtime.entities where core.withMap({ $0.knows(entity) }) { lose(entity) }
+        } else if loaded.mustCheck || stamp != loaded.checked {
+            check()
+        }
+        planCounts(changes)
+    }
+
+    /// The keys of the owners in `owners`.
+    var ownerKeys: [RelationshipRuntime: [ObjectKey]] { owners.mapValues { $0.map(\.key) } }
+
+    // MARK: Planning
+
+    /// Adds the changes of a table, as far as they concern the context.
+    private mutating func add(_ changes: TableChanges, of entity: EntityRuntime) {
+        let isLinked = loaded.linked.contains(entity)
+        guard isLinked || core.withMap({ $0.holdsObjects(of: entity) }) else {
+            leftOut.insert(entity)
+            return
+        }
+        let isCrowded = core.withMap { $0.notes.isCrowded(entity, by: changes.count) }
+        if changes.gap != nil || isCrowded || entity.key.isEmpty { return lose(entity) }
+        let changed = changes.inserted.union(changes.updated.keys).union(changes.deleted)
+        if isLinked {
+            keys[entity, default: []].formUnion(changed)
+        } else {
+            let held = changed.filter { core.liveObject(entity, $0) != nil }
+            keys[entity, default: []].formUnion(held)
+            if held.count < changed.count { leftOut.insert(entity) }
+        }
+        inserted[entity] = changes.inserted
+        for source in Set(entity.foreignKeys.map(\.destination) + entity.helperEnds.map(\.source))
+        where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
+            lose(source)
+        }
+        for relationship in entity.helperEnds where !namesPairs(changes, relationship) {
+            reloadAll { $0 == relationship }
+            stale.insert(relationship)
+        }
+        for relationship in entity.foreignKeys where relationship.isComparedByServer {
+            reloadAll { $0 == relationship.inverse }
+        }
+    }
+
+    /// Whether the changes of a helper's rows tell which pairs came and went: by rows that are there, and by keys.
+    private func namesPairs(_ changes: TableChanges, _ relationship: RelationshipRuntime) -> Bool {
+        guard let helper = relationship.helper, !relationship.isComparedByServer else { return false }
+        let columns = Set(helper.pairColumns)
+        if columns == Set(helper.entity.key) { return true }
+        let names = Set(columns.map { helper.entity.entity.attributes[$0].name })
+        return changes.deleted.isEmpty && changes.updated.values.allSatisfy { $0?.isDisjoint(with: names) ?? false }
+    }
+
+    /// Plans to read everything loaded of an entity.
+    private mutating func lose(_ entity: EntityRuntime) {
+        guard lost.insert(entity).inserted else { return }
+        for object in core.withMap({ $0.objects(of: entity) }) { refresh(object) }
+        reloadAll { $0.source == entity || $0.destination == entity || $0.helper?.entity == entity }
+    }
+
+    private mutating func refresh(_ object: DatabaseObject) {
+        guard !object.runtime.key.isEmpty, !object.isInserted, let key = object.key else { return }
+        keys[object.runtime, default: []].insert(key)
+    }
+
+    private mutating func reloadAll(where predicate: (RelationshipRuntime) -> Bool) {
+        for (relationship, owners) in core.loadedOwners(where: predicate) {
+            reloads[relationship, default: []].formUnion(owners)
+        }
+    }
+
+    /// Plans to read what has become stale without changes by others, as by writes of the context and rollbacks.
+    private mutating func check() {
+        for entity in Set(loaded.entities.map(\.self) + loaded.relationships.map(\.source)) {
+            for object in core.withMap({ $0.objects(of: entity) }) where object.isStale { refresh(object) }
+        }
+        for (relationship, owners) in core.loadedOwners(where: { _ in true }) {
+            let outdated = owners.filter { !isCurrent(relationship, of: $0) }
+            if !outdated.isEmpty { reloads[relationship, default: []].formUnion(outdated) }
+        }
+    }
+
+    /// Whether a loaded relationship can be read without a statement.
+    private func isCurrent(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> Bool {
+        let source = LinkSource(owner, relationship)
+        guard relationship.holdsForeignKey else {
+            return core.loadedMembers(of: relationship, owner: owner, source) != nil
+        }
+        guard !source.isStale else { return false }
+        guard source.staging?.destinations[relationship.slot] == nil,
+            let key = (try? relationship.ownKey(source.row)).flatMap({ $0 })
+        else { return true }
+        return Loader(core).currentOne(relationship, key, from: source) != nil
+    }
+
+    /// Plans to count members again where some may have come or gone.
+    private mutating func planCounts(_ changes: [QualifiedName: TableChanges]) {
+        for (relationship, known) in loaded.counts where !known.isEmpty {
+            let ends = [relationship.destination, relationship.helper?.entity].compactMap(\.self)
+            let isChanged = ends.contains { lost.contains($0) || changes[$0.name] != nil } || loaded.mustReload
+            let keys = known.keys.filter { key in
+                isChanged
+                    || core.withMap { $0.notes.changedAt(relationship, key) } > known[key]?.askedAt ?? .never
+            }
+            if !keys.isEmpty { counts[relationship] = Array(keys) }
+        }
+    }
+
+    // MARK: Answers
+
+    /// Takes the rows that were read, and finds what they move.
+    mutating func take(_ rows: [EntityRuntime: [ObjectKey: Row]]) throws {
+        for (entity, wanted) in keys {
+            let found = (rows[entity] ?? [:]).filter { wanted.contains($0.key) }
+            self.rows[entity] = found
+            for (key, row) in found {
+                let object = core.liveObject(entity, key)
+                if let object { moveEnds(of: object, to: row) }
+                for relationship in entity.helperEnds where loaded.relationships.contains(relationship) {
+                    for row in [row, object?.storedRow].compactMap(\.self) { try reloadOwner(relationship, of: row) }
+                }
+            }
+        }
+        for (relationship, objects) in reloads {
+            owners[relationship] = objects.compactMap { object in
+                key(relationship, of: object).map { (object, $0) }
+            }
+        }
+    }
+
+    /// Plans to read the relationships of an object that its new row finds by other keys.
+    private mutating func moveEnds(of object: DatabaseObject, to row: Row) {
+        let (old, staged, slots) = object.withState { state in
+            (
+                state.storedRow, state.staging?.columns ?? [],
+                loaded.relationships.filter { relationship in
+                    relationship.source == object.runtime
+                        && (relationship.holdsForeignKey || state.relationships[relationship.slot] != nil)
+                }
+            )
+        }
+        for relationship in slots {
+            let columns = relationship.ownColumns
+            guard columns.contains(where: { !old.hasSameBytes(as: row, at: $0) && !staged.contains($0) }) else {
+                continue
+            }
+            reloads[relationship, default: []].insert(object)
+        }
+    }
+
+    /// Plans to read the set of the owner that a helper's row refers to.
+    private mutating func reloadOwner(_ relationship: RelationshipRuntime, of row: Row) throws {
+        let owner = try core.liveObject(
+            relationship.source, where: relationship.ownColumns, equal: row, relationship.linkColumns)
+        guard let owner, owner.withState({ $0.relationships[relationship.slot] != nil }) else { return }
+        reloads[relationship, default: []].insert(owner)
+    }
+
+    /// The key by which an object's relationship is found, once it has its new row; nil if nothing can be found.
+    private func key(_ relationship: RelationshipRuntime, of object: DatabaseObject) -> ObjectKey? {
+        guard let own = object.key, !own.isTemporary else { return nil }
+        let (stored, shown, staged) = object.withState { ($0.storedRow, $0.row, $0.staging?.columns ?? []) }
+        let isRead = keys[object.runtime]?.contains(own) == true
+        guard let row = isRead ? rows[object.runtime]?[own] : stored else { return nil }
+        // A staged foreign key stays, and is followed.
+        let isStaged = relationship.holdsForeignKey && relationship.ownColumns.contains(where: staged.contains)
+        return (try? relationship.ownKey(isStaged ? shown : row)).flatMap { $0 }
+    }
+
+    /// Takes the members and counts that were read.
+    mutating func take(
+        _ answers: [RelationshipRuntime: LoadedBatch.Builder], _ counts: [RelationshipRuntime: [ObjectKey: Int]]
+    ) {
+        for (relationship, owners) in owners {
+            self.answers[relationship] = answers[relationship]?.part(of: KeyNumbers(owners.map(\.key)))
+        }
+        for (relationship, keys) in self.counts {
+            numbers[relationship] = counts[relationship]?.filter { keys.contains($0.key) }
+        }
+    }
+}

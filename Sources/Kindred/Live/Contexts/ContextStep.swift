@@ -1,0 +1,81 @@
+import KindredPostgres
+import KindredSchema
+
+/// What a step asks the database for all contexts of a model, in the step's transaction.
+struct ContextStep {
+    private let core: ContextCore
+    private let entries: [ContextPlan]
+
+    /// - Parameter cores: contexts of the same model, not none.
+    init(_ cores: [ContextCore], _ changes: [QualifiedName: TableChanges]) {
+        core = cores[0]
+        entries = cores.compactMap { ContextPlan($0, changes) }
+    }
+
+    /// The contexts' plans with all that they need.
+    func plans() async throws -> [ContextPlan] {
+        var plans = entries
+        let rows = try await rows(plans)
+        for place in plans.indices { try plans[place].take(rows) }
+        let answers = try await answers(plans)
+        let counts = try await counts(plans)
+        for place in plans.indices { plans[place].take(answers, counts) }
+        return plans
+    }
+
+    /// The rows of changed keys: one statement for each entity.
+    private func rows(_ plans: [ContextPlan]) async throws -> [EntityRuntime: [ObjectKey: Row]] {
+        var wanted: [EntityRuntime: Set<ObjectKey>] = [:]
+        for plan in plans { wanted.merge(plan.keys) { $0.union($1) } }
+        var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
+        for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) where !keys.isEmpty && !entity.key.isEmpty {
+            let batch = try Array(keys).slices().map { try entity.select($0) }
+            for result in try await core.client.send(batch, entity) {
+                let found = try EntityRows(result, of: entity)
+                for position in 0..<found.count {
+                    let row = try found[position]
+                    if let key = try ObjectKey(row, entity.key) { rows[entity, default: [:]][key] = row }
+                }
+            }
+            count(batch.count)
+        }
+        return rows
+    }
+
+    /// The members of owners whose relationships are asked for again: one statement for each relationship.
+    private func answers(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: LoadedBatch.Builder] {
+        var owners: [RelationshipRuntime: KeyNumbers] = [:]
+        for plan in plans {
+            for (relationship, keys) in plan.ownerKeys {
+                for key in keys { owners[relationship, default: KeyNumbers()].insert(key) }
+            }
+        }
+        var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
+        for (relationship, keys) in owners.sorted(by: { $0.key < $1.key }) {
+            answers[relationship] = try await Loader(core).answer(relationship, keys)
+            count(1)
+        }
+        return answers
+    }
+
+    /// The counts that are asked for again: one statement for each relationship.
+    private func counts(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: [ObjectKey: Int]] {
+        var owners: [RelationshipRuntime: KeyNumbers] = [:]
+        for plan in plans {
+            for (relationship, keys) in plan.counts {
+                for key in keys { owners[relationship, default: KeyNumbers()].insert(key) }
+            }
+        }
+        var counts: [RelationshipRuntime: [ObjectKey: Int]] = [:]
+        for (relationship, keys) in owners.sorted(by: { $0.key < $1.key }) {
+            let numbers = try await MemberCounter(core).counts(.count, of: relationship, keys)
+            counts[relationship] = Dictionary(zip(keys.keys, numbers), uniquingKeysWith: { first, _ in first })
+            count(1)
+        }
+        return counts
+    }
+
+    private func count(_ statements: Int) {
+        core.database.trackingMetrics.withLock { $0.statements += statements }
+    }
+}
