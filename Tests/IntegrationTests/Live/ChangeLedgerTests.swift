@@ -1,6 +1,6 @@
 import Kindred
 import KindredTesting
-import Synchronization
+import TestSupport
 import Testing
 
 private let schema = """
@@ -110,7 +110,7 @@ private let schema = """
             while done < changes / writers {
                 let count = Int.random(in: 1...20, using: &random)
                 let first = Int64(writer) * 10_000_000 + Int64(done)
-                for statement in statements(first, count, writer, canPrepare, &random) {
+                for statement in statements(first, count, of: writer, canPrepare: canPrepare, using: &random) {
                     try await connection.query("\(unsafeRaw: statement)")
                 }
                 done += count
@@ -121,7 +121,7 @@ private let schema = """
 
     /// A transaction of some insertions, and of changes of the writer's own accounts.
     private static func statements(
-        _ first: Int64, _ count: Int, _ writer: Int, _ canPrepare: Bool, _ random: inout SeededGenerator
+        _ first: Int64, _ count: Int, of writer: Int, canPrepare: Bool, using random: inout SeededGenerator
     ) -> [String] {
         var texts = ["BEGIN"]
         for number in 0..<Int64(count) {

@@ -25,7 +25,7 @@ extension DatabaseContext {
     /// only referenced (`FOR KEY SHARE`) do not count, nor do locks of the task's own transaction. What it says may be over
     /// when it returns.
     ///
-    /// Throws `KindredError`: `.foreignContext`, `.notStored`, `.objectDeleted` and `.readOnly` before anything is sent,
+    /// Throws `KindredError`: `.foreignContext`, `.notStored` and `.objectDeleted` before anything is sent,
     /// `.accessDenied` if the role may not update the rows.
     public func lockedObjects<Object: DatabaseObject>(
         among objects: [Object], fileID: String = #fileID, line: Int = #line

@@ -15,25 +15,29 @@ struct LockedRows {
         guard !objects.isEmpty else { return [] }
         for object in objects {
             try core.requireOwn(object)
-            try object.requireLive()
-            _ = try object.requireKey()
+            _ = try key(of: object)
         }
         do {
             return try await core.client.withTransaction { _ in
-                var locked: Set<DatabaseObject> = []
-                for (entity, objects) in grouped(objects) { try await find(objects, entity, &locked) }
+                var found: Set<DatabaseObject> = []
+                for (entity, objects) in grouped(objects) { found.formUnion(try await locked(objects, entity)) }
                 // What was locked to find this out is unlocked by the rollback.
-                throw Answer(locked: locked)
+                throw Answer(locked: found)
             }
         } catch let answer as Answer {
             return answer.locked
         }
     }
 
-    private func find(
-        _ objects: [DatabaseObject], _ entity: EntityRuntime, _ locked: inout Set<DatabaseObject>
-    ) async throws {
-        let owners = Dictionary(try objects.map { (try $0.requireKey(), $0) }, uniquingKeysWith: { first, _ in first })
+    /// The key of an object's row; of one that is only shown, too.
+    private func key(of object: DatabaseObject) throws -> ObjectKey {
+        try object.requireLive()
+        guard let key = object.key, !key.isTemporary else { throw object.notStored }
+        return key
+    }
+
+    private func locked(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<DatabaseObject> {
+        let owners = Dictionary(try objects.map { (try key(of: $0), $0) }, uniquingKeysWith: { first, _ in first })
         var skipped = Set(owners.keys)
         for keys in Array(owners.keys).slices() {
             let result = try await core.client.execute(try LockStatements.free(entity, keys), for: entity.name)
@@ -41,8 +45,6 @@ struct LockedRows {
                 if let key = try ObjectKey(result, row, Array(entity.key.indices)) { skipped.remove(key) }
             }
         }
-        for key in try await Fetcher(core).storedKeys(among: Array(skipped), of: entity) {
-            if let object = owners[key] { locked.insert(object) }
-        }
+        return Set(try await Fetcher(core).storedKeys(among: Array(skipped), of: entity).compactMap { owners[$0] })
     }
 }
