@@ -4,12 +4,13 @@ SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-f
 PEERS = Benchmarks/.build/peers
 
 LIVE_AGENT = $(CURDIR)/Benchmarks/.build/release/LiveAgent
+LIVE_PROGRAM = --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}'
 
 # Optimized, for tests that make millions of values.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-oracle long \
-	round-trips fuzz sbom docs api-breakage examples
+.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-agent live-oracle \
+	live-figures long round-trips fuzz sbom docs api-breakage examples
 
 all: lint test
 
@@ -66,11 +67,16 @@ bench-live:
 
 # The oracle of live requests stands outside of the repository: make live-oracle ORACLE=folder BATCHES=200 ARGS='--seed 7'
 # With LIVE_PREPARED=0 in the environment no transaction can be prepared, and readers are woken by NOTIFY.
-live-oracle:
+live-oracle: live-agent
+	$(ORACLE)/live oracle.py $(LIVE_PROGRAM) --batches $(or $(BATCHES),200) $(ARGS)
+
+# Its figures: make live-figures ORACLE=folder ARGS='--part latency'
+live-figures: live-agent
+	$(ORACLE)/live figures.py $(LIVE_PROGRAM) --durable $(ARGS)
+
+live-agent:
 	@test -n "$(ORACLE)" || { echo "ORACLE= names the oracle's folder" >&2; exit 2; }
 	swift build --configuration release --package-path Benchmarks --product LiveAgent
-	$(ORACLE)/live oracle.py --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}' \
-		--batches $(or $(BATCHES),200) $(ARGS)
 
 docs:
 	@bin/docs

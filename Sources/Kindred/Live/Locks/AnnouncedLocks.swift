@@ -43,7 +43,7 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
                     let update = LockUpdate(now, since: held)
                     held = now
                     if let update { return update }
-                } catch  where error.isPassing {
+                } catch let failure where failure.isPassing && !core.client.isInTransaction {
                     await watch.wait(pace.afterFailure())
                     continue
                 }
