@@ -12,7 +12,7 @@ private let schema = """
 ///
 /// A million changes and 200 cuts where long tests are on. Savepoints, rollbacks and, where the server takes them, prepared
 /// transactions are among the writers' ways to write.
-@Suite(.database(.sql(schema), timeLimit: .seconds(3_600))) struct ChangeLedgerTests {
+@Suite(.database(.sql(schema), timeLimit: .seconds(3_600))) struct ChangeBooksTests {
     private static let writers = 64
     private static let changes = LongTests.areOn ? 1_000_000 : 4_000
     private static let cuts = LongTests.areOn ? 200 : 8
