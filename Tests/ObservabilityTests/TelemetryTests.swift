@@ -138,4 +138,26 @@ private enum Systems {
             #expect(meters.first { $0.label == "db.client.connection.max" }?.values.last == 10)
         }
     }
+
+    @Test(.database(.sql(schema))) func whatFollowsChangesIsMeasured() async throws {
+        try await withDatabase { database, name in
+            let telemetry = database.addTelemetry()
+            try await database.tracking.install()
+            try await database.tracking.enable("book")
+            let changes = try await database.makeContext().changes(of: "book")
+            try await database.query("TRUNCATE book")
+            try await database.tracking.catchUp()
+            // A step is reported with a statement after it.
+            try await database.query("SELECT 1")
+            telemetry.cancel()
+            let here = ("db.namespace", name)
+            let meters = Systems.metrics.meters.filter { $0.dimensions.contains { $0 == here } }
+            let counters = Systems.metrics.counters.filter { $0.dimensions.contains { $0 == here } }
+            #expect(meters.first { $0.label == "kindred.tracking.subscribers" }?.values.last == 1)
+            #expect(counters.contains { $0.label == "kindred.tracking.readings" && $0.totalValue > 0 })
+            let gaps = counters.first { $0.label == "kindred.tracking.gaps" }
+            #expect(gaps?.dimensions.contains { $0 == ("kindred.tracking.reason", "bulk") } == true)
+            withExtendedLifetime(changes) {}
+        }
+    }
 }

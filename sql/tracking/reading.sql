@@ -92,7 +92,12 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     cursor pg_snapshot;
 BEGIN
-    PERFORM kindred.tracking_identity();
+    -- What came with a dump was told elsewhere.
+    IF EXISTS (SELECT FROM kindred.tracking_identity() AS i, kindred.tracking_state AS s
+        WHERE (s.system, s.database) <> (i.system, i.database))
+    THEN
+        PERFORM kindred.tracking_prune();
+    END IF;
     PERFORM kindred.tracking_attend();
     cursor := pg_current_snapshot();
     PERFORM kindred.tracking_flush();

@@ -59,7 +59,8 @@ BEGIN
     LOCK TABLE kindred.tracking_state IN EXCLUSIVE MODE;
     LOCK TABLE kindred.tracking_outbox_0, kindred.tracking_outbox_1 IN ACCESS EXCLUSIVE MODE;
     TRUNCATE kindred.tracking_outbox_0, kindred.tracking_outbox_1;
-    UPDATE kindred.tracking_state SET epoch = gen_random_uuid(), turn = turn + 1, turned_at = clock_timestamp(), settled_at = NULL, settled = NULL,
-        horizon = pg_current_snapshot(), returned = NULL;
+    UPDATE kindred.tracking_state SET epoch = gen_random_uuid(), system = i.system, database = i.database, turn = turn + 1,
+        turned_at = clock_timestamp(), settled_at = NULL, settled = NULL, horizon = pg_current_snapshot(), returned = NULL
+    FROM kindred.tracking_identity() AS i;
     PERFORM setval('kindred.tracking_turn', (SELECT turn FROM kindred.tracking_state));
 END $$;

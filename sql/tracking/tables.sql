@@ -31,6 +31,9 @@ CREATE TABLE IF NOT EXISTS kindred.tracking_state (
     compatible integer NOT NULL,
     -- Cursors are good for one epoch: from the installation, or the last time that the outbox was emptied, on.
     epoch uuid NOT NULL DEFAULT gen_random_uuid(),
+    -- Whose numbers of transactions the outbox has; a dump takes it to other servers and databases.
+    system bigint NOT NULL,
+    database oid NOT NULL,
     -- How long a record stays after it could be read; it may be up to twice as long.
     retention interval NOT NULL DEFAULT '1 hour',
     -- The turn as readers' snapshots see it, and when it began.
@@ -71,6 +74,9 @@ CREATE TABLE IF NOT EXISTS kindred.tracking_consumer (
     name text PRIMARY KEY,
     epoch uuid NOT NULL,
     cursor pg_snapshot NOT NULL,
+    -- Where the cursor is of: a dump takes it to other servers and databases, whose numbers of transactions are others.
+    system bigint NOT NULL,
+    database oid NOT NULL,
     -- How long records wait for it after it was last heard of.
     hold interval NOT NULL,
     acknowledged_at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -123,7 +129,8 @@ CREATE SEQUENCE IF NOT EXISTS kindred.tracking_sleeper MINVALUE 0 START 0;
 -- A number to write, so that a commit has something to flush.
 CREATE SEQUENCE IF NOT EXISTS kindred.tracking_flushed;
 
-INSERT INTO kindred.tracking_state (version, compatible) VALUES (1, 1)
+INSERT INTO kindred.tracking_state (version, compatible, system, database)
+SELECT 1, 1, c.system_identifier, d.oid FROM pg_control_system() AS c, pg_database AS d WHERE d.datname = current_database()
 ON CONFLICT (only_row) DO UPDATE SET version = 1, compatible = 1;
 
 SELECT setval('kindred.tracking_turn', 0) WHERE pg_sequence_last_value('kindred.tracking_turn'::regclass) IS NULL;

@@ -74,6 +74,35 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
         }
     }
 
+    @Test func aCursorThatCameWithADumpIsOfNoUse() async throws {
+        try await withFollowedTables("person") { _, context, other in
+            _ = try await context.changes(of: ["person"], consumer: "index")
+            try await other.query("UPDATE kindred.tracking_consumer SET system = system + 1")
+            var batches = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
+            let first = try #require(try await batches.next())
+            #expect(first.reason == .foreignCursor && first.everything.map(\.name) == ["person"])
+            try await first.acknowledge()
+            batches = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
+            try await other.query("INSERT INTO person VALUES (1)")
+            #expect(try await ids(batches.next()) == [.integer(1)])
+        }
+    }
+
+    @Test func recordsThatCameWithADumpAreNotTold() async throws {
+        try await withFollowedTables("person") { database, context, other in
+            try await other.query("INSERT INTO person VALUES (1)")
+            // Of a server that had more transactions.
+            try await other.query("UPDATE kindred.tracking_outbox_0 SET xid = '4000000000'")
+            try await other.query("UPDATE kindred.tracking_state SET system = system + 1")
+            var changes = try await context.changes(of: "person").makeAsyncIterator()
+            try await other.query("INSERT INTO person VALUES (2)")
+            #expect(try await changes.seen(database) == .inserted("person 2"))
+            #expect(
+                try await other.value("SELECT count(*) FROM kindred.tracking_outbox_0 WHERE xid = '4000000000'")
+                    == .integer(0))
+        }
+    }
+
     @Test func changesOfOtherTablesMoveAConsumerOn() async throws {
         try await withFollowedTables("person") { _, context, other in
             // A hold of a second: after a quarter of one it says that it is there.

@@ -129,7 +129,7 @@ private let schema = """
             let gone = QualifiedName(schema: "public", name: "gone")
             for statement in [
                 TrackingStatements.enable(gone), TrackingStatements.disable(gone),
-                TrackingStatements.statements(for: gone),
+                TrackingStatements.statements(toEnable: gone), TrackingStatements.statements(toDisable: gone),
             ] {
                 let error = await expectPostgresError(.server) { try await other.query(statement) }
                 #expect(error?.sqlState == .undefinedTable)

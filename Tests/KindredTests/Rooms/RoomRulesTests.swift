@@ -103,6 +103,20 @@ import Testing
         #expect(Self.extensionExceptions.count <= 2)
     }
 
+    /// What only the graph calls, whose door for rows is `accept`.
+    private static let notingNames: Set<String> = [
+        "noteRow", "noteDeleted", "noteStored", "noteRead", "setNewerRow", "forgetNotes", "noteMoved",
+        "noteUnknownRows",
+    ]
+
+    @Test func rowsComeInByOneDoor() {
+        let found = Self.files.filter { !$0.path.hasPrefix("Graph/") }.flatMap { file in
+            file.tokens.filter { $0.kind == .word && Self.notingNames.contains($0.text) }
+                .map { "\(file.path):\($0.line) uses \($0.text)" }
+        }
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
     @Test func exceptionsAreFewAndNeeded() {
         let needed = Set((Self.upwardUses + Self.connectionUses).compactMap(Self.exception))
         #expect(Self.exceptions.filter { !needed.contains($0) }.map(\.name) == [])

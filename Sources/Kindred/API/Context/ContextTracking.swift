@@ -4,15 +4,15 @@ public enum ContextTracking: Sendable, Hashable {
     case none
     /// Objects follow the database by themselves, soon after each commit.
     ///
-    /// Loaded objects, sets, counts and to-one ends are up to date without a statement at the time of reading. One statement
-    /// for each entity reads the changed rows for all contexts of the process. Staged values stay; a save compares with the
-    /// version that the row had when the first of them was staged. An object whose row was deleted says so for good: if
-    /// the row comes back, it is a new object. What a running transaction of the context has changed follows after its
-    /// end.
+    /// Loaded objects, sets, counts and to-one ends are up to date without a statement at the time of reading. One
+    /// statement for each entity reads the changed rows for all contexts of the process. Staged values stay; a save
+    /// compares with the version that the row had when the first of them was staged. An object whose row was deleted
+    /// says so for good: if the row comes back, it is a new object. What a running transaction of the context has
+    /// changed follows after its end.
     ///
     /// The changes of every table that the context reads must be recorded: `database.tracking.enable`. Otherwise a load
-    /// throws `KindredError` `.trackingNotEnabled`, which names the table; views cannot be followed. Where it is
-    /// unknown which rows have changed, as after a bulk statement, everything loaded of the entity is read again at once.
+    /// throws `KindredError` `.trackingNotEnabled`, which names the table; views cannot be followed. Where it is unknown
+    /// which rows have changed, as after a bulk statement, everything loaded of the entity is read again at once.
     /// `database.tracking.catchUp()` waits for everything that was committed before.
     ///
     /// The context holds no objects: those that the program holds follow.

@@ -1,15 +1,17 @@
 import KindredPostgres
-import Synchronization
 
 /// Changes of an entity's rows that others have committed, with the rows as one snapshot of the database has them.
 ///
-/// Each key stands in one of the lists.
+/// Each key stands in one of the lists. Reads of the context may have seen states between this snapshot and the one
+/// before, and later ones.
 struct CommittedChanges: Sendable {
     let entity: EntityRuntime
-    /// Rows with new keys: nobody has read another row with such a key.
+    /// Rows that were inserted, and whose foreign keys and position have not changed since.
     var inserted: [Row] = []
-    /// Rows that have changed, or may have.
+    /// Rows that have changed, but not in foreign keys or in the position.
     var updated: [Row] = []
+    /// Rows whose foreign keys or position have changed, or may have.
+    var moved: [Row] = []
     /// The keys of rows that are gone.
     var deleted: [ObjectKey] = []
     /// Whether more rows have changed, unknown which.
@@ -21,9 +23,10 @@ extension ContextCore {
     ///
     /// Objects show their new rows and keep staged values, based on the rows that these were staged on. Objects of
     /// deleted rows are deleted for good, without their staged values. Loaded sets and to-one ends follow at their next
-    /// use, where the rows tell what became of them; counts are asked for again, and so are many-to-many sets that a
-    /// row joins which is not in memory. A row that the context knows changes nothing. Where it is unknown which rows
-    /// have changed, everything loaded of the entity is stale.
+    /// use, where the rows tell what became of them; counts are asked for again where a row came or may have gone, and
+    /// so are many-to-many sets that a row joins which is not in memory. Rows that the context knows, such as those that
+    /// it has written itself, change nothing that it shows. Where it is unknown which rows have changed, everything
+    /// loaded of the entity is stale.
     ///
     /// Answers that are still on their way lose to these changes. To be called outside of transactions, when
     /// all changes of a snapshot have been read.
@@ -37,10 +40,13 @@ extension ContextCore {
         for key in changes.deleted where try !acceptCommitted(deletionOf: key, of: entity, askedAt: askedAt) {
             doubtful.insert(key)
         }
-        for (rows, areNew) in [(changes.inserted, true), (changes.updated, false)] {
+        let kinds: [(rows: [Row], kind: CommittedRow.Kind)] = [
+            (changes.inserted, .inserted), (changes.updated, .updated), (changes.moved, .moved),
+        ]
+        for (rows, kind) in kinds {
             for row in rows {
                 guard let key = try ObjectKey(row, entity.key) else { continue }
-                let change = CommittedRow(entity: entity, key: key, row: row, isNew: areNew, askedAt: askedAt)
+                let change = CommittedRow(entity: entity, key: key, row: row, kind: kind, askedAt: askedAt)
                 if try !acceptCommitted(change) { doubtful.insert(key) }
             }
         }
@@ -54,22 +60,22 @@ extension ContextCore {
     private func acceptCommitted(_ change: CommittedRow) throws -> Bool {
         let (entity, key, row) = (change.entity, change.key, change.row)
         if let object = liveObject(entity, key) {
-            // Loaded sets may have an older row than an object that was only read.
-            let isElsewhere = !change.isNew && !object.withState { $0.isNewer }
             try accept(row, for: object, from: .committed(change.askedAt))
             guard object.withState({ $0.storedRow.hasSameBytes(as: row) }) else { return false }
-            if isElsewhere { note { map, time in map.notes.noteMoved(entity, key, at: time) } }
-            return true
+        } else {
+            guard !isWritten(key, of: entity), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
+            else { return false }
         }
-        if isWritten(key, of: entity) { return false }
-        let outcome = withMap { map in
-            let time = tick()
-            let outcome = map.notes.noteCommitted(change, at: time)
-            if outcome == .taken { notedAt.store(time, ordering: .releasing) }
-            return outcome
+        if change.kind == .updated { return true }
+        // Also of a known row: that it was read tells nothing to sets which were loaded before.
+        note { map, time in map.notes.noteMoved(entity, key, at: time) }
+        if change.kind == .moved {
+            noteLeft(entity)
+            // It may have left a pair.
+            if !entity.namesPairs { for relationship in entity.helperEnds { noteAllStale(relationship) } }
         }
-        if outcome == .taken { noteRow(row, of: entity, key, isByOthers: true) }
-        return outcome != .doubtful
+        noteRow(row, of: entity, key, isByOthers: true)
+        return true
     }
 
     /// Whether the row is known to be gone or its deletion was taken, and not left out.
@@ -81,23 +87,26 @@ extension ContextCore {
                 !journals.others(than: journal).contains(where: { $0.hasRecorded(object) })
             else { return false }
             try accept(deletionOf: object, by: .others)
+            noteLeft(entity)
             return true
         }
         if isWritten(key, of: entity) { return false }
         let former = withMap { $0.notes.newerRow(entity, key) }
         if let former, former.changedAt > askedAt { return false }
-        if withMap({ $0.notes.isDeleted(entity, key, since: .never) }) { return true }
-        note { map, time in
-            map.notes.noteDeleted(entity, key, at: time)
-            // Which owners it has left is unknown: their members are counted again.
-            map.notes.noteMoved(entity, nil, at: time)
-        }
+        // Also of a row that is known to be gone: it may have been there again for a while.
+        note { map, time in map.notes.noteDeleted(entity, key, at: time) }
+        noteLeft(entity)
         if let row = former?.row ?? helperRow(entity, key) {
             noteRow(row, of: entity, key, isDeletion: true, isByOthers: true)
         } else {
             for relationship in entity.helperEnds { noteAllStale(relationship) }
         }
         return true
+    }
+
+    /// Notes that a row has left owners that are not certain: members are counted again.
+    private func noteLeft(_ entity: EntityRuntime) {
+        note { map, time in map.notes.noteLeft(entity, at: time) }
     }
 
     /// Whether a running transaction has written the row of a key without an object.
@@ -108,9 +117,7 @@ extension ContextCore {
 
     /// A helper's row with nothing but its key, if that names both ends of the pair.
     private func helperRow(_ entity: EntityRuntime, _ key: ObjectKey) -> Row? {
-        guard !entity.helperEnds.isEmpty,
-            entity.helperEnds.allSatisfy({ $0.linkColumns.allSatisfy(entity.key.contains) })
-        else { return nil }
+        guard !entity.helperEnds.isEmpty, entity.namesPairs else { return nil }
         var cells = RowCells()
         for (column, value) in zip(entity.key, key.values) {
             guard (try? cells.set(value, at: column, of: entity, types)) != nil else { return nil }
@@ -130,39 +137,41 @@ extension ContextCore {
     }
 }
 
+extension EntityRuntime {
+    /// Whether the key of a helper's row tells which rows it pairs.
+    fileprivate var namesPairs: Bool { helperEnds.allSatisfy { $0.linkColumns.allSatisfy(key.contains) } }
+}
+
 /// A row that others have committed.
 struct CommittedRow {
+    /// What has become of a row, as in the lists of ``CommittedChanges``.
+    enum Kind {
+        case inserted
+        case updated
+        case moved
+    }
+
     let entity: EntityRuntime
     let key: ObjectKey
     let row: Row
-    /// Whether the key is new.
-    let isNew: Bool
+    let kind: Kind
     /// A time before its snapshot.
     let askedAt: ContextTime
-
-    /// What has become of it.
-    enum Outcome {
-        case known
-        case taken
-        /// The context's row is perhaps the later one.
-        case doubtful
-    }
 }
 
 extension RowNotes {
-    /// Keeps a row without an object that others have committed.
-    mutating func noteCommitted(_ change: CommittedRow, at time: ContextTime) -> CommittedRow.Outcome {
+    /// Keeps a row without an object that others have committed, unless the context may have a later one.
+    mutating func noteCommitted(_ change: CommittedRow, at time: ContextTime) -> Bool {
         let (entity, key) = (change.entity, change.key)
-        if isDeleted(entity, key, since: change.askedAt) { return .doubtful }
-        let wasDeleted = isDeleted(entity, key, since: .never)
-        let former = newerRow(entity, key)
-        let isKnown = former?.row.hasSameBytes(as: change.row) == true
-        if let former, !isKnown, former.changedAt > change.askedAt { return .doubtful }
+        if isDeleted(entity, key, since: change.askedAt) { return false }
+        if let newer = newerRow(entity, key), newer.changedAt > change.askedAt,
+            !newer.row.hasSameBytes(as: change.row)
+        {
+            return false
+        }
+        // Also of a known row: answers that were asked before and have an older one lose to it.
         setNewerRow(NewerRow(row: change.row, changedAt: time), entity, key)
-        if isKnown, !wasDeleted { return .known }
         noteStored(entity, key)
-        // An answer may have it at an owner that it has left.
-        if !change.isNew || wasDeleted { noteMoved(entity, key, at: time) }
-        return .taken
+        return true
     }
 }

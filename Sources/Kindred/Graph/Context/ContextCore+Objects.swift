@@ -102,15 +102,18 @@ extension ContextCore {
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
     private func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
     {
-        let (entity, writing) = (object.runtime, writing)
+        let entity = object.runtime
+        guard map.notes.hasNotes(entity) else { return }
+        let (writing, sentAt) = (writing, object.withState { $0.seenAt })
         // An answer that was on its way when the row was deleted.
-        if map.notes.isDeleted(entity, key, since: askedAt, in: journal?.scope.root) {
+        if map.notes.isDeleted(entity, key, since: sentAt, in: journal?.scope.root) {
             object.withState { $0.status = .deleted }
             return map.remove(object, entity, key)
         }
-        if map.notes.mayHaveChanged(entity, since: askedAt) {
-            object.withState { $0.becomeStale(at: askedAt) }
+        if map.notes.mayHaveChanged(entity, since: sentAt) {
+            object.withState { $0.becomeStale(at: sentAt) }
             undone.add(1, ordering: .acquiringAndReleasing)
+            following?.mustCheck(at: now)
         }
         guard let replaced = map.notes.tellNotes(to: object, key, askedAt: askedAt, in: writing?.scope) else { return }
         writing?.recordNewerRow(replaced, object.runtime, key, in: self)

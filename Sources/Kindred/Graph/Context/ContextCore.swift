@@ -90,6 +90,7 @@ package final class ContextCore: Sendable {
                 let time = clock.tick()
                 map.notes.forgetNotes(of: entity, at: time)
                 notedAt.store(time, ordering: .releasing)
+                following?.mustCheck(at: time)
             }
             return try body(&map)
         }

@@ -20,4 +20,7 @@ public struct TrackingMetrics: Sendable, Hashable {
     public var statements = 0
     /// How often changes were told without naming rows, by reason.
     public var gaps: [String: Int] = [:]
+
+    /// Nothing has been counted.
+    public init() {}
 }

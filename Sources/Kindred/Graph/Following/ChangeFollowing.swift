@@ -2,7 +2,7 @@ import KindredPostgres
 import Synchronization
 
 /// Brings the database's changes to contexts.
-protocol ChangeFeed: AnyObject, Sendable {
+protocol ContextFeed: AnyObject, Sendable {
     /// Returns once changes of the entities' rows reach a context from now on.
     ///
     /// - Throws: `KindredError` `.trackingNotEnabled` with the names of tables whose changes are not recorded.
@@ -11,7 +11,7 @@ protocol ChangeFeed: AnyObject, Sendable {
     /// Asks for changes soon: a context has something to ask for again.
     func askForStep()
 
-    /// Called when a context is gone.
+    /// Called when a context is gone, under any lock.
     func contextEnded()
 }
 
@@ -43,8 +43,8 @@ final class ChangeFollowing: Sendable {
         var preparedAt: ContextTime = .never
         /// Whether everything in memory is to be asked for again, as nothing was followed for a while.
         var mustReload = false
-        /// Whether something in memory may have become stale without changes by others.
-        var mustCheck = false
+        /// When something in memory may last have become stale without a note that says so; never if nothing has.
+        var checkAt: ContextTime = .never
         /// The notes that were checked.
         var checked = NoteStamp()
         /// Why changes no longer reach the context.
@@ -60,20 +60,18 @@ final class ChangeFollowing: Sendable {
     /// Whether the running code takes others' changes, so that its notes are not the context's own.
     @TaskLocal static var isTakingChanges = false
 
-    let feed: any ChangeFeed
+    let feed: any ContextFeed
     private let state = RankedMutex(State(), .leaf)
     /// The time of the last note on a change by the context itself.
     private let ownNotedAt = Atomic(ContextTime.never)
     private let wasStarted = Atomic(false)
 
-    init(_ feed: any ChangeFeed) {
+    init(_ feed: any ContextFeed) {
         self.feed = feed
     }
 
     deinit {
-        guard wasStarted.load(ordering: .relaxed) else { return }
-        // Not here: it may run under any lock.
-        Task.detached { [feed] in feed.contextEnded() }
+        if wasStarted.load(ordering: .relaxed) { feed.contextEnded() }
     }
 
     func withState<T: Sendable>(_ body: (inout sending State) throws -> sending T) rethrows -> T {
@@ -136,8 +134,8 @@ final class ChangeFollowing: Sendable {
     }
 
     /// Asks for what may be stale to be looked for, and read again.
-    func mustCheck() {
-        state.withLock { $0.mustCheck = true }
+    func mustCheck(at time: ContextTime) {
+        state.withLock { $0.checkAt = time }
         feed.askForStep()
     }
 
@@ -154,7 +152,10 @@ final class ChangeFollowing: Sendable {
     /// Called when the context has written a row: others may have changed it before the answer came.
     func wrote(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         if Self.isTakingChanges { return }
-        state.withLock { $0.doubtful[entity, default: [:]][key] = time }
+        state.withLock { state in
+            guard state.entities.contains(entity) else { return }
+            state.doubtful[entity, default: [:]][key] = time
+        }
     }
 
     /// Called for a row that an answer brought, and that had no object.

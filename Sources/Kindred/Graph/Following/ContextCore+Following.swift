@@ -27,7 +27,7 @@ extension ContextCore {
         keep(.one(LoadedOne(foreignKey: key, member: member, batch: batch)), relationship, of: owner)
     }
 
-    /// Notes that the context has written a row, also if it is gone now: others may have changed it before the answer came.
+    /// Notes that the context has written a row, or deleted it: others may have changed it before the answer came.
     func noteWritten(_ entity: EntityRuntime, _ key: ObjectKey) {
         guard let following, !key.isTemporary else { return }
         following.wrote(entity, key, at: now)
@@ -49,6 +49,12 @@ extension ContextCore {
 
 // What is asked for again, so that it can be read without a statement.
 extension ContextCore {
+    /// Marks all answers with rows of an entity as stale, because some have changed that are not named; its objects
+    /// have been read again.
+    func loseAnswers(of entity: EntityRuntime) {
+        note { map, time in map.notes.noteUnknownRows(entity, at: time) }
+    }
+
     /// The loaded relationships of objects in memory, by relationship, where a predicate holds.
     func loadedOwners(
         where predicate: (RelationshipRuntime) -> Bool

@@ -3,6 +3,9 @@ import KindredPostgres
 /// Notes on an entity's rows without knowing which.
 struct LostRows: Sendable {
     /// When rows were last deleted that have no objects: counts, and answers that a group shares, lack that.
+    ///
+    /// Apart from `staleSince`, because the answers that owners keep are corrected by key: after such a deletion they are
+    /// shown without a statement, and a rollback leaves them valid.
     var lostAt: ContextTime = .never
     /// When rows may last have changed otherwise: every answer with rows of the entity is stale.
     var staleSince: ContextTime = .never
@@ -61,8 +64,8 @@ extension RowNotes {
     /// The last change in an owner's relationship or at its other end: counts, which no note corrects, are stale before.
     func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
         if !isNoted { return .never }
-        let movedAt = tables.place(relationship.destination.index).map { tables[$0].movedAt } ?? .never
-        let time = max(lostAt(relationship), movedAt, staleSince(relationship, owner))
+        let leftAt = tables.place(relationship.destination.index).map { tables[$0].leftAt } ?? .never
+        let time = max(lostAt(relationship), leftAt, staleSince(relationship, owner))
         guard let place = tables.place(relationship.source.index) else { return time }
         return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? .never)
     }

@@ -37,10 +37,12 @@ struct RowNotes {
         /// Changes in relationships of this entity's rows, by slot.
         var logs: [Int: RelationshipLog] = [:]
         var lostRows = LostRows()
-        /// Rows that others have changed, which answers may have at owners that they have left.
+        /// Rows that others have stored or moved, which answers may have at former owners.
         var moved: [ObjectKey: ContextTime] = [:]
-        /// When others last changed or deleted a row whose owner was unknown.
+        /// The time of the last of these.
         var movedAt: ContextTime = .never
+        /// When others last took a row from an owner that is not certain: counts are stale.
+        var leftAt: ContextTime = .never
         /// When others last changed rows, unknown which.
         var unknownAt: ContextTime = .never
         /// Rows whose relationships are all stale, because the row was to be read again.
@@ -319,16 +321,20 @@ struct RowNotes {
 
     // MARK: Others' changes
 
-    /// Notes that others have changed a row, whose owner was unknown; nil for a deleted one.
-    mutating func noteMoved(_ entity: EntityRuntime, _ key: ObjectKey?, at time: ContextTime) {
+    /// Notes that others have stored or moved a row.
+    mutating func noteMoved(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         let place = placeToNote(entity)
-        tables[place].movedAt = time
-        guard let key else { return }
         tables[place].moved[key] = time
+        tables[place].movedAt = time
         if tables[place].moved.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// The rows that others have changed after a time, and that may have left their owners.
+    /// Notes that others have taken a row from an owner that is not certain.
+    mutating func noteLeft(_ entity: EntityRuntime, at time: ContextTime) {
+        tables[placeToNote(entity)].leftAt = time
+    }
+
+    /// The rows that others have stored or moved after a time: answers may have them at former owners.
     func movedKeys(_ entity: EntityRuntime, since time: ContextTime) -> [ObjectKey] {
         guard let place = tables.place(entity.index), tables[place].movedAt > time else { return [] }
         return tables[place].moved.filter { $0.value > time }.map(\.key)

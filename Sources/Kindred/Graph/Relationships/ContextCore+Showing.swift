@@ -49,6 +49,9 @@ extension ContextCore {
     }
 
     /// The members of an answer whose rows are stale, if all of them have objects: these rows become the answer.
+    ///
+    /// Saves the statement that a stale scope would cost where a program holds all of a set's objects, as after a
+    /// deletion whose further effects are unknown.
     private func heldMembers(
         _ shown: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
     ) -> LoadedMembers? {

@@ -6,6 +6,8 @@ struct ChangeBatch: Sendable {
     let cursor: ChangeCursor
     /// The changes by table: of a partition by its root, of a table that inherits also by its parents.
     let changes: [QualifiedName: TableChanges]
+    /// The keys of rows that came and went: only who reads at other times than the cursors' may have seen them.
+    var passed: [QualifiedName: Set<ObjectKey>] = [:]
 }
 
 /// The changes of one table in a batch: each key once, with the net effect on its row.

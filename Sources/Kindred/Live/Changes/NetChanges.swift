@@ -139,6 +139,20 @@ struct NetChanges {
         return found
     }
 
+    /// The keys of rows that came and went: who reads at other times than the cursors' may have seen them.
+    ///
+    /// Uncertain keys are among them.
+    func passedKeys() -> [QualifiedName: Set<ObjectKey>] {
+        tables.compactMapValues { table in
+            let keys = table.entries.compactMap { key, entry in
+                var entry = entry
+                entry.endTransaction()
+                return entry.wasThere != true && entry.total <= 0 ? key : nil
+            }
+            return keys.isEmpty ? nil : Set(keys)
+        }
+    }
+
     /// The net effects.
     ///
     /// - Parameter present: of the uncertain keys those whose rows are there.

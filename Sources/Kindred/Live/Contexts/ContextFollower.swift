@@ -5,7 +5,7 @@ import Synchronization
 /// Brings changes to the contexts of a database that follow them: one subscriber for all.
 ///
 /// A context enters before its first query, and is not held.
-final class ContextFollower: ChangeFeed, ChangeSubscriber {
+final class ContextFollower: ContextFeed, ChangeSubscriber {
     private struct Entry {
         weak var core: ContextCore?
     }
@@ -115,12 +115,12 @@ final class ContextFollower: ChangeFeed, ChangeSubscriber {
             let mayBeOld =
                 runtime !== reader.database.runtime || changes.values.contains { $0.gap == .schemaChanged }
             guard mayBeOld else {
-                plans += try await ContextStep(cores, changes).plans()
+                plans += try await ContextStep(cores, batch).plans()
                 continue
             }
             // The model of these contexts may no longer fit: that concerns no others.
             do {
-                plans += try await client.withTransaction { _ in try await ContextStep(cores, changes).plans() }
+                plans += try await client.withTransaction { _ in try await ContextStep(cores, batch).plans() }
             } catch  where error.meansNewSchema {
                 for core in cores { core.following?.end(error) }
                 state.withLock { state in
@@ -173,7 +173,7 @@ extension ContextCore {
         guard let following, !isBesideTransaction else { return false }
         let stamp = noteStamp
         return following.withState { state in
-            state.mustReload || state.mustCheck || !state.doubtful.isEmpty || state.checked != stamp
+            state.mustReload || state.checkAt > .never || !state.doubtful.isEmpty || state.checked != stamp
         }
     }
 }

@@ -29,7 +29,7 @@ extension ContextPlan {
         try acceptRows(&doubt)
         if !answers.isEmpty, try !keepAnswers(since: start, doubt) { doubt.owners = ownerKeys.mapValues { Set($0) } }
         if !numbers.isEmpty, !keepCounts(since: start, doubt) { doubt.counts = counts.mapValues { Set($0) } }
-        finish(doubt, since: start)
+        finish(doubt)
     }
 
     /// The relationships and counts that the context itself has changed since the snapshot, and the time of this.
@@ -55,7 +55,7 @@ extension ContextPlan {
 
     /// Takes rows and deletions; what is not named becomes stale.
     private func acceptRows(_ doubt: inout Doubt) throws {
-        for (entity, wanted) in keys.sorted(by: { $0.key < $1.key }) {
+        for (entity, wanted) in keys.sorted(by: { $0.key < $1.key }) where !wanted.isEmpty {
             var changes = CommittedChanges(entity: entity)
             let found = rows[entity] ?? [:]
             for key in wanted {
@@ -63,16 +63,17 @@ extension ContextPlan {
                     changes.deleted.append(key)
                     continue
                 }
-                if inserted[entity]?.contains(key) == true {
-                    changes.inserted.append(row)
-                } else {
+                if unmoved[entity]?.contains(key) == true {
                     changes.updated.append(row)
+                } else {
+                    // A new row too: it may have moved since, and been read before that.
+                    changes.moved.append(row)
                 }
             }
             let left = try core.accept(changes, askedAt: askedAt)
             if !left.isEmpty { doubt.rows[entity] = left }
         }
-        for entity in lost { core.note { map, time in map.notes.noteUnknownRows(entity, at: time) } }
+        for entity in lost { core.loseAnswers(of: entity) }
         for relationship in stale { core.noteAllStale(relationship) }
     }
 
@@ -113,9 +114,10 @@ extension ContextPlan {
     }
 
     /// Remembers what is left to ask for.
-    private func finish(_ doubt: Doubt, since start: ContextTime) {
-        // Notes of this step have made nothing stale that was not read.
-        let isQuiet = !following.hasNoted(since: start) && !doubt.isAboutRelationships
+    private func finish(_ doubt: Doubt) {
+        // Then nothing has become stale but what was read. Tables in a line of inheritance show the same rows.
+        let overlaps = keys.keys.contains { !$0.shownEntities.isEmpty }
+        let isQuiet = stamp == loaded.checked && !overlaps && !following.hasNoted(since: askedAt)
         let (now, checked) = (core.tick(), isQuiet ? core.noteStamp : stamp)
         following.withState { state in
             for (entity, keys) in keys {
@@ -129,7 +131,8 @@ extension ContextPlan {
             }
             for entity in leftOut { state.leftOut[entity] = now }
             state.mustReload = false
-            state.mustCheck = doubt.isAboutRelationships
+            if state.checkAt <= askedAt { state.checkAt = .never }
+            if doubt.isAboutRelationships { state.checkAt = now }
             state.checked = checked
         }
     }

@@ -11,11 +11,11 @@ struct ContextPlan: Sendable {
     /// The notes that were checked.
     private(set) var stamp: ChangeFollowing.NoteStamp
     /// What the context has loaded.
-    private let loaded: ChangeFollowing.State
+    let loaded: ChangeFollowing.State
     /// The rows to read.
     private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]
-    /// Those of them that are new.
-    private(set) var inserted: [EntityRuntime: Set<ObjectKey>] = [:]
+    /// Those of them whose foreign keys and positions have not changed.
+    private(set) var unmoved: [EntityRuntime: Set<ObjectKey>] = [:]
     /// The entities with rows that are not named: all that is loaded of them is read.
     private(set) var lost: Set<EntityRuntime> = []
     /// The entities with changes that are not read, because no object has the rows.
@@ -35,7 +35,7 @@ struct ContextPlan: Sendable {
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
     /// Plans what a context needs; nil if it follows nothing any more.
-    init?(_ core: ContextCore, _ changes: [QualifiedName: TableChanges]) {
+    init?(_ core: ContextCore, _ changes: [QualifiedName: TableChanges], passed: [QualifiedName: Set<ObjectKey>]) {
         guard let following = core.following else { return nil }
         (self.core, self.following) = (core, following)
         loaded = following.withState { state in
@@ -50,12 +50,16 @@ struct ContextPlan: Sendable {
         for (name, changes) in changes {
             if let entity = core.runtime[name] { add(changes, of: entity) }
         }
+        // Read between two steps, the row that came may be in memory.
+        for (name, keys) in passed {
+            if let entity = core.runtime[name] { add(TableChanges(deleted: keys), of: entity) }
+        }
         if loaded.mustReload {
             for entity in core.runtime.entities where core.withMap({ $0.knows(entity) }) { lose(entity) }
-        } else if loaded.mustCheck || stamp != loaded.checked {
+        } else if loaded.checkAt > .never || stamp != loaded.checked {
             check()
         }
-        planCounts(changes)
+        planCounts()
     }
 
     /// The keys of the owners in `owners`.
@@ -80,32 +84,22 @@ struct ContextPlan: Sendable {
             keys[entity, default: []].formUnion(held)
             if held.count < changed.count { leftOut.insert(entity) }
         }
-        inserted[entity] = changes.inserted
         for source in Set(entity.foreignKeys.map(\.destination) + entity.helperEnds.map(\.source))
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
         }
-        for relationship in entity.helperEnds where !namesPairs(changes, relationship) {
-            reloadAll { $0 == relationship }
-            stale.insert(relationship)
-        }
+        let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
+        let unmoved = changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
+        self.unmoved[entity, default: []].formUnion(unmoved.filter { loaded.doubtful[entity]?[$0] == nil })
         for relationship in entity.foreignKeys where relationship.isComparedByServer {
             reloadAll { $0 == relationship.inverse }
         }
     }
 
-    /// Whether the changes of a helper's rows tell which pairs came and went: by rows that are there, and by keys.
-    private func namesPairs(_ changes: TableChanges, _ relationship: RelationshipRuntime) -> Bool {
-        guard let helper = relationship.helper, !relationship.isComparedByServer else { return false }
-        let columns = Set(helper.pairColumns)
-        if columns == Set(helper.entity.key) { return true }
-        let names = Set(columns.map { helper.entity.entity.attributes[$0].name })
-        return changes.deleted.isEmpty && changes.updated.values.allSatisfy { $0?.isDisjoint(with: names) ?? false }
-    }
-
     /// Plans to read everything loaded of an entity.
     private mutating func lose(_ entity: EntityRuntime) {
         guard lost.insert(entity).inserted else { return }
+        unmoved[entity] = nil
         for object in core.withMap({ $0.objects(of: entity) }) { refresh(object) }
         reloadAll { $0.source == entity || $0.destination == entity || $0.helper?.entity == entity }
     }
@@ -146,15 +140,15 @@ struct ContextPlan: Sendable {
     }
 
     /// Plans to count members again where some may have come or gone.
-    private mutating func planCounts(_ changes: [QualifiedName: TableChanges]) {
+    private mutating func planCounts() {
         for (relationship, known) in loaded.counts where !known.isEmpty {
             let ends = [relationship.destination, relationship.helper?.entity].compactMap(\.self)
-            let isChanged = ends.contains { lost.contains($0) || changes[$0.name] != nil } || loaded.mustReload
-            let keys = known.keys.filter { key in
+            let isChanged = ends.contains { lost.contains($0) || keys[$0]?.isEmpty == false }
+            let counted = known.keys.filter { key in
                 isChanged
                     || core.withMap { $0.notes.changedAt(relationship, key) } > known[key]?.askedAt ?? .never
             }
-            if !keys.isEmpty { counts[relationship] = Array(keys) }
+            if !counted.isEmpty { counts[relationship] = Array(counted) }
         }
     }
 
@@ -165,9 +159,11 @@ struct ContextPlan: Sendable {
         for (entity, wanted) in keys {
             let found = (rows[entity] ?? [:]).filter { wanted.contains($0.key) }
             self.rows[entity] = found
+            planPairs(of: entity, wanted: wanted, found: found)
             for (key, row) in found {
                 let object = core.liveObject(entity, key)
                 if let object { moveEnds(of: object, to: row) }
+                if object == nil, unmoved[entity]?.contains(key) == true { continue }
                 for relationship in entity.helperEnds where loaded.relationships.contains(relationship) {
                     for row in [row, object?.storedRow].compactMap(\.self) { try reloadOwner(relationship, of: row) }
                 }
@@ -180,24 +176,42 @@ struct ContextPlan: Sendable {
         }
     }
 
+    /// Plans to read all sets of pairs where a helper's changed rows do not tell which pairs came and went.
+    private mutating func planPairs(
+        of helper: EntityRuntime, wanted: Set<ObjectKey>, found: [ObjectKey: Row]
+    ) {
+        guard !helper.helperEnds.isEmpty, !wanted.isEmpty else { return }
+        let hasDeleted = found.count < wanted.count
+        let hasMoved = found.keys.contains { unmoved[helper]?.contains($0) != true }
+        let areEndsInKey = helper.helperEnds.allSatisfy { $0.linkColumns.allSatisfy(helper.key.contains) }
+        for relationship in helper.helperEnds {
+            // With more in the key than both ends, another row may have the same pair.
+            let isPairKey = Set(relationship.helper?.pairColumns ?? []) == Set(helper.key)
+            guard relationship.isComparedByServer || hasDeleted && !isPairKey || hasMoved && !areEndsInKey
+            else { continue }
+            reloadAll { $0 == relationship }
+            stale.insert(relationship)
+        }
+    }
+
     /// Plans to read the relationships of an object that its new row finds by other keys.
+    ///
+    /// A to-one end that was NULL has nothing in memory: it is read where the context has followed the relationship.
     private mutating func moveEnds(of object: DatabaseObject, to row: Row) {
-        let (old, staged, slots) = object.withState { state in
-            (
-                state.storedRow, state.staging?.columns ?? [],
-                loaded.relationships.filter { relationship in
-                    relationship.source == object.runtime
-                        && (relationship.holdsForeignKey || state.relationships[relationship.slot] != nil)
+        let followed = loaded.relationships.filter { $0.source == object.runtime }
+        if followed.isEmpty { return }
+        let moved = object.withState { state in
+            followed.filter { relationship in
+                let (known, columns) = (state.relationships[relationship.slot], relationship.ownColumns)
+                guard relationship.holdsForeignKey else {
+                    return known != nil && columns.contains { !state.storedRow.hasSameBytes(as: row, at: $0) }
                 }
-            )
-        }
-        for relationship in slots {
-            let columns = relationship.ownColumns
-            guard columns.contains(where: { !old.hasSameBytes(as: row, at: $0) && !staged.contains($0) }) else {
-                continue
+                if state.staging.map({ !$0.columns.isDisjoint(with: columns) }) == true { return false }
+                guard case .one(let one)? = known else { return true }
+                return (try? relationship.ownKey(row)).flatMap { $0 } != one.foreignKey
             }
-            reloads[relationship, default: []].insert(object)
         }
+        for relationship in moved { reloads[relationship, default: []].insert(object) }
     }
 
     /// Plans to read the set of the owner that a helper's row refers to.
@@ -229,5 +243,17 @@ struct ContextPlan: Sendable {
         for (relationship, keys) in self.counts {
             numbers[relationship] = counts[relationship]?.filter { keys.contains($0.key) }
         }
+    }
+}
+
+extension EntityRuntime {
+    /// The columns that decide at which owners a row is, and where in their order.
+    fileprivate var movingColumns: Set<Int> {
+        var columns = Set(movedSlots.indices.filter { !movedSlots[$0].isEmpty })
+        for case let helper? in helperEnds.map(\.helper) {
+            columns.formUnion(helper.pairColumns)
+            columns.formUnion(helper.positions.map(\.column))
+        }
+        return columns
     }
 }

@@ -7,9 +7,9 @@ struct ContextStep {
     private let entries: [ContextPlan]
 
     /// - Parameter cores: contexts of the same model, not none.
-    init(_ cores: [ContextCore], _ changes: [QualifiedName: TableChanges]) {
+    init(_ cores: [ContextCore], _ batch: ChangeBatch?) {
         core = cores[0]
-        entries = cores.compactMap { ContextPlan($0, changes) }
+        entries = cores.compactMap { ContextPlan($0, batch?.changes ?? [:], passed: batch?.passed ?? [:]) }
     }
 
     /// The contexts' plans with all that they need.

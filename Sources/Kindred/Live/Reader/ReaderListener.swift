@@ -39,7 +39,7 @@ final class ReaderListener: Sendable {
                 listens.store(false, ordering: .relaxed)
             }
             // Polling goes on meanwhile.
-            try? await Task.sleep(for: .seconds(15))
+            try? await Task.sleep(for: .seconds(60))
         }
     }
 }

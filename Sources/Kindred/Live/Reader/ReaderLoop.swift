@@ -69,7 +69,9 @@ struct ReaderLoop {
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
                 let (at, changes) = (step.reading.cursor, step.reading.changes)
-                let batch = changes.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes)
+                let passed = step.reading.passed
+                let batch =
+                    changes.isEmpty && passed.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes, passed: passed)
                 for entry in round.entries where entry.isAtItsFirstStep || batch != nil || entry.subscriber.wantsStep {
                     failed = entry
                     try await entry.subscriber.evaluate(

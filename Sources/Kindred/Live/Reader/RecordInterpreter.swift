@@ -36,6 +36,7 @@ final class RecordInterpreter: Sendable {
             if let entity = runtime[name] { present[name] = try await stored(keys, of: entity) }
         }
         reading.changes = net.changes(present: present)
+        reading.passed = net.passedKeys()
         reading.changedTables = net.changedTables
         return reading
     }
@@ -74,6 +75,8 @@ struct ChangeReading: Sendable {
     var isUnsafe = false
     var refusal: ChangeGap?
     var changes: [QualifiedName: TableChanges] = [:]
+    /// The keys of rows that came and went.
+    var passed: [QualifiedName: Set<ObjectKey>] = [:]
     /// The tables that were changed themselves.
     var changedTables: Set<UInt32> = []
     var records = 0

@@ -39,6 +39,10 @@ struct Loader: Sendable {
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
         core.keep(.one(one), relationship, of: object)
+        if let following = core.following, try relationship.ownKey(object.row) != key {
+            // Others have changed the foreign key meanwhile.
+            following.mustCheck(at: core.now)
+        }
         // A row that was just read is the newest.
         return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
     }

@@ -82,8 +82,7 @@ enum TrackingStatements {
 
     static func begin(consumer: String, hold: Double) -> SQL {
         """
-        SELECT c.cursor::pg_catalog.text, c.epoch::pg_catalog.text, i.system, i.timeline, i.database::pg_catalog.int8,
-            i.epoch::pg_catalog.text
+        SELECT c.cursor::pg_catalog.text, c.epoch::pg_catalog.text, c.system, i.timeline, c.database::pg_catalog.int8
         FROM kindred.tracking_identity() AS i
         CROSS JOIN kindred.tracking_consumer_begin(\(consumer)::pg_catalog.text, pg_catalog.make_interval(secs => \(hold))) AS c
         """

@@ -30,6 +30,8 @@ extension SavedGroup {
         }
         core.journal?.record(stored: objects)
         let before = new.map { object in object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
+        // Earlier snapshots do not have the rows.
+        let time = core.now
         // Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp = core.staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
@@ -39,6 +41,7 @@ extension SavedGroup {
                 let (isStaged, isGivenUp) = saved.object.withState { state in
                     if state.status == .deleted { return (false, true) }
                     state.becomeStored(row, saved)
+                    state.seenAt = time
                     return (state.stagingBox != nil, false)
                 }
                 if isGivenUp { givenUp.insert(saved.object) }
