@@ -84,7 +84,7 @@ struct ReaderLoop {
         } catch is StepIsVoid {
             return true
         } catch {
-            guard let failed, !Task.isCancelled, !error.isPassing || isHopeless(failed, error) else { throw error }
+            guard let failed, !error.isPassing || isHopeless(failed, error) else { throw error }
             reader.fail(failed, error)
             if error.meansNewSchema { changedTables = changedTables ?? [] }
             return true
@@ -245,7 +245,7 @@ extension Error {
     }
 
     /// Whether the server refused a statement or stopped it, and not the session.
-    fileprivate var isOfStatement: Bool {
+    var isOfStatement: Bool {
         guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
         if error.code == .timeout { return true }
         guard error.code == .server, let state = error.sqlState?.rawValue else { return false }

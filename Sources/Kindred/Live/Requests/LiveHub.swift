@@ -10,6 +10,8 @@ final class LiveHub: ChangeSubscriber {
         /// Those whose first answer has to be of a step that begins after they came.
         var joining: [LiveConsumer] = []
         var isClosed = false
+        /// How often in a row a request could not be answered in time.
+        var failures: [Int: Int] = [:]
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
     }
@@ -200,7 +202,8 @@ final class LiveHub: ChangeSubscriber {
             guard let found = try await body(source.query, source.latest) else { return }
             step.withLock { $0.found.append(found) }
         } catch {
-            if error.isPassing || error is CancellationError { throw error }
+            let isPassing = error.isPassing && !isHopeless(number, error)
+            if isPassing || error is CancellationError { throw error }
             let left = state.withLock { state in
                 let left = state.sources.remove(number)
                 state.joining.removeAll { consumer in left.contains { $0 === consumer } }
@@ -212,12 +215,22 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
+    /// Whether a request takes too long each time: the others cannot wait for it.
+    private func isHopeless(_ number: Int, _ error: any Error) -> Bool {
+        guard error.isOfStatement else { return false }
+        return state.withLock { state in
+            state.failures[number, default: 0] += 1
+            return state.failures[number, default: 0] >= 3
+        }
+    }
+
     func commit(at cursor: ChangeCursor) {
         let step = step.withLock { step in
             defer { step = Step() }
             return step
         }
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
+            state.failures = [:]
             var answers: [(LiveConsumer, LiveAnswer)] = []
             let joined = Set(step.joined.map { ObjectIdentifier($0) })
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })

@@ -27,8 +27,8 @@ struct LiveTables: Sendable {
         let rows: QueryResult
         do {
             rows = try await client.execute(statement)
-        } catch let error as PostgresError where ["42883", "3F000"].contains(error.sqlState?.rawValue) {
-            throw KindredError(.trackingNotInstalled, Tracking.notInstalled, underlying: error)
+        } catch let error as PostgresError {
+            throw KindredError(tracking: error) ?? error
         }
         relations = try rows.compactMap { row in
             guard let start = try row.decode(0, as: Int64.self).flatMap({ starts[$0] }),
