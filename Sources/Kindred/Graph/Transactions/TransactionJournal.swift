@@ -19,7 +19,8 @@ final class TransactionJournal: Sendable {
     /// Whether the transaction, or the savepoint, may have written anything.
     private let mayHaveWritten: @Sendable () -> Bool
 
-    private let endings = RankedMutex<[@Sendable () async -> Void]>([], .leaf)
+    /// To be done after the end.
+    let endings = RankedMutex<[@Sendable () async -> Void]>([], .leaf)
 
     init(_ database: Database, _ turns: ContextTurns, mayHaveWritten: @escaping @Sendable () -> Bool) {
         self.turns = turns
@@ -280,24 +281,8 @@ final class TransactionJournal: Sendable {
             }
             inner = Entries(contexts: inner.contexts)
         }
-        let endings = takeEndings()
-        outer.endings.withLock { $0 += endings }
+        moveEndings(to: outer)
         finish()
-    }
-
-    /// Has something done after the end, however it comes; where a savepoint is kept, after the end of the scope around it.
-    func atEnd(_ body: @escaping @Sendable () async -> Void) { endings.withLock { $0.append(body) } }
-
-    /// Does what was to be done after the end.
-    func runEndings() async {
-        for body in takeEndings() { await body() }
-    }
-
-    private func takeEndings() -> [@Sendable () async -> Void] {
-        endings.withLock { endings in
-            defer { endings = [] }
-            return endings
-        }
     }
 
     /// Restores every object, without a statement; objects first read after a write become stale.
