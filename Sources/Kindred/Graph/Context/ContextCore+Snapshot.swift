@@ -50,7 +50,7 @@ extension ContextCore {
     private func showRows(_ snapshot: SnapshotRows, at time: ContextTime, _ held: inout [DatabaseObject]) throws {
         for member in snapshot.members {
             guard let object = liveObject(snapshot.entity, member.key) else { continue }
-            try apply(member.row, to: object, askedAt: time)
+            try accept(member.row, for: object, from: .read(time))
             object.withState {
                 $0.relationships = LoadedRelationships()
                 $0.group = nil
