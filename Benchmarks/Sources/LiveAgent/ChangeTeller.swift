@@ -16,7 +16,7 @@ struct ChangeTeller {
         let sequence = try await database.makeContext().changes(of: names, since: since)
         if since == nil { Output.say("started", ["id": .string(id), "cursor": try text(sequence.cursor)]) }
         // The named changes of the transactions whose other changes are not named.
-        var named = Changes()
+        var named: Changes?
         for try await element in sequence {
             switch element {
             case .changes(let changes):
@@ -33,18 +33,18 @@ struct ChangeTeller {
                         "everything",
                         ["id": .string(id), "reason": .string(reason.rawValue), "cursor": try text(cursor)])
                 }
-                named = Changes()
+                named = nil
             }
         }
     }
 
-    private func facts(_ changes: Changes, unnamed: [String], _ cursor: ChangeCursor) throws -> [String: JSON] {
-        let updated = changes.updated.map { id, columns in
+    private func facts(_ changes: Changes?, unnamed: [String], _ cursor: ChangeCursor) throws -> [String: JSON] {
+        let updated = (changes?.updated ?? [:]).map { id, columns in
             JSON.object(id.named.merging(["columns": .array(columns.map { .string($0) })]) { first, _ in first })
         }
         return [
-            "id": .string(id), "inserted": .array(changes.inserted.map { .object($0.named) }),
-            "updated": .array(updated), "deleted": .array(changes.deleted.map { .object($0.named) }),
+            "id": .string(id), "inserted": .array((changes?.inserted ?? []).map { .object($0.named) }),
+            "updated": .array(updated), "deleted": .array((changes?.deleted ?? []).map { .object($0.named) }),
             "unnamed": .array(unnamed.map { .string($0) }), "cursor": try text(cursor),
         ]
     }

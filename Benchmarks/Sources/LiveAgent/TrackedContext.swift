@@ -90,8 +90,8 @@ actor TrackedContext {
         do {
             return ["statements": .int(0), "objects": try await withStatementLimit(0) { try await objects() }]
         } catch let error as PostgresError where error.code == .statementLimitExceeded {
-            let (objects, recorder) = try await recordingStatements { try await objects() }
-            return ["statements": .int(Int64(recorder.statements.count)), "objects": objects]
+            let (found, recorder) = try await recordingStatements { try await objects() }
+            return ["statements": .int(Int64(recorder.statements.count)), "objects": found]
         }
     }
 
