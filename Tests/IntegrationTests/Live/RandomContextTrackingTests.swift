@@ -147,7 +147,7 @@ private struct Program: Sendable {
         for _ in 0..<count {
             do {
                 try await program.act()
-            } catch let error as KindredError where [.objectDeleted, .notFound, .staleObject].contains(error.code) {
+            } catch let error as KindredError where error.code != .trackingNotEnabled {
                 // Others were faster.
                 program.context.rollback()
             } catch let error as PostgresError where error.sqlState?.rawValue.hasPrefix("40") == true {

@@ -11,8 +11,8 @@ public enum ContextTracking: Sendable, Hashable {
     /// changed follows after its end.
     ///
     /// The changes of every table that the context reads must be recorded: `database.tracking.enable`. Otherwise a load
-    /// throws `KindredError` `.trackingNotEnabled`, which names the table; views cannot be followed. Where it is unknown
-    /// which rows have changed, as after a bulk statement, everything loaded of the entity is read again at once.
+    /// throws `KindredError` `.trackingNotEnabled`, which names the table; views cannot be followed. Where it is
+    /// unknown which rows have changed, as after a bulk statement, everything loaded of the entity is read again at once.
     /// `database.tracking.catchUp()` waits for everything that was committed before.
     ///
     /// The context holds no objects: those that the program holds follow.
