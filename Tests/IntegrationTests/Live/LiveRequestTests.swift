@@ -76,8 +76,8 @@ private let schema = """
             try await other.query("UPDATE person SET nick = 'new' WHERE id = 1")
             try await other.query("UPDATE email SET person_id = 2, address = 'z@x' WHERE id = 1")
             let (_, recorder) = try await recordingStatements {
-                #expect(ann["nick"] == .string("ann"))
-                #expect(try await addresses(ann) == [.string("a@x"), .string("b@x")])
+                let shown = try await addresses(ann)
+                #expect(ann["nick"] == .string("ann") && shown == [.string("a@x"), .string("b@x")])
             }
             #expect(recorder.statements == [])
             var update = try await updates.update()
@@ -256,10 +256,10 @@ private let schema = """
             func message(_ request: FetchRequest<DatabaseObject>) async -> String {
                 await expectError(.invalidRequest) { _ = try await request.live() }?.message ?? ""
             }
-            #expect(await message(try context.fetch("log")).contains("public.log has no key"))
-            #expect(await message(try context.fetch("counted")).contains("public.counted is a materialized view"))
-            #expect(await message(try context.fetch("person").lock()).contains("lock"))
-            #expect(await message(try context.fetch("person").limit(-1)).contains("negative"))
+            #expect(try await message(context.fetch("log")).contains("public.log has no key"))
+            #expect(try await message(context.fetch("counted")).contains("public.counted is a materialized view"))
+            #expect(try await message(context.fetch("person").lock()).contains("lock"))
+            #expect(try await message(context.fetch("person").limit(-1)).contains("negative"))
         }
     }
 

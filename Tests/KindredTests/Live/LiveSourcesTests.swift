@@ -100,7 +100,7 @@ import Testing
             for (entity, changes) in work.routed {
                 for (number, changed) in try sources.routed(changes, of: entity, present: rows) {
                     let latest = try #require(sources.sources[number]?.latest)
-                    let next = try latest.replacing(changed.keys, with: changed.found, nil)
+                    let next = try latest.replacing(changed.keys, with: LiveSnapshot(changed.found), nil)
                     _ = sources.set(next, of: number, changed: changed)
                 }
             }

@@ -16,7 +16,7 @@ import KindredPostgres
 /// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is asked
 /// for, objects, values and prefetched relationships are those of one snapshot. Relationships that are not prefetched are
 /// read at their first access, and may be newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take
-/// the object with ``DatabaseContext/object(with:fileID:line:)-(ObjectID,_,_)`` from another context to change it.
+/// the object with `context.object(with: id)` from another context to change it.
 public struct LiveRequest<Object: DatabaseObject>: Sendable {
     let query: LiveQuery
     let faulting: FaultingMode

@@ -14,6 +14,13 @@ final class LiveHub: ChangeSubscriber {
         var failures: [Int: Int] = [:]
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
+
+        /// Whether requests take too long each time: the others cannot wait for them.
+        mutating func isHopeless(_ numbers: [Int], _ error: any Error) -> Bool {
+            guard error.isOfStatement else { return false }
+            for number in numbers { failures[number, default: 0] += 1 }
+            return numbers.contains { failures[$0, default: 0] >= 3 }
+        }
     }
 
     private struct TablesKey: Hashable {
@@ -58,18 +65,19 @@ final class LiveHub: ChangeSubscriber {
     /// Begins to follow a request for a consumer; errors reach it as answers do.
     static func join(_ consumer: LiveConsumer, of database: Database) -> LiveHub {
         while true {
-            let (hub, isNew) = hub(of: database)
-            guard hub.add(consumer) else { continue }
+            guard let (hub, isNew) = hub(of: database), hub.add(consumer) else { continue }
             if isNew { hub.start() } else { hub.reader.askForStep() }
             return hub
         }
     }
 
-    /// The hub of a database, made if there is none that is open.
-    private static func hub(of database: Database) -> (hub: LiveHub, isNew: Bool) {
+    /// The hub of a database, made if there is none that is open; nil if another task has made one meanwhile.
+    private static func hub(of database: Database) -> (hub: LiveHub, isNew: Bool)? {
+        let known = database.liveHubReference.withLock { $0.object as? LiveHub }
+        if let known, !known.isClosed { return (known, false) }
         let made = LiveHub(database.changeReader)
         return database.liveHubReference.withLock { reference in
-            if let known = reference.object as? LiveHub, !known.isClosed { return (known, false) }
+            guard reference.object as? LiveHub === known else { return nil }
             reference.object = made
             return (made, true)
         }
@@ -144,18 +152,19 @@ final class LiveHub: ChangeSubscriber {
         for (number, cause) in work.whole { try await evaluate(number, cause) }
         for (number, changes) in work.byKeys {
             try await evaluating(number) { query, latest in
-                let keys = changes.presentKeys
-                let found = keys.isEmpty ? [] : try await query.rows(among: keys)
-                return try self.changed(
-                    number, by: LiveSources.RowChanges(keys: changes.keys, found: found), query, from: latest)
+                let found = try await query.snapshot(among: changes.presentKeys)
+                return try await self.changed(number, to: query, from: latest, by: changes.keys, found)
             }
         }
         for (entity, changes) in work.routed {
-            let rows = try await rows(of: entity, changes.presentKeys)
+            let rows = try await giving(up: { $0.numbers(of: entity) }) {
+                try await self.rows(of: entity, changes.presentKeys)
+            }
             let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
             for (number, changes) in routed where work.whole[number] == nil {
                 try await evaluating(number) { query, latest in
-                    try self.changed(number, by: changes, query, from: latest)
+                    try await self.changed(
+                        number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
                 }
             }
         }
@@ -184,43 +193,46 @@ final class LiveHub: ChangeSubscriber {
     }
 
     /// The answer to a request after changes of some rows; nil if it has none of them.
+    ///
+    /// - Parameter found: the part of the answer that has these rows.
     private func changed(
-        _ number: Int, by changes: LiveSources.RowChanges, _ query: LiveQuery, from latest: LiveSnapshot?
-    ) throws -> Found? {
-        guard let latest, !changes.found.isEmpty || latest.rows.contains(where: { changes.keys.contains($0.key) })
+        _ number: Int, to query: LiveQuery, from latest: LiveSnapshot?, by keys: Set<ObjectKey>, _ found: LiveSnapshot
+    ) async throws -> Found? {
+        guard let latest, !found.rows.isEmpty || latest.rows.contains(where: { keys.contains($0.key) })
         else { return nil }
-        let snapshot = try latest.replacing(changes.keys, with: changes.found, query.order)
-        return Found(number: number, snapshot: snapshot, cause: .change, changed: changes)
+        guard let snapshot = try query.replacing(keys, in: latest, with: found) else {
+            return Found(number: number, snapshot: try await query.snapshot(), cause: .change)
+        }
+        return Found(
+            number: number, snapshot: snapshot, cause: .change,
+            changed: LiveSources.RowChanges(keys: keys, found: found.rows))
     }
 
-    /// Runs a part of the step that is about one request, which alone fails where it cannot be answered.
+    /// Runs a part of the step that is about one request.
     private func evaluating(
         _ number: Int, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
     ) async throws {
         guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
+        let found = try await giving(up: { _ in [number] }) { try await body(source.query, source.latest) }
+        if let found { step.withLock { $0.found.append(found) } }
+    }
+
+    /// Runs a part of the step; where it cannot be done, the requests that it is about fail alone.
+    private func giving<T>(up numbers: (LiveSources) -> [Int], _ body: () async throws -> T) async throws -> T {
         do {
-            guard let found = try await body(source.query, source.latest) else { return }
-            step.withLock { $0.found.append(found) }
+            return try await body()
         } catch {
-            let isPassing = error.isPassing && !isHopeless(number, error)
-            if isPassing || error is CancellationError { throw error }
-            let left = state.withLock { state in
-                let left = state.sources.remove(number)
+            let left = try state.withLock { state in
+                let numbers = numbers(state.sources)
+                let isPassing = error.isPassing && !state.isHopeless(numbers, error)
+                if isPassing || error is CancellationError { throw error }
+                let left = numbers.flatMap { state.sources.remove($0) }
                 state.joining.removeAll { consumer in left.contains { $0 === consumer } }
                 return left
             }
             for consumer in left { consumer.fail(error) }
             // The error has ended the transaction; the others are asked again in another one.
             throw StepIsVoid()
-        }
-    }
-
-    /// Whether a request takes too long each time: the others cannot wait for it.
-    private func isHopeless(_ number: Int, _ error: any Error) -> Bool {
-        guard error.isOfStatement else { return false }
-        return state.withLock { state in
-            state.failures[number, default: 0] += 1
-            return state.failures[number, default: 0] >= 3
         }
     }
 

@@ -83,25 +83,42 @@ struct LiveOrder: Sendable {
 }
 
 extension LiveSnapshot {
+    /// Whether rows were in this answer before they changed, and have the same values in the columns that decide their places.
+    func keepsPlaces(of found: LiveSnapshot, decidedBy columns: ColumnSet) -> Bool {
+        let new = Dictionary(found.rows.map { ($0.key, $0.row) }, uniquingKeysWith: { first, _ in first })
+        let kept = rows.count { member in
+            guard let row = new[member.key] else { return false }
+            return columns.allSatisfy { member.row.hasSameBytes(as: row, at: $0) }
+        }
+        return kept == new.count
+    }
+
     /// The answer after some of its rows have changed.
     ///
     /// - Parameters:
     ///   - keys: the rows that have changed.
-    ///   - found: those of them that are in the answer now.
-    ///   - order: the order of the rows; nil if it is left to the server.
-    func replacing(_ keys: Set<ObjectKey>, with found: [Member], _ order: LiveOrder?) throws -> LiveSnapshot {
-        let found = Dictionary(found.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-        guard let order else {
-            let known = Set(rows.map(\.key))
-            let stayed = rows.compactMap { keys.contains($0.key) ? found[$0.key] : $0 }
-            return LiveSnapshot(stayed + found.values.filter { !known.contains($0.key) }, branches)
-        }
+    ///   - found: the part of the answer that has those of them that are in it now.
+    ///   - order: the order of the rows; nil if known rows keep their places and new ones come behind.
+    func replacing(_ keys: Set<ObjectKey>, with found: LiveSnapshot, _ order: LiveOrder?) throws -> LiveSnapshot {
+        let rows = try order.map { try replacing(keys, with: found.rows, in: $0) } ?? replacing(keys, with: found.rows)
+        let branches = LiveBranch.merged(branches, found.branches)
+        return LiveSnapshot(rows, branches.isEmpty ? [] : LiveBranch.pruned(branches, to: rows.map(\.row)))
+    }
+
+    /// Known rows at their places, and new ones behind.
+    private func replacing(_ keys: Set<ObjectKey>, with found: [Member]) -> [Member] {
+        let new = Dictionary(found.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = Set(rows.map(\.key))
+        return rows.compactMap { keys.contains($0.key) ? new[$0.key] : $0 } + found.filter { !known.contains($0.key) }
+    }
+
+    private func replacing(_ keys: Set<ObjectKey>, with found: [Member], in order: LiveOrder) throws -> [Member] {
         var stayed = rows.filter { !keys.contains($0.key) }
-        let joining = try found.values.map { $0 }.sorted { try order.precedes($0.row, $1.row) }
+        let joining = try found.sorted { try order.precedes($0.row, $1.row) }
         // Few rows find their places one by one; many are merged.
         guard joining.count > 16 else {
             for member in joining { stayed.insert(member, at: try order.place(of: member.row, in: stayed)) }
-            return LiveSnapshot(stayed, branches)
+            return stayed
         }
         var merged: [Member] = []
         merged.reserveCapacity(stayed.count + joining.count)
@@ -113,6 +130,6 @@ extension LiveSnapshot {
             }
             merged.append(member)
         }
-        return LiveSnapshot(merged + stayed[next...], branches)
+        return merged + stayed[next...]
     }
 }

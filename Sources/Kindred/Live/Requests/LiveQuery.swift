@@ -15,6 +15,8 @@ struct LiveQuery: Sendable {
     let equalities: LiveEqualities?
     /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
     let order: LiveOrder?
+    /// The entity's columns that decide which rows are in the answer, and where.
+    private let decidingColumns: ColumnSet
     /// Whether the rows have an order at all; otherwise each keeps its place.
     let isSorted: Bool
     let key: Key
@@ -80,7 +82,8 @@ struct LiveQuery: Sendable {
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
         let isCut = query.limit != nil || query.offset != nil
         let isReadOnce = !tables.indirect.contains(entity.name) && found.readsOwnRowsOnce
-        isAskedByKeys = isKnown && !isCut && isReadOnce && prefetched.isEmpty && (order != nil || !isSorted)
+        decidingColumns = found.places.first?.decidingColumns ?? []
+        isAskedByKeys = isKnown && !isCut && isReadOnce
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         statement = try self.query.statement(in: schema)
         key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
@@ -107,13 +110,23 @@ struct LiveQuery: Sendable {
         return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
     }
 
-    /// The rows among some keys that are in the answer.
-    func rows(among keys: [ObjectKey]) async throws -> [Member] {
-        var found: [Member] = []
+    /// The part of the answer that has the rows among some keys, in any order.
+    func snapshot(among keys: [ObjectKey]) async throws -> LiveSnapshot {
+        var rows: [Member] = []
         for keys in keys.slices() {
-            found += try await members(try query.statement(in: core.runtime.schema, among: keys, of: entity))
+            rows += try await members(try query.statement(in: core.runtime.schema, among: keys, of: entity))
         }
-        return found
+        return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
+    }
+
+    /// The answer after some of its rows have changed and nothing else; nil if the server has to say where rows belong.
+    ///
+    /// - Parameters:
+    ///   - keys: the rows that have changed.
+    ///   - found: the part of the answer that has those of them that are in it now.
+    func replacing(_ keys: Set<ObjectKey>, in latest: LiveSnapshot, with found: LiveSnapshot) throws -> LiveSnapshot? {
+        if isSorted, order == nil, !latest.keepsPlaces(of: found, decidedBy: decidingColumns) { return nil }
+        return try latest.replacing(keys, with: found, order)
     }
 
     /// The rows of a statement, each once.

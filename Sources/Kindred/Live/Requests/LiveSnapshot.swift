@@ -59,6 +59,27 @@ struct LiveBranch: Sendable {
         return members[key] ?? []
     }
 
+    /// The branches of an answer with those of a newer part of it.
+    static func merged(_ old: [LiveBranch], _ new: [LiveBranch]) -> [LiveBranch] {
+        zip(old, new).map { old, new in
+            LiveBranch(
+                old.relationship, members: old.members.merging(new.members) { $1 },
+                branches: merged(old.branches, new.branches))
+        }
+    }
+
+    /// Branches without the owners that have left, once these are many.
+    static func pruned(_ branches: [LiveBranch], to rows: [Row]) -> [LiveBranch] {
+        branches.map { branch in
+            guard branch.members.count > 2 * rows.count + 64 else { return branch }
+            let owners = Set(rows.compactMap { try? branch.relationship.ownKey($0) })
+            let members = branch.members.filter { owners.contains($0.key) }
+            let left = LiveBranch(branch.relationship, members: members)
+            return LiveBranch(
+                branch.relationship, members: members, branches: pruned(branch.branches, to: left.rows))
+        }
+    }
+
     /// Whether two versions of a row have the same members with the same contents in the same order, down to the last level.
     static func haveSameMembers(
         _ old: [LiveBranch], of oldOwner: Row, _ new: [LiveBranch], of newOwner: Row

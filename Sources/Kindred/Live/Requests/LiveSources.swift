@@ -127,9 +127,14 @@ struct LiveSources: Sendable {
         numbers[consumer.query.key].flatMap { sources[$0]?.latest == nil ? $0 : nil }
     }
 
+    /// The requests of an entity that are found by values.
+    func numbers(of entity: EntityRuntime) -> [Int] {
+        routes[entity]?.found.values.flatMap(\.values).flatMap { $0 } ?? []
+    }
+
     /// The context by which an entity's rows are asked for; nil if no request is found by values in them.
     func core(of entity: EntityRuntime) -> ContextCore? {
-        routes[entity]?.found.values.lazy.flatMap(\.values).compactMap { $0.first }.first
+        routes[entity]?.found.values.lazy.flatMap(\.values).compactMap(\.first).first
             .flatMap { sources[$0]?.query.core }
     }
 
@@ -172,10 +177,10 @@ struct LiveSources: Sendable {
                 }
             }
         }
-        for (entity, route) in routes {
+        for entity in routes.keys {
             guard let changes = batch.changes[entity.name] else { continue }
             guard changes.gap == nil else {
-                for number in route.found.values.flatMap(\.values).joined() where sources[number]?.latest != nil {
+                for number in numbers(of: entity) where sources[number]?.latest != nil {
                     work.ask(number, changes.gap)
                 }
                 continue
