@@ -3,11 +3,14 @@ SWIFT_FORMAT = swift format $(1) --recursive --parallel --configuration .swift-f
 # A virtual environment for the libraries that the benchmark compares with.
 PEERS = Benchmarks/.build/peers
 
+LIVE_AGENT = $(CURDIR)/Benchmarks/.build/release/LiveAgent
+LIVE_PROGRAM = --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}'
+
 # Optimized, for tests that make millions of values.
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
-.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts long round-trips fuzz sbom docs \
-	api-breakage examples
+.PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-agent live-oracle \
+	live-figures long round-trips fuzz sbom docs api-breakage examples
 
 all: lint test
 
@@ -25,7 +28,7 @@ long:
 		--filter 'OverlapTests|RacingTransaction|RandomCatalog|RandomDifference|UniqueValueModel'
 	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
-		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge
+		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge --filter ChangeBooks
 
 # With another number: make round-trips COUNT=1000
 round-trips:
@@ -57,6 +60,23 @@ $(PEERS)/installed:
 
 bench-counts:
 	swift run --configuration release --package-path Benchmarks Benchmarks --counts $(ARGS)
+
+# Live requests: latency, many requests, a long list. make bench-live ARGS='--only latency'
+bench-live:
+	swift run --configuration release --package-path Benchmarks Benchmarks --live $(ARGS)
+
+# The oracle of live requests stands outside of the repository: make live-oracle ORACLE=folder BATCHES=200 ARGS='--seed 7'
+# With LIVE_PREPARED=0 in the environment no transaction can be prepared, and readers are woken by NOTIFY.
+live-oracle: live-agent
+	$(ORACLE)/live oracle.py $(LIVE_PROGRAM) --batches $(or $(BATCHES),200) $(ARGS)
+
+# Its figures: make live-figures ORACLE=folder ARGS='--part latency'
+live-figures: live-agent
+	$(ORACLE)/live figures.py $(LIVE_PROGRAM) --durable $(ARGS)
+
+live-agent:
+	@test -n "$(ORACLE)" || { echo "ORACLE= names the oracle's folder" >&2; exit 2; }
+	swift build --configuration release --package-path Benchmarks --product LiveAgent
 
 docs:
 	@bin/docs

@@ -113,8 +113,8 @@ let package = Package(
             resources: [
                 .embedInCode("tables.sql"), .embedInCode("shapes.sql"), .embedInCode("triggers.sql"),
                 .embedInCode("enabling.sql"), .embedInCode("ddl.sql"), .embedInCode("reading.sql"),
-                .embedInCode("retention.sql"), .embedInCode("consumers.sql"), .embedInCode("status.sql"),
-                .embedInCode("rights.sql"), .embedInCode("uninstall.sql"),
+                .embedInCode("retention.sql"), .embedInCode("consumers.sql"), .embedInCode("locks.sql"),
+                .embedInCode("status.sql"), .embedInCode("rights.sql"), .embedInCode("uninstall.sql"),
             ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),

@@ -5,6 +5,7 @@ import PackageDescription
 //
 //     make bench                                                          (from the repository's root)
 //     make bench-counts
+//     make bench-live
 //     swift run -c release --package-path Benchmarks Benchmarks --pin
 let package = Package(
     name: "kindred-benchmarks",
@@ -30,6 +31,8 @@ let package = Package(
                 .product(name: "EmbeddedPostgres", package: "kindred"),
             ]
         ),
+        // What the oracle of live requests judges: make live-oracle
+        .executableTarget(name: "LiveAgent", dependencies: [.product(name: "Kindred", package: "kindred")]),
     ],
     swiftLanguageModes: [.v6]
 )

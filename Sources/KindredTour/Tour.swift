@@ -43,6 +43,7 @@ package struct Tour {
         try await manyToMany(context, person)
         try await loops(context)
         try await transactions(context, person)
+        try await following(context, person)
         narrator.chapter(
             "That was it", "The server and its data are gone now. `kindred inspect` shows a database of yours.")
     }
@@ -174,5 +175,42 @@ package struct Tour {
             }
         }
         narrator.result(message)
+    }
+
+    private func following(_ context: DatabaseContext, _ person: DatabaseObject) async throws {
+        narrator.chapter(
+            "Live", "A request gives its result again when anyone has changed it, with the difference to the last.")
+        try await narrator.step(
+            """
+            try await database.tracking.install()
+            try await database.tracking.enable("person", "email")
+            """
+        ) {
+            // A step prints what its task sends; the script of the installation is long.
+            try await Task.detached { [database] in
+                try await database.tracking.install()
+                try await database.tracking.enable("person", "email")
+            }.value
+        }
+        let emails = try await narrator.step(
+            #"let emails = try await context.fetch("email").where("person = %@", person).sorted("address").live()"#
+        ) {
+            try await context.fetch("email").where("person = %@", person).sorted("address").live()
+        }
+        var updates = emails.makeAsyncIterator()
+        let first = try await updates.next()
+        narrator.result("\(first?.objects.count ?? 0) addresses")
+        // Another connection, as psql has one.
+        try await narrator.step("psql> INSERT INTO email (address, person_id) VALUES ('live@example.org', …)") {
+            try await Task.detached { [database, id = person["id"]] in
+                _ = try await database.query(
+                    "INSERT INTO email (address, person_id) VALUES ('live@example.org', \(id))")
+            }.value
+        }
+        let found = try await narrator.step("for try await update in emails { … update.insertions … }") {
+            guard let update = try await updates.next() else { return [String]() }
+            return update.insertions.map { "+ \(update.objects[$0]["address"]?.description ?? "-"), at \($0)" }
+        }
+        for text in found { narrator.result(text) }
     }
 }

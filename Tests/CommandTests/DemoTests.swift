@@ -10,7 +10,7 @@ import Testing
             "What was inferred", "befriended_by", "ada.smith@example.org",
             #"UPDATE "public"."email" AS t SET "person_id""#,
             #"DELETE FROM "public"."person_title_rel""#, "60 authors, 17 categories", "ROLLBACK",
-            #"person["surname"] is Smith"#, "did you mean \"emailSet\"?", "That was it",
+            #"person["surname"] is Smith"#, "did you mean \"emailSet\"?", "+ live@example.org", "That was it",
         ] {
             #expect(output.contains(part), "\(part)")
         }

@@ -5,8 +5,8 @@ package enum TrackingScript {
         [
             PackageResources.tables_sql, PackageResources.shapes_sql, PackageResources.triggers_sql,
             PackageResources.enabling_sql, PackageResources.ddl_sql, PackageResources.reading_sql,
-            PackageResources.retention_sql, PackageResources.consumers_sql, PackageResources.status_sql,
-            PackageResources.rights_sql,
+            PackageResources.retention_sql, PackageResources.consumers_sql, PackageResources.locks_sql,
+            PackageResources.status_sql, PackageResources.rights_sql,
         ].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
     }
 

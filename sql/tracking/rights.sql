@@ -10,7 +10,7 @@ BEGIN
     FOR called IN SELECT p.oid FROM pg_proc AS p WHERE p.pronamespace = 'kindred'::regnamespace AND p.proname IN (
         'tracking_identity', 'tracking_attend', 'tracking_begin', 'tracking_flush', 'tracking_sleep', 'tracking_wake', 'tracking_read',
         'tracking_rotate', 'tracking_check', 'tracking_tables', 'tracking_status', 'tracking_consumer_begin', 'tracking_acknowledge',
-        'tracking_consumer_drop')
+        'tracking_consumer_drop', 'tracking_announce', 'tracking_withdraw', 'tracking_locks')
     LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', called, reader);
     END LOOP;

@@ -19,6 +19,7 @@ let usage = """
         --without-instructions
                        with --counts: leaves out what callgrind takes minutes to count
         --growth       counts what an object costs while other things grow
+        --live         measures live requests: latency, list, load, routing
         --update       with --counts: saves them as those that the next are compared with
     """
 var rounds = 7
@@ -29,6 +30,7 @@ var isAlone = false
 var python: String?
 var counts = false
 var growth = false
+var live = false
 var updates = false
 var arguments = CommandLine.arguments.dropFirst()
 while let argument = arguments.popFirst() {
@@ -42,6 +44,7 @@ while let argument = arguments.popFirst() {
     case "--counts": counts = true
     case "--without-instructions": break  // Callgrind reads it
     case "--growth": growth = true
+    case "--live": live = true
     case "--update": updates = true
     default:
         print(usage)
@@ -53,7 +56,8 @@ if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a 
 let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, usesTCP: usesTCP, isAlone: isAlone, python: python)
 let countSuite = CountSuite(only: only, updates: updates)
 let growthSuite = GrowthSuite(only: only)
-let (isCounting, isGrowing) = (counts, growth)
+let liveSuite = LiveSuite(only: only)
+let (isCounting, isGrowing, isLive) = (counts, growth, live)
 let isSuccess = Mutex(false)
 // The main thread waits instead of becoming an executor, because valgrind crashes on that.
 let end = DispatchSemaphore(value: 0)
@@ -65,6 +69,8 @@ Task.detached {
             result = try await countSuite.run()
         } else if isGrowing {
             try await growthSuite.run()
+        } else if isLive {
+            try await liveSuite.run()
         } else {
             try await suite.run()
         }

@@ -17,6 +17,7 @@ public func makeShop(
     PersonRoutes().add(to: routes.group("people"))
     PurchaseRoutes().add(to: routes.group("stores/:store/purchases"))
     ExportRoutes(database: database).add(to: routes.group("export"))
+    LiveRoutes(database: database).add(to: routes.group("live"))
 
     var application = Application(router: router, configuration: configuration)
     // Services shut down from the last to the first: requests that are still answered find the database open.

@@ -26,6 +26,7 @@ func serve(_ uri: String?) async throws {
     await client.close()
 
     let database = try await Database.connect(uri, classes: KindredModels.all, logger: logger)
+    try await prepareLiveRoutes(database)
     let port = ProcessInfo.processInfo.environment["PORT"].flatMap { Int($0) } ?? 8080
     let address = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
     try await makeShop(database: database, configuration: address).runService()

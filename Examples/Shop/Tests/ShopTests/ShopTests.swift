@@ -126,6 +126,42 @@ struct ShopTests {
         }
     }
 
+    @Test func eventsFollowChanges() async throws {
+        let database = try await TestDatabase.current.connect(classes: KindredModels.all)
+        try await prepareLiveRoutes(database)
+        let shop = makeShop(database: database)
+        let file = FileManager.default.temporaryDirectory.appending(path: "events-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await shop.test(.live) { client in
+            let port = try #require(client.port)
+            let reading = Task {
+                try await Self.runCurl("http://127.0.0.1:\(port)/live/books?category=Poetry", seconds: 5, into: file)
+            }
+            try await Task.sleep(for: .seconds(2))
+            try await database.query(
+                """
+                UPDATE book SET title = 'A Title of Now' WHERE id = (
+                    SELECT min(b.id) FROM book AS b JOIN category AS c ON c.id = b.category_id WHERE c.name = 'Poetry')
+                """)
+            try await reading.value
+        }
+        let events = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n\n").dropLast()
+        #expect(events.count == 2 && events.allSatisfy { $0.hasPrefix("data: {") })
+        #expect(events.last?.contains("A Title of Now") == true)
+        await database.close()
+    }
+
+    /// Keeps what the server sends for some time.
+    private static func runCurl(_ url: String, seconds: Int, into file: URL) async throws {
+        let curl = Process()
+        curl.executableURL = URL(filePath: "/usr/bin/env")
+        curl.arguments = ["curl", "--silent", "--no-buffer", "--max-time", "\(seconds)", "--output", file.path, url]
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            curl.terminationHandler = { _ in continuation.resume() }
+            do { try curl.run() } catch { continuation.resume(throwing: error) }
+        }
+    }
+
     @Test func addressesAndTitlesAreChanged() async throws {
         try await withShop { client, other in
             let body = ByteBuffer(string: #"{"address": "new@example.org"}"#)

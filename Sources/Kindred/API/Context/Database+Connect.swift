@@ -119,6 +119,7 @@ extension Database {
     /// Closes the pool: it refuses new work, lets running statements finish until the timeout, and then closes every
     /// connection.
     public func close(timeout: Duration = .seconds(5)) async {
+        if let announcer = lockAnnouncer.withLock({ $0 as? LockAnnouncer }) { await announcer.close() }
         await client.close(timeout: timeout)
     }
 }

@@ -8,11 +8,23 @@ extension DatabaseObject {
     /// a transaction and `.notStored` for a new object, before anything is sent; `.objectDeleted` if the row is gone.
     /// `PostgresError` if another transaction has locked the row and `waiting` is `.noWait`; with `.skipLocked` that is
     /// an error `.notFound`.
+    ///
+    /// - Parameters:
+    ///   - lock: the strength of the lock.
+    ///   - waiting: what happens while another transaction has locked the row.
+    ///   - text: what other processes are told of it until the transaction ends, such as by whom the object is edited: see
+    ///     ``DatabaseContext/locks(of:)-(String)``. Costs a statement in the transaction and one over a connection of its own,
+    ///     and one at the end. Where it cannot be announced the call throws, and the row is locked all the same:
+    ///     `.trackingNotInstalled`, `.accessDenied`.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
     public func lock(
-        _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, fileID: String = #fileID, line: Int = #line
+        _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, announcing text: String? = nil,
+        fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await called(at: fileID, line) { context in
             try await Refresher(context.core).lock(self, lock, waiting: waiting)
+            if let text { try await LockAnnouncer.of(context.database).announce(self, text) }
         }
     }
 }

@@ -23,6 +23,8 @@ public final class Database: Sendable {
     /// Brings changes to contexts while some follow them.
     let contextFollowerReference = RankedMutex(WeakReference(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
+    /// Tells other processes of row locks; made at the first announcement.
+    let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
 
     init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
         mistakes = MistakeLog(logger)

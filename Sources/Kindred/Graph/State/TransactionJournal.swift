@@ -19,6 +19,9 @@ final class TransactionJournal: Sendable {
     /// Whether the transaction, or the savepoint, may have written anything.
     let mayHaveWritten: @Sendable () -> Bool
 
+    /// To be done after the end.
+    let endings = RankedMutex<[@Sendable () async -> Void]>([], .leaf)
+
     init(_ database: Database, _ turns: ContextTurns, mayHaveWritten: @escaping @Sendable () -> Bool) {
         self.turns = turns
         self.mayHaveWritten = mayHaveWritten
@@ -284,6 +287,7 @@ final class TransactionJournal: Sendable {
             }
             inner = Entries(contexts: inner.contexts)
         }
+        moveEndings(to: outer)
         finish()
     }
 }

@@ -1,15 +1,15 @@
 import KindredPostgres
 import Synchronization
 
-/// Hears that something has changed, where notifications arrive.
+/// Hears notifications, where they arrive, and signals them.
 final class ReaderListener: Sendable {
-    private let source: any ChangeSource
+    private let notifications: @Sendable () async throws -> Notifications
     private let signal: ReaderSignal
     private let listens = Atomic(false)
     private let task = RankedMutex<Task<Void, Never>?>(nil, .leaf)
 
-    init(_ source: any ChangeSource, _ signal: ReaderSignal) {
-        self.source = source
+    init(_ signal: ReaderSignal, _ notifications: @escaping @Sendable () async throws -> Notifications) {
+        self.notifications = notifications
         self.signal = signal
     }
 
@@ -30,8 +30,10 @@ final class ReaderListener: Sendable {
 
     private func run() async {
         while !Task.isCancelled {
-            if let notifications = try? await source.notifications() {
+            if let notifications = try? await notifications() {
                 listens.store(true, ordering: .relaxed)
+                // What happened before is found by looking once more.
+                signal.notify()
                 // A lost connection is reopened, and reported, since notifications may be missing.
                 for await _ in notifications { signal.notify() }
                 listens.store(false, ordering: .relaxed)

@@ -33,7 +33,7 @@ struct ReaderLoop {
         database = reader.database
         source = reader.source
         attendance = .now + reader.source.attendance
-        listener = ReaderListener(reader.source, reader.signal)
+        listener = ReaderListener(reader.signal) { [source = reader.source] in try await source.notifications() }
     }
 
     private mutating func run() async {

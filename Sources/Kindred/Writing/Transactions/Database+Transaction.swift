@@ -37,6 +37,7 @@ extension Database {
             let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
                 try journal?.undo()
+                await journal?.runEndings()
                 let attempt = TransactionJournal(self, turns) { scope.mayHaveWritten }
                 journal = attempt
                 return try await TransactionJournal.with(attempt) {
@@ -46,6 +47,7 @@ extension Database {
                 }
             }
             if let outer { journal?.merge(into: outer) } else { journal?.commit() }
+            await journal?.runEndings()
             return result
         } catch {
             let isUnknown = (error as? PostgresError)?.mayHaveCommitted == true
@@ -55,6 +57,7 @@ extension Database {
                 throw error
             }
             try? journal?.undo(isUnknown: isUnknown)
+            await journal?.runEndings()
             throw error
         }
     }

@@ -1,0 +1,38 @@
+import KindredPostgres
+import KindredSchema
+
+extension DatabaseContext {
+    /// Who works on the objects of an entity, as ``DatabaseObject/lock(_:_:announcing:fileID:line:)`` announces it: what is
+    /// held first, then each change.
+    ///
+    /// Sends nothing. Throws `KindredError` `.unknownEntity`. The role has to be a reader of changes that may select the table,
+    /// and no policy may hide rows of it from the role: else the first element is an error.
+    public func locks(of entityName: String) throws -> AnnouncedLocks {
+        AnnouncedLocks(core: core, entity: try core.runtime.entity(named: entityName))
+    }
+
+    /// Who works on the objects of a typed class.
+    ///
+    /// Throws `KindredError` `.classMismatch` for a class that is not registered with the database.
+    public func locks<Object: TypedObject>(of type: Object.Type) throws -> AnnouncedLocks {
+        AnnouncedLocks(core: core, entity: try entity(of: type))
+    }
+
+    /// The objects among some whose rows another transaction has locked, whoever it is: the server says so itself.
+    ///
+    /// For each entity a `SELECT … FOR NO KEY UPDATE SKIP LOCKED` and, if any row was skipped, a SELECT that tells locked rows
+    /// from those that are gone; both are rolled back. For that moment the other rows are locked by this call. Rows that are
+    /// only referenced (`FOR KEY SHARE`) do not count, nor do locks of the task's own transaction. What it says may be over
+    /// when it returns.
+    ///
+    /// Throws `KindredError`: `.foreignContext`, `.notStored` and `.objectDeleted` before anything is sent,
+    /// `.accessDenied` if the role may not update the rows.
+    public func lockedObjects<Object: DatabaseObject>(
+        among objects: [Object], fileID: String = #fileID, line: Int = #line
+    ) async throws -> [Object] {
+        try await client.called(at: fileID, line) {
+            let locked = try await LockedRows(core).among(objects)
+            return objects.filter { locked.contains($0) }
+        }
+    }
+}

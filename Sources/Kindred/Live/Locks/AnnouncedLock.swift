@@ -1,0 +1,38 @@
+public import KindredPostgres
+
+/// A row that somebody has locked, and has said so: by ``DatabaseObject/lock(_:_:announcing:fileID:line:)``.
+public struct AnnouncedLock: Sendable, Hashable {
+    /// The object whose row is locked.
+    public let object: ObjectID
+    /// What was announced, such as the name of a person.
+    public let text: String
+    /// The role that announced it.
+    public let role: String
+    /// The server's process that has the lock, as in `pg_stat_activity`.
+    public let process: Int32
+    /// When it was announced, by the server's clock.
+    public let since: PostgresTimestamp
+    /// The transaction that has the lock.
+    let transaction: String
+}
+
+/// The announced locks of an entity's objects, and the difference to the last ones.
+public struct LockUpdate: Sendable, Hashable {
+    /// All that are held, the oldest first.
+    public let held: [AnnouncedLock]
+    /// Those that were not held before.
+    public let announced: [AnnouncedLock]
+    /// Those that are held no more.
+    public let released: [AnnouncedLock]
+
+    /// nil if nothing has changed.
+    ///
+    /// - Parameter before: the last ones; nil at the first time, which is always told.
+    init?(_ held: [AnnouncedLock], since before: [AnnouncedLock]?) {
+        let (known, present) = (Set(before ?? []), Set(held))
+        guard before == nil || known != present else { return nil }
+        self.held = held
+        announced = held.filter { !known.contains($0) }
+        released = (before ?? []).filter { !present.contains($0) }
+    }
+}
