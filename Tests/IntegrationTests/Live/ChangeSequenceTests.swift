@@ -354,6 +354,27 @@ func withFollowedTables(
         }
     }
 
+    @Test func aChangedTableIsFollowedOn() async throws {
+        try await withFollowedTables("person") { database, context, other in
+            try await other.query("INSERT INTO person VALUES (1)")
+            var changes = try await context.changes(of: "person").makeAsyncIterator()
+            try await other.query("ALTER TABLE person ADD COLUMN nick text")
+            #expect(try await changes.seen(database) == .everything(.schemaChanged, ["person"]))
+            try await other.query("UPDATE person SET nick = 'x'")
+            #expect(
+                try await changes.seen(database)
+                    == .changes(inserted: [], updated: ["person 1": ["nick"]], deleted: []))
+            // Keys of another type: the model was read again.
+            try await other.query("ALTER TABLE person ALTER id TYPE bigint")
+            #expect(try await changes.seen(database) == .everything(.schemaChanged, ["person"]))
+            try await eventually("the model stays") {
+                try database.schema.entity(named: "person").attributes.first { $0.name == "id" }?.type == .int8
+            }
+            try await other.query("INSERT INTO person VALUES (5000000000)")
+            #expect(try await changes.seen(database) == .inserted("person 5000000000"))
+        }
+    }
+
     @Test func aStandbyIsRefused() async throws {
         try await RestartableServer.with(settings: ["fsync = on"]) { primary in
             try await lend(primary.configuration) { client in

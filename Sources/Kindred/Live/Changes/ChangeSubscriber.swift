@@ -9,9 +9,10 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// Called in each step, in the step's transaction: asks the database what it needs, over `Database.client`.
     ///
     /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It is not
-    /// called for a step that changed nothing unless the subscriber wants it (`wantsStep`). If the step's connection is lost,
-    /// the step is run again with a batch that may be larger: what was evaluated before is void. Must not make others wait
-    /// for its own consumers.
+    /// called for a step that changed nothing unless the subscriber wants it (`wantsStep`): then the batch is without changes.
+    /// If the step's connection is lost, the step is run again with a batch that may be larger: what was evaluated before is
+    /// void. A statement that the server stops or refuses five times in a row takes the subscriber out, with `fail`. Must
+    /// not make others wait for its own consumers.
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
 
     /// Called after the step's end, when no crash of the server can take back what it has seen: the results of `evaluate` are
