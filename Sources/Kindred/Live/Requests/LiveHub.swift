@@ -130,6 +130,7 @@ final class LiveHub: ChangeSubscriber {
             return true
         }
         if isLast { reader.remove(self) }
+        count()
     }
 
     // MARK: Steps
@@ -261,6 +262,13 @@ final class LiveHub: ChangeSubscriber {
             return answers
         }
         for (consumer, answer) in answers { consumer.give(answer) }
+        count()
+    }
+
+    /// Tells the number of distinct requests to the metrics.
+    private func count() {
+        let count = state.withLock { $0.sources.sources.count }
+        reader.database.trackingMetrics.withLock { $0.liveRequests = count }
     }
 
     func fail(_ error: any Error) {
