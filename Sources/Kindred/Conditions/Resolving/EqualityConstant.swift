@@ -6,7 +6,7 @@ import KindredSchema
 struct EqualityConstant: Sendable, Hashable {
     /// The column of the request's own rows.
     let column: String
-    /// The values as they are decoded from rows; nil for NULL. No row fulfils the condition if there are none.
+    /// The values as they are decoded from rows, nil for NULL; without any, no row fulfils the condition.
     let values: [PostgresValue?]
 }
 

@@ -69,7 +69,9 @@ struct RowNotes {
     mutating func noteKnown(_ entity: EntityRuntime) { _ = place(entity) }
 
     /// Whether there are notes that concern new objects: on rows that were deleted, are being deleted, were left by
-    /// released objects, or were changed by others. If not, new objects skip the look-up.
+    /// released objects, or were changed by others.
+    ///
+    /// If not, new objects skip the look-up.
     func hasNotes(_ entity: EntityRuntime) -> Bool {
         guard isNoted, let place = tables.place(entity.index) else { return false }
         return !tables[place].newerRows.isEmpty || !tables[place].deleted.isEmpty || !tables[place].deleting.isEmpty

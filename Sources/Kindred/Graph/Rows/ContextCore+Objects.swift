@@ -101,8 +101,7 @@ extension ContextCore {
     }
 
     /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
-    func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap)
-    {
+    func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap) {
         let entity = object.runtime
         guard map.notes.hasNotes(entity) else { return }
         let (writing, sentAt) = (writing, object.withState { $0.seenAt })

@@ -44,7 +44,7 @@ struct RequestReads: Sendable {
     /// A column of the request's own rows with the values of which it must have one.
     struct Constant: Sendable, Hashable {
         let column: Int
-        /// The values as they are decoded from rows; nil for NULL. The request finds nothing if there are none.
+        /// The values as they are decoded from rows, nil for NULL; without any, the request finds nothing.
         let values: [PostgresValue?]
 
         /// Whether a row with this value in the column may be one of the request's.

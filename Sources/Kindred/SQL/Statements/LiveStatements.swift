@@ -3,9 +3,9 @@ import KindredPostgres
 /// Statements about the tables that live requests read.
 enum LiveStatements {
     /// The tables whose changes may change the rows of some relations: these themselves, those below views, and those that
-    /// policies name. Each row has the relation asked for, a relation's kind and name, and whether its changes are recorded.
+    /// policies name.
     ///
-    /// A partition stands for its topmost parent, under whose name its changes are told.
+    /// Each row has the relation asked for, a relation's kind and name, and whether its changes are recorded. A partition stands for its topmost parent, under whose name its changes are told.
     static func tables(read oids: [Int64]) throws -> Statement {
         var parameters = Parameters()
         let relations = try parameters.numbers(oids)
