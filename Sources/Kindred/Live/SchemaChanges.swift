@@ -1,5 +1,6 @@
 import KindredPostgres
 public import KindredSchema
+import Synchronization
 
 /// The entities that change when tables and views are made, changed or dropped; each element is told together.
 ///

@@ -1,6 +1,7 @@
 public import KindredPostgres
 import KindredSchema
 import KindredTrackingScript
+import Synchronization
 
 /// Change tracking in a database: installing it, and choosing the tables whose changes are recorded.
 ///

@@ -24,18 +24,18 @@ private let schema = """
             let following = Task.detached {
                 for try await update in try context.locks(of: "person") { continuation.yield(update) }
             }
-            var updates = told.makeAsyncIterator()
-            #expect(await updates.next()?.held == [])
+            @Sendable func next() async -> LockUpdate? { await told.first { _ in true } }
+            #expect(await next()?.held == [])
             let writer = database.makeContext()
             let object = try await person(1, writer)
             try await writer.transaction {
                 try await object.lock(announcing: "edited by Ann")
-                let update = await updates.next()
+                let update = await next()
                 #expect(update?.held.map(\.text) == ["edited by Ann"])
                 #expect(update?.announced.first?.object == object.objectID && update?.released == [])
                 #expect(update?.held.first?.role.isEmpty == false)
             }
-            let last = await updates.next()
+            let last = await next()
             #expect(last?.held == [] && last?.announced == [])
             #expect(last?.released.map(\.text) == ["edited by Ann"])
             following.cancel()

@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 // Work that waits for the end of a transaction, such as telling other processes of it.
 extension TransactionJournal {

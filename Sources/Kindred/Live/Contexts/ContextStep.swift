@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// What a step asks the database for all contexts of a model, in the step's transaction.
 struct ContextStep {

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Tells other processes which rows the transactions of this one have locked.
 ///

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Reads the database's changes for everything in the process that follows them; one for a database.
 ///

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// The task of a change reader: step by step, until nobody is left.
 struct ReaderLoop {

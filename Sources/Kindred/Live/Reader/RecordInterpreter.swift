@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Reads records, and makes of them what has changed in the entities of the model.
 final class RecordInterpreter: Sendable {

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Follows the database's changes for all live requests of a process: one subscriber of the reader for any number of requests.
 ///

@@ -1,5 +1,6 @@
 import KindredPostgres
 public import KindredSchema
+import Synchronization
 
 /// The changes of some entities by anyone, from a cursor on; made by `context.changes(of:since:)`.
 ///

@@ -1,5 +1,6 @@
 import KindredPostgres
 public import KindredSchema
+import Synchronization
 
 /// The changes of some entities for a consumer whose cursor is kept in the database; made by
 /// `context.changes(of:consumer:)`.

@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 extension Database {
     /// Runs `body` in a transaction, or in a savepoint of the running one; objects in memory are restored if it is undone.

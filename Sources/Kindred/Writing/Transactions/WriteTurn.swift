@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 /// A write outside transactions, as the holder of a turn.
 private final class SingleWrite: Sendable {}
