@@ -169,9 +169,15 @@ import Testing
     }
 
     @Test func functionsHaveAtMostTwoParametersWithoutALabel() {
+        let folders = ["Kindred/", "KindredPostgres/", "KindredSchema/"]
+        // Programs call these: `having(.count, .greater, 3)` reads as its SQL, and generated code calls `attribute`.
+        let exempt: Set = [
+            "Kindred/API/Typed/PropertyMapping+Kinds.swift: attribute<Root: DatabaseObject, Value>",
+            "Kindred/Reading/Requests/GroupRequest.swift: having",
+        ]
         var count = 0
         var wrong: [String] = []
-        for (path, lines) in Self.files where path.hasPrefix("KindredPostgres/") {
+        for (path, lines) in Self.files where folders.contains(where: path.hasPrefix) {
             let code = lines.joined(separator: "\n")
             let functions = code.components(separatedBy: "func ").dropFirst()
             let initializers = code.components(separatedBy: " init").dropFirst()
@@ -181,7 +187,7 @@ import Testing
                 wrong.append("\(path): \(declaration.prefix { $0 != "(" })")
             }
         }
-        #expect(count > 1_000 && wrong == [])
+        #expect(count > 3_000 && Set(wrong) == exempt)
     }
 
     @Test func onlyTheConnectionLayerKnowsLibpq() {

@@ -18,7 +18,8 @@ package struct TransactionOptions: Sendable {
     let retry: RetryPolicy
 
     package init(
-        isolation: IsolationLevel?, readOnly: Bool?, deferrable: Bool?, tracksCommit: Bool, retry: RetryPolicy
+        isolation: IsolationLevel? = nil, readOnly: Bool? = nil, deferrable: Bool? = nil, tracksCommit: Bool = false,
+        retry: RetryPolicy = .none
     ) {
         self.isolation = isolation
         self.readOnly = readOnly

@@ -37,7 +37,7 @@ struct Annotations {
             names[relation.oid] = QualifiedName(schema: relation.schema, name: relation.name)
         }
         read(catalog, names)
-        if !overrides.isEmpty { apply(overrides, catalog, names) }
+        if !overrides.isEmpty { apply(overrides, catalog: catalog, names: names) }
     }
 
     /// The error that reports every problem, if there is one.
@@ -72,7 +72,7 @@ struct Annotations {
                 tableComments[oid] = remainder
                 guard var reader = annotation else { continue }
                 tables[oid] = Written(options: reader.tableOptions(), location: location)
-                note(reader.problems, table, location)
+                note(reader.problems, of: table, at: location)
             case .column(let oid, let number):
                 guard let table = names[oid] else { continue }
                 guard AnnotationText.isAnnotation(comment.text) else {
@@ -86,7 +86,7 @@ struct Annotations {
                 columnComments[oid, default: [:]][number] = remainder
                 guard var reader = annotation else { continue }
                 columns[oid, default: [:]][number] = Written(options: reader.columnOptions(), location: location)
-                note(reader.problems, table, location)
+                note(reader.problems, of: table, at: location)
             case .constraint(let oid, let name, let relation):
                 guard let table = names[relation] else { continue }
                 guard AnnotationText.isAnnotation(comment.text) else { continue }
@@ -94,11 +94,11 @@ struct Annotations {
                 guard var reader = annotation(in: comment.text, table, location).reader else { continue }
                 guard foreignKeyOIDs.contains(oid) else {
                     if reader.saysOnlyWhatToIgnore() { continue }
-                    note(["the constraint is not a foreign key"], table, location)
+                    note(["the constraint is not a foreign key"], of: table, at: location)
                     continue
                 }
                 foreignKeys[oid] = Written(options: reader.foreignKeyOptions(), location: location)
-                note(reader.problems, table, location)
+                note(reader.problems, of: table, at: location)
             }
         }
     }
@@ -113,12 +113,12 @@ struct Annotations {
             let text = try AnnotationText(comment)
             return (omitted.contains(location) ? nil : AnnotationReader(text), text.remainder)
         } catch {
-            if !omitted.contains(location) { note([error.reason], table, location) }
+            if !omitted.contains(location) { note([error.reason], of: table, at: location) }
             return (nil, nil)
         }
     }
 
-    private mutating func note(_ reasons: [String], _ table: QualifiedName, _ location: String) {
+    private mutating func note(_ reasons: [String], of table: QualifiedName, at location: String) {
         problems += reasons.map { AnnotationProblem(entity: table, location: location, reason: $0) }
     }
 
@@ -126,8 +126,8 @@ struct Annotations {
 
     private mutating func apply(
         _ overrides: [SchemaOverride],
-        _ catalog: Catalog,
-        _ names: [UInt32: QualifiedName]
+        catalog: Catalog,
+        names: [UInt32: QualifiedName]
     ) {
         var oids: [QualifiedName: UInt32] = [:]
         for (oid, name) in names { oids[name] = oid }
@@ -135,12 +135,12 @@ struct Annotations {
             let meanings = DatabaseSchema.interpretations(of: entry.table, searchPath: catalog.searchPath)
             guard let table = meanings.first(where: { oids[$0] != nil }), let oid = oids[table] else {
                 let unknown = QualifiedName(schema: "", name: entry.table)
-                note(["there is no such table"], unknown, "the override for \(entry.table)")
+                note(["there is no such table"], of: unknown, at: "the override for \(entry.table)")
                 continue
             }
             switch entry.target {
             case .table(let options):
-                if options.group == "" { note(["a name is empty"], table, "the override for \(table)") }
+                if options.group == "" { note(["a name is empty"], of: table, at: "the override for \(table)") }
                 Self.settle(&tables[oid], with: options, at: "the override for \(table)") { $0.overridden(by: $1) }
             case .column(let column, let options):
                 let location = "the override for column \(column) of \(table)"
@@ -149,7 +149,7 @@ struct Annotations {
                         $0.relation == oid && $0.name.hasSameBytes(as: column)
                     })?.number
                 else {
-                    note(["there is no such column"], table, location)
+                    note(["there is no such column"], of: table, at: location)
                     continue
                 }
                 Self.settle(&columns[oid, default: [:]][number], with: options, at: location) { $0.overridden(by: $1) }
@@ -160,11 +160,11 @@ struct Annotations {
                         $0.kind == .foreignKey && $0.relation == oid && $0.name.hasSameBytes(as: constraint)
                     })
                 else {
-                    note(["there is no such foreign key"], table, location)
+                    note(["there is no such foreign key"], of: table, at: location)
                     continue
                 }
                 let named = [options.name, options.inverse, options.manyToMany, options.orderedBy]
-                if named.contains("") { note(["a name is empty"], table, location) }
+                if named.contains("") { note(["a name is empty"], of: table, at: location) }
                 Self.settle(&foreignKeys[key.oid], with: options, at: location) { $0.overridden(by: $1) }
             }
         }

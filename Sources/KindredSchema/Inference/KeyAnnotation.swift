@@ -28,19 +28,19 @@ extension SchemaBuilder {
             if let name = options.inverse { inverses.append(Name(name: name, location: location)) }
             if let name = options.manyToMany { manyToMany.append(Name(name: name, location: location)) }
             var contradictions: [String] = []
-            func merge<Value: Equatable>(_ value: Value?, _ setting: inout Setting<Value>?, _ member: String) {
+            func merge<Value: Equatable>(_ value: Value?, into setting: inout Setting<Value>?, named member: String) {
                 guard let value else { return }
                 if let known = setting, known.value != value {
                     contradictions.append("\"\(member)\" contradicts \(known.location), whose key is the same")
                 }
                 setting = Setting(value: value, location: location)
             }
-            merge(options.deleteRule, &deleteRule, "deleteRule")
-            merge(options.toOneDeleteRule, &toOneDeleteRule, "toOneDeleteRule")
-            merge(options.manyToManyDeleteRule, &manyToManyDeleteRule, "manyToManyDeleteRule")
-            merge(options.orderedBy, &orderedBy, "orderedBy")
-            merge(options.minimumCount, &minimumCount, "minimumCount")
-            merge(options.maximumCount, &maximumCount, "maximumCount")
+            merge(options.deleteRule, into: &deleteRule, named: "deleteRule")
+            merge(options.toOneDeleteRule, into: &toOneDeleteRule, named: "toOneDeleteRule")
+            merge(options.manyToManyDeleteRule, into: &manyToManyDeleteRule, named: "manyToManyDeleteRule")
+            merge(options.orderedBy, into: &orderedBy, named: "orderedBy")
+            merge(options.minimumCount, into: &minimumCount, named: "minimumCount")
+            merge(options.maximumCount, into: &maximumCount, named: "maximumCount")
             return contradictions
         }
     }

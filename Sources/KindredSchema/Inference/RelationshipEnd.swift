@@ -68,7 +68,8 @@ extension SchemaBuilder {
                 let (first, second) = (keys[helpers[pair].first], keys[helpers[pair].second])
                 let (near, far) = isFirst ? (first, second) : (second, first)
                 let needsHelper = needed[pair][isFirst ? 0 : 1]
-                end.candidates = helperCandidates(end, helpers[pair], near, far, needsHelper: needsHelper)
+                end.candidates = helperCandidates(
+                    end, helpers[pair], near: near, far: far, needsHelper: needsHelper)
             }
         }
         // Of two ends with the same generated name the first one keeps it: targets, then holders, then helpers.

@@ -48,15 +48,15 @@ public struct DatabaseSchema: Sendable {
         indexes.reserveCapacity(entities.count)
         for (index, entity) in entities.enumerated() { indexes[entity.name] = index }
         self.indexes = indexes
-        shortIndexes = Self.shortIndexes(entities, searchPath, hidden)
+        shortIndexes = Self.shortIndexes(of: entities, searchPath: searchPath, hidden: hidden)
     }
 
     /// Resolves names without a dot: the first schema of the search path with a relation of the name decides, even if that
     /// relation is not an entity, as on the server.
     private static func shortIndexes(
-        _ entities: [Entity],
-        _ searchPath: [String],
-        _ hidden: [QualifiedName: HiddenReason]
+        of entities: [Entity],
+        searchPath: [String],
+        hidden: [QualifiedName: HiddenReason]
     ) -> [String: Int] {
         let ranks = Dictionary(searchPath.enumerated().map { ($1, $0) }) { first, _ in first }
         var best: [String: (rank: Int, index: Int?)] = [:]

@@ -9,18 +9,18 @@ struct CatalogDecoder {
     init(_ results: ArraySlice<QueryResult>) throws(SchemaError) {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
-        try decode(&rest, "settings", columns: 4) { $0.settings(&$1) }
-        try decode(&rest, "relations", columns: 16) { $0.relations(&$1) }
-        try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
-        try decode(&rest, "constraints", columns: 17) { $0.constraints(&$1) }
-        try decode(&rest, "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
-        try decode(&rest, "indexes", columns: 6) { $0.indexes(&$1) }
-        try decode(&rest, "values of indexes", columns: 9) { $0.serverChecks(&$1) }
-        try decode(&rest, "types", columns: 12) { $0.types(&$1) }
-        try decode(&rest, "enum labels", columns: 3) { $0.enumLabels(&$1) }
-        try decode(&rest, "comments", columns: 3) { $0.comments(&$1) }
-        try decode(&rest, "comments on constraints", columns: 4) { $0.keyComments(&$1) }
-        try decode(&rest, "views", columns: 2) { $0.views(&$1) }
+        try decode(&rest, named: "settings", columns: 4) { $0.settings(&$1) }
+        try decode(&rest, named: "relations", columns: 16) { $0.relations(&$1) }
+        try decode(&rest, named: "columns", columns: 12) { $0.columns(&$1) }
+        try decode(&rest, named: "constraints", columns: 17) { $0.constraints(&$1) }
+        try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
+        try decode(&rest, named: "indexes", columns: 6) { $0.indexes(&$1) }
+        try decode(&rest, named: "values of indexes", columns: 9) { $0.serverChecks(&$1) }
+        try decode(&rest, named: "types", columns: 12) { $0.types(&$1) }
+        try decode(&rest, named: "enum labels", columns: 3) { $0.enumLabels(&$1) }
+        try decode(&rest, named: "comments", columns: 3) { $0.comments(&$1) }
+        try decode(&rest, named: "comments on constraints", columns: 4) { $0.keyComments(&$1) }
+        try decode(&rest, named: "views", columns: 2) { $0.views(&$1) }
     }
 
     private static func unreadable(_ what: String) -> SchemaError {
@@ -29,7 +29,7 @@ struct CatalogDecoder {
 
     private mutating func decode(
         _ rest: inout ArraySlice<QueryResult>,
-        _ what: String,
+        named what: String,
         columns: Int,
         _ body: (inout Self, inout CatalogCells) -> Void
     ) throws(SchemaError) {

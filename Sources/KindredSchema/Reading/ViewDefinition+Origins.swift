@@ -18,7 +18,7 @@ extension ViewDefinition {
         }
         if columns.isEmpty { return nil }
         var sources = Sources()
-        count(query, [], 0, &sources)
+        count(query, ctes: [], depth: 0, into: &sources)
         // If the count was cut short, every relation may occur twice.
         let repeated =
             sources.isComplete
@@ -35,7 +35,7 @@ extension ViewDefinition {
     }
 
     /// - Parameter ctes: The lists of common table expressions of the outer queries, the innermost last.
-    private func count(_ query: Range<Int>, _ ctes: [Range<Int>?], _ depth: Int, _ sources: inout Sources) {
+    private func count(_ query: Range<Int>, ctes: [Range<Int>?], depth: Int, into sources: inout Sources) {
         let found = fields(of: query, "rtable", "cteList")
         guard depth < 16, let rtable = found[0] else {
             sources.isComplete = false
@@ -54,14 +54,14 @@ extension ViewDefinition {
                 guard let relation = parts[1].flatMap(integer).flatMap({ UInt32(exactly: $0) }) else { continue }
                 sources.counts[relation, default: 0] += 1
             case 1:
-                if let subquery = parts[2] { count(subquery, ctes, depth + 1, &sources) }
+                if let subquery = parts[2] { count(subquery, ctes: ctes, depth: depth + 1, into: &sources) }
             case 6:
                 guard let name = parts[3], let level = parts[4].flatMap(integer), level < ctes.count,
                     case let place = ctes.count - 1 - level, let list = ctes[place],
                     let query = self.query(ofCTE: name, in: list)
                 else { continue }
                 // The depth limit ends a recursive one.
-                count(query, Array(ctes[...place]), depth + 1, &sources)
+                count(query, ctes: Array(ctes[...place]), depth: depth + 1, into: &sources)
             default: continue
             }
         }

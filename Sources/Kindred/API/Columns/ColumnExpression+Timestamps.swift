@@ -39,35 +39,35 @@ extension PostgresDate: PostgresMoment {
 extension ColumnExpression where Value: PostgresMoment {
     /// The moment plus an interval; for a date from midnight at the start of the day.
     public static func + (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression<Value.MovedMoment> {
-        calculate(.plus, left, bound(right))
+        calculate(.plus, of: left, and: bound(right))
     }
 
     /// The moment minus an interval; for a date from midnight at the start of the day.
     public static func - (left: ColumnExpression, right: PostgresInterval) -> ColumnExpression<Value.MovedMoment> {
-        calculate(.minus, left, bound(right))
+        calculate(.minus, of: left, and: bound(right))
     }
 
     /// The moment plus a column's interval; for a date from midnight at the start of the day.
     public static func + (
         left: ColumnExpression, right: ColumnExpression<PostgresInterval>
     ) -> ColumnExpression<Value.MovedMoment> {
-        calculate(.plus, left, right.expression)
+        calculate(.plus, of: left, and: right.expression)
     }
 
     /// The moment minus a column's interval; for a date from midnight at the start of the day.
     public static func - (
         left: ColumnExpression, right: ColumnExpression<PostgresInterval>
     ) -> ColumnExpression<Value.MovedMoment> {
-        calculate(.minus, left, right.expression)
+        calculate(.minus, of: left, and: right.expression)
     }
 
     /// The time since another moment; for dates the number of days.
     public static func - (left: ColumnExpression, right: Value) -> ColumnExpression<Value.MomentDistance> {
-        calculate(.minus, left, bound(right))
+        calculate(.minus, of: left, and: bound(right))
     }
 
     /// The time since another column's moment; for dates the number of days.
     public static func - (left: ColumnExpression, right: ColumnExpression) -> ColumnExpression<Value.MomentDistance> {
-        calculate(.minus, left, right.expression)
+        calculate(.minus, of: left, and: right.expression)
     }
 }

@@ -39,7 +39,7 @@ extension ColumnExpression where Value == String {
     ///   - configuration: The language, by the name of its configuration such as `"english"`, which an index over
     ///     `to_tsvector('english', …)` serves; nil for the server's default.
     public func search(_ words: String, configuration: String? = nil) -> Condition {
-        compare(.search, words, configuration)
+        compare(.search, words, configuration: configuration)
     }
 }
 
@@ -61,7 +61,7 @@ extension ColumnExpression {
     public func containsAny<Element: PostgresEncodable>(_ elements: some Sequence<Element>) -> Condition
     where Value == [Element?] {
         let list = Self.bound(elements)
-        return Condition(.comparison(ConditionComparison(expression, .isIn, list, quantifier: .anyMember)))
+        return Condition(.comparison(ConditionComparison(expression, .isIn, with: list, quantifier: .anyMember)))
     }
 
     /// The number of an array's elements, including NULLs.
@@ -79,7 +79,7 @@ extension ColumnExpression where Value == PostgresTSVector {
     ///   - configuration: The language of the words, by the name of its configuration such as `"english"`; nil for the
     ///     server's default.
     public func search(_ words: String, configuration: String? = nil) -> Condition {
-        compare(.search, words, configuration)
+        compare(.search, words, configuration: configuration)
     }
 }
 
@@ -102,9 +102,9 @@ extension ColumnExpression where Value == PostgresJSON {
 
 extension ColumnExpression {
     private func compare(
-        _ operation: ConditionComparison.Operator, _ words: String, _ configuration: String?
+        _ operation: ConditionComparison.Operator, _ words: String, configuration: String?
     ) -> Condition {
-        var comparison = ConditionComparison(expression, operation, Self.bound(words))
+        var comparison = ConditionComparison(expression, operation, with: Self.bound(words))
         comparison.configuration = configuration
         return Condition(.comparison(comparison))
     }

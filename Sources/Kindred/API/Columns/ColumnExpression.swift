@@ -16,7 +16,7 @@ public struct ColumnExpression<Value>: Sendable {
         _ right: ConditionExpression,
         ignoresCase: Bool = false
     ) -> Condition {
-        Condition(.comparison(ConditionComparison(expression, operation, right, ignoresCase: ignoresCase)))
+        Condition(.comparison(ConditionComparison(expression, operation, with: right, ignoresCase: ignoresCase)))
     }
 
     /// A value as the other side of a comparison; a value that PostgreSQL cannot represent exactly makes the condition

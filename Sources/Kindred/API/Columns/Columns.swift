@@ -51,12 +51,12 @@ extension Columns {
 
     /// Whether both lead to the same object.
     public static func == (left: Columns, right: Columns) -> Condition {
-        Condition(.comparison(ConditionComparison(left.path.expression, .equal, right.path.expression)))
+        Condition(.comparison(ConditionComparison(left.path.expression, .equal, with: right.path.expression)))
     }
 
     /// Whether the relationship leads to one of these objects.
     public func isIn(_ objects: some Sequence<Root>) -> Condition {
-        Condition(.comparison(ConditionComparison(path.expression, .isIn, .objects(Array(objects)))))
+        Condition(.comparison(ConditionComparison(path.expression, .isIn, with: .objects(Array(objects)))))
     }
 }
 
@@ -92,12 +92,12 @@ struct ColumnPath: Sendable {
     /// A comparison with an object.
     func compare(_ operation: ConditionComparison.Operator, _ object: DatabaseObject?) -> Condition {
         let right = object.map { ConditionExpression.object($0) } ?? .value(nil)
-        return Condition(.comparison(ConditionComparison(expression, operation, right)))
+        return Condition(.comparison(ConditionComparison(expression, operation, with: right)))
     }
 
     /// A condition on members; an invalid path makes an invalid condition.
     func members(_ quantifier: ConditionComparison.Quantifier, _ condition: ConditionNode) -> Condition {
-        if problem != nil { return Condition(.comparison(ConditionComparison(expression, .equal, .value(nil)))) }
+        if problem != nil { return Condition(.comparison(ConditionComparison(expression, .equal, with: .value(nil)))) }
         return Condition(.members(quantifier, keys, condition))
     }
 }

@@ -27,7 +27,7 @@ public struct MemberColumns<Member: TypedObject>: Sendable {
     /// Whether an object is a member.
     public func contains(_ object: Member) -> Condition {
         Condition(
-            .comparison(ConditionComparison(path.expression, .equal, .object(object), quantifier: .anyMember)))
+            .comparison(ConditionComparison(path.expression, .equal, with: .object(object), quantifier: .anyMember)))
     }
 
     /// Whether there are no members.

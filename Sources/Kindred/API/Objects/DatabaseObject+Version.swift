@@ -44,7 +44,7 @@ extension DatabaseObject {
                 entity: runtime.name.description)
         }
         let (own, given) = (try expectedVersion(), try version.postgresValue)
-        guard let difference = try runtime.difference(own, given, column) else { return }
+        guard let difference = try runtime.difference(from: own, to: given, of: column) else { return }
         throw KindredError(stale: [
             VersionConflict(object: self, version: difference, databaseVersion: own, changedKeys: [])
         ])
@@ -56,7 +56,7 @@ extension EntityRuntime {
     ///
     /// Throws `.wrongType` for a value of another type than the version's.
     fileprivate func difference(
-        _ own: PostgresValue?, _ given: PostgresValue?, _ column: VersionColumn
+        from own: PostgresValue?, to given: PostgresValue?, of column: VersionColumn
     ) throws -> PostgresValue?? {
         let attribute = entity.attributes[column.position]
         guard let given else { return own == nil ? nil : .some(nil) }

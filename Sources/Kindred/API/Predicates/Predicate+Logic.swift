@@ -53,7 +53,7 @@ extension PredicateExpressions.Comparison: PredicateTerm {
             @unknown default: throw PredicateTranslator.untranslatable("a new kind of comparison")
             }
         return try translator.operand(lhs).map(try translator.operand(rhs)) {
-            .condition(.comparison(ConditionComparison($0, operation, $1)))
+            .condition(.comparison(ConditionComparison($0, operation, with: $1)))
         }
     }
 }

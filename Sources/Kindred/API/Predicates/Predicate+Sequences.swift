@@ -10,7 +10,7 @@ extension PredicateOperand {
         switch self {
         case .members(let keys, let filter): return .members(.anyMember, keys, .all([filter, condition]))
         case .choice(let test, let first, let second):
-            return .choice(test, try first.anyMember(condition), try second.anyMember(condition))
+            return .choice(test, then: try first.anyMember(condition), else: try second.anyMember(condition))
         case .expression(.path(let keys)): return .members(.anyMember, keys, condition)
         // An optional without a value has no members.
         case .expression(.value(nil)): return .constant(false)
@@ -53,8 +53,8 @@ extension PredicateExpressions.SequenceContains: PredicateTerm {
         let element = try translator.operand(self.element)
         return try translator.operand(sequence).map(element) { sequence, element in
             switch sequence {
-            case .values, .objects: .condition(.comparison(ConditionComparison(element, .isIn, sequence)))
-            default: .condition(.comparison(ConditionComparison(sequence, .contains, element)))
+            case .values, .objects: .condition(.comparison(ConditionComparison(element, .isIn, with: sequence)))
+            default: .condition(.comparison(ConditionComparison(sequence, .contains, with: element)))
             }
         }
     }
@@ -67,7 +67,7 @@ extension PredicateExpressions.RangeExpressionContains: PredicateTerm {
         }
         let element = try translator.operand(self.element)
         func compare(_ operation: ConditionComparison.Operator, _ bound: PredicateOperand) throws -> ConditionNode {
-            try element.map(bound) { .condition(.comparison(ConditionComparison($0, operation, $1))) }.condition()
+            try element.map(bound) { .condition(.comparison(ConditionComparison($0, operation, with: $1))) }.condition()
         }
         return .condition(
             .all([try compare(.greaterOrEqual, lower), try compare(isClosed ? .lessOrEqual : .less, upper)]))
@@ -76,24 +76,27 @@ extension PredicateExpressions.RangeExpressionContains: PredicateTerm {
 
 extension PredicateExpressions.CollectionContainsCollection: PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
-        try textOperand(.contains, Base.Output.self, try translator.operand(base), try translator.operand(other))
+        try textOperand(
+            .contains, type: Base.Output.self, whole: try translator.operand(base), part: try translator.operand(other))
     }
 }
 
 extension PredicateExpressions.SequenceStartsWith: PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
-        try textOperand(.beginsWith, Base.Output.self, try translator.operand(base), try translator.operand(prefix))
+        try textOperand(
+            .beginsWith, type: Base.Output.self, whole: try translator.operand(base),
+            part: try translator.operand(prefix))
     }
 }
 
 private func textOperand(
     _ operation: ConditionComparison.Operator,
-    _ type: Any.Type,
-    _ whole: PredicateOperand,
-    _ part: PredicateOperand
+    type: Any.Type,
+    whole: PredicateOperand,
+    part: PredicateOperand
 ) throws -> PredicateOperand {
     guard type == String.self || type == Substring.self else {
         throw PredicateTranslator.untranslatable("a search for several elements at once")
     }
-    return try whole.map(part) { .condition(.comparison(ConditionComparison($0, operation, $1))) }
+    return try whole.map(part) { .condition(.comparison(ConditionComparison($0, operation, with: $1))) }
 }

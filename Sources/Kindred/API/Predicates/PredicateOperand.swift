@@ -22,9 +22,9 @@ indirect enum PredicateOperand: Sendable {
         case .expression(.value(.bool(let isTrue)?)): return .constant(isTrue)
         case .expression(.value(nil)): return .constant(false)
         case .expression(.path(let keys)):
-            return .comparison(ConditionComparison(.path(keys), .equal, .value(.bool(true))))
+            return .comparison(ConditionComparison(.path(keys), .equal, with: .value(.bool(true))))
         case .choice(let test, let first, let second):
-            return .choice(test, try first.condition(), try second.condition())
+            return .choice(test, then: try first.condition(), else: try second.condition())
         case .expression, .members, .range: throw PredicateTranslator.untranslatable("a value in place of a condition")
         }
     }
@@ -36,9 +36,9 @@ indirect enum PredicateOperand: Sendable {
         case .optionalCondition(_, let isPresent): return isPresent
         case .expression(.value(let value)): return .constant(value != nil)
         case .expression(let expression):
-            return .comparison(ConditionComparison(expression, .notEqual, .value(nil)))
+            return .comparison(ConditionComparison(expression, .notEqual, with: .value(nil)))
         case .choice(let test, let first, let second):
-            return .choice(test, try first.isPresent(), try second.isPresent())
+            return .choice(test, then: try first.isPresent(), else: try second.isPresent())
         case .members, .range: throw PredicateTranslator.untranslatable("an optional sequence")
         }
     }
@@ -66,9 +66,9 @@ indirect enum PredicateOperand: Sendable {
     func isEqual(to other: PredicateOperand) throws -> ConditionNode {
         switch (self, other) {
         case (.expression, .expression):
-            return try map(other) { .condition(.comparison(ConditionComparison($0, .equal, $1))) }.condition()
+            return try map(other) { .condition(.comparison(ConditionComparison($0, .equal, with: $1))) }.condition()
         case (.choice(let test, let first, let second), _):
-            return .choice(test, try first.isEqual(to: other), try second.isEqual(to: other))
+            return .choice(test, then: try first.isEqual(to: other), else: try second.isEqual(to: other))
         case (_, .choice): return try other.isEqual(to: self)
         default:
             // Boolean operands, at least one of which is a condition.
@@ -82,7 +82,7 @@ indirect enum PredicateOperand: Sendable {
 }
 
 extension ConditionNode {
-    static func choice(_ test: ConditionNode, _ first: ConditionNode, _ second: ConditionNode) -> ConditionNode {
+    static func choice(_ test: ConditionNode, then first: ConditionNode, else second: ConditionNode) -> ConditionNode {
         .any([.all([test, first]), .all([.not(test), second])])
     }
 }

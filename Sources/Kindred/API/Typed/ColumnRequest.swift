@@ -50,6 +50,6 @@ extension FetchRequest where Object: TypedObject {
         for column in repeat each columns {
             keys += try ColumnPath().appending(column, of: Object.self).checkedKeys()
         }
-        return ColumnRequest(request: try AttributeRequest(context, query, keys))
+        return ColumnRequest(request: try AttributeRequest(context: context, query: query, keyPaths: keys))
     }
 }

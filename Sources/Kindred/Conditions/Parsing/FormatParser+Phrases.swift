@@ -21,12 +21,12 @@ extension FormatParser {
     mutating func phrase(_ rank: Rank) throws -> Phrase {
         let start = current.position
         var phrase = try operand()
-        while let infix = infix(current), try extend(&phrase, infix, rank, start) {}
+        while let infix = infix(current), try extend(&phrase, by: infix, rank: rank, at: start) {}
         return phrase
     }
 
     /// Adds an operator and its right side to a phrase; false if its precedence is too low.
-    private mutating func extend(_ phrase: inout Phrase, _ infix: Infix, _ rank: Rank, _ start: Int) throws -> Bool {
+    private mutating func extend(_ phrase: inout Phrase, by infix: Infix, rank: Rank, at start: Int) throws -> Bool {
         guard Self.rank(infix).rawValue >= rank.rawValue else { return false }
         // A parenthesis on the right side needs the stack of two levels.
         try enter()
@@ -43,7 +43,7 @@ extension FormatParser {
             phrase = .condition(.comparison(node))
         case .arithmetic(let operation, let operationRank):
             let left = try expression(phrase, at: start)
-            phrase = .expression(try calculation(left, operation, operationRank))
+            phrase = .expression(try calculation(left, operation, rank: operationRank))
         }
         return true
     }
@@ -51,7 +51,7 @@ extension FormatParser {
     private mutating func calculation(
         _ left: ConditionExpression,
         _ operation: ConditionExpression.Arithmetic,
-        _ rank: Rank
+        rank: Rank
     ) throws -> ConditionExpression {
         try countCalculation()
         advance()
@@ -79,7 +79,7 @@ extension FormatParser {
         let configuration = operation == .search ? try searchConfiguration() : nil
         let ignoresCase = try options(of: operation)
         let right = try expression(.sum)
-        var node = ConditionComparison(left, operation, right, quantifier: quantifier, ignoresCase: ignoresCase)
+        var node = ConditionComparison(left, operation, with: right, quantifier: quantifier, ignoresCase: ignoresCase)
         node.configuration = configuration
         return node
     }

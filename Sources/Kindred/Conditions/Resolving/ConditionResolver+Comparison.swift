@@ -8,11 +8,11 @@ extension ConditionResolver {
         if case .path(let path) = comparison.left {
             let target = try target(of: path[...], from: root)
             if let quantifier = comparison.quantifier {
-                return try quantified(quantifier, comparison, target)
+                return try quantified(quantifier, comparison, over: target)
             }
             // `emailSet CONTAINS %@`
             if comparison.operation == .contains, case .members = target {
-                return try quantified(.anyMember, comparison, target, as: .equal)
+                return try quantified(.anyMember, comparison, over: target, as: .equal)
             }
             left = try operand(target)
         } else {
@@ -24,15 +24,17 @@ extension ConditionResolver {
             if case .members = target {
                 var turned = comparison
                 (turned.left, turned.right) = (comparison.right, comparison.left)
-                return try quantified(.anyMember, turned, target, as: .equal)
+                return try quantified(.anyMember, turned, over: target, as: .equal)
             }
-            return try isIn(left, operand(target), comparison.ignoresCase)
+            return try isIn(left, operand(target), ignoresCase: comparison.ignoresCase)
         }
         if comparison.operation == .search {
             return try text(
-                left, .search, try operand(comparison.right), false, configuration: comparison.configuration)
+                left, .search, part: try operand(comparison.right), ignoresCase: false,
+                configuration: comparison.configuration)
         }
-        return try compare(left, comparison.operation, try operand(comparison.right), comparison.ignoresCase)
+        return try compare(
+            left, comparison.operation, with: try operand(comparison.right), ignoresCase: comparison.ignoresCase)
     }
 
     /// Throws for a comparison that begins with a word for a value, such as NO, if the entity has a key of this name.
@@ -69,21 +71,22 @@ extension ConditionResolver {
     mutating func compare(
         _ left: Operand,
         _ operation: ConditionComparison.Operator,
-        _ right: Operand,
-        _ ignoresCase: Bool
+        with right: Operand,
+        ignoresCase: Bool
     ) throws -> ResolvedTerm {
         switch operation {
         case .equal, .notEqual:
-            if ignoresCase { return try equalIgnoringCase(left, operation, right) }
+            if ignoresCase { return try equalIgnoringCase(left, operation, with: right) }
             return try equal(left, isNegated: operation == .notEqual, right)
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             if left.isNull || right.isNull { return .never }
-            let (left, right) = try scalars(left, right, operation)
+            let (left, right) = try scalars(left, right, for: operation)
             return ResolvedTerm(term: .comparison(left.value, Self.order(operation), right.value))
         case .between: return try between(left, right)
-        case .isIn: return try isIn(left, right, ignoresCase)
-        case .contains: return try contains(left, right, ignoresCase)
-        case .like, .matches, .beginsWith, .endsWith, .search: return try text(left, operation, right, ignoresCase)
+        case .isIn: return try isIn(left, right, ignoresCase: ignoresCase)
+        case .contains: return try contains(left, right, ignoresCase: ignoresCase)
+        case .like, .matches, .beginsWith, .endsWith, .search:
+            return try text(left, operation, part: right, ignoresCase: ignoresCase)
         }
     }
 
@@ -108,7 +111,7 @@ extension ConditionResolver {
             return isNegated ? same.negation : same
         default: break
         }
-        let (left, right) = try scalars(left, right, isNegated ? .notEqual : .equal)
+        let (left, right) = try scalars(left, right, for: isNegated ? .notEqual : .equal)
         guard try equality(left) == .equal else { return same(left, isNegated: isNegated, right) }
         switch (isNegated, left.mayBeNull && right.mayBeNull, left.mayBeNull || right.mayBeNull) {
         case (false, true, _):
@@ -147,7 +150,7 @@ extension ConditionResolver {
     mutating func scalars(
         _ left: Operand,
         _ right: Operand,
-        _ operation: ConditionComparison.Operator
+        for operation: ConditionComparison.Operator
     ) throws -> (Scalar, Scalar) {
         let (left, right) = numbers(left, right)
         switch (left, right) {

@@ -10,12 +10,12 @@ extension ConditionResolver {
         default: throw KindredError(.invalidCondition, "BETWEEN takes two values, as in BETWEEN {1, 5}")
         }
         if value.isNull || lower.isNull || upper.isNull { return .never }
-        let (first, least) = try scalars(value, lower, .between)
-        let (_, greatest) = try scalars(.scalar(first), upper, .between)
+        let (first, least) = try scalars(value, lower, for: .between)
+        let (_, greatest) = try scalars(.scalar(first), upper, for: .between)
         return ResolvedTerm(term: .between(first.value, least.value, greatest.value))
     }
 
-    mutating func isIn(_ element: Operand, _ collection: Operand, _ ignoresCase: Bool = false) throws -> ResolvedTerm {
+    mutating func isIn(_ element: Operand, _ collection: Operand, ignoresCase: Bool) throws -> ResolvedTerm {
         if ignoresCase { return try isInIgnoringCase(element, collection) }
         switch (element, collection) {
         case (_, .value(nil)): return .never
@@ -29,8 +29,8 @@ extension ConditionResolver {
             }
             return alternatives.isEmpty ? .never : ResolvedTerm(term: .any(alternatives))
         case (_, .scalar(let scalar)) where scalar.type.family == .array:
-            return try contains(collection, element, false)
-        case (_, .scalar), (_, .value(.string?)): return try contains(collection, element, false)
+            return try contains(collection, element, ignoresCase: false)
+        case (_, .scalar), (_, .value(.string?)): return try contains(collection, element, ignoresCase: false)
         case (_, .value(.array(let array)?)): return try value(element, among: array.elements)
         default: throw KindredError(.invalidCondition, "IN takes a list, an array, a text or a path to many objects")
         }
@@ -41,9 +41,9 @@ extension ConditionResolver {
         let texts: [Operand]
         switch collection {
         case .value(nil): return .never
-        case .value(.string?): return try text(collection, .contains, element, true)
+        case .value(.string?): return try text(collection, .contains, part: element, ignoresCase: true)
         case .scalar(let scalar) where scalar.type.family != .array:
-            return try text(collection, .contains, element, true)
+            return try text(collection, .contains, part: element, ignoresCase: true)
         case .values(let values): texts = values.map(Operand.value)
         case .value(.array(let array)?): texts = array.elements.map(Operand.value)
         case .list(let list): texts = try list.map { try operand($0) }
@@ -51,7 +51,7 @@ extension ConditionResolver {
             throw KindredError(
                 .invalidCondition, "IN[c] takes a text or a list of texts; for an array write ANY array ==[c] element")
         }
-        let alternatives = try texts.map { try equalIgnoringCase(element, .equal, $0).term }
+        let alternatives = try texts.map { try equalIgnoringCase(element, .equal, with: $0).term }
         return alternatives.isEmpty ? .never : ResolvedTerm(term: .any(alternatives))
     }
 
@@ -82,7 +82,7 @@ extension ConditionResolver {
     private mutating func containsAll(
         _ array: Scalar,
         _ values: [PostgresValue?],
-        _ type: PostgresDataType
+        ofType type: PostgresDataType
     ) throws -> ResolvedTerm {
         guard !values.contains(nil) else { return .never }
         _ = try equality(array)
@@ -123,27 +123,29 @@ extension ConditionResolver {
     }
 
     /// `CONTAINS`: a text in a text, elements in an array, or a document in a JSON document.
-    mutating func contains(_ whole: Operand, _ part: Operand, _ ignoresCase: Bool) throws -> ResolvedTerm {
+    mutating func contains(_ whole: Operand, _ part: Operand, ignoresCase: Bool) throws -> ResolvedTerm {
         if case .scalar(let document) = whole, document.type.type == .jsonb {
             try requireCase(ignoresCase)
             return try contains(document, part)
         }
         guard case .scalar(let array) = whole, array.type.family == .array, let type = array.type.elementType else {
-            guard case .values(let values) = whole else { return try text(whole, .contains, part, ignoresCase) }
+            guard case .values(let values) = whole else {
+                return try text(whole, .contains, part: part, ignoresCase: ignoresCase)
+            }
             try requireCase(ignoresCase)
             return try value(part, among: values)
         }
         try requireCase(ignoresCase)
         if part.isNull { return .never }
-        if case .values(let values) = part { return try containsAll(array, values, type) }
-        if case .value(.array(let list)?) = part { return try containsAll(array, list.elements, type) }
+        if case .values(let values) = part { return try containsAll(array, values, ofType: type) }
+        if case .value(.array(let list)?) = part { return try containsAll(array, list.elements, ofType: type) }
         let element = Scalar(
             value: .absent,
             type: ValueType(elementOf: array.type, type),
             mayBeNull: true,
             label: "an element of \(array.label)"
         )
-        let (_, sought) = try scalars(.scalar(element), part, .contains)
+        let (_, sought) = try scalars(.scalar(element), part, for: .contains)
         return ResolvedTerm(term: .element(sought.value, try equality(sought), of: array.value))
     }
 

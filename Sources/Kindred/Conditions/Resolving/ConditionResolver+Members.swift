@@ -7,13 +7,14 @@ extension ConditionResolver {
     mutating func quantified(
         _ quantifier: ConditionComparison.Quantifier,
         _ comparison: ConditionComparison,
-        _ target: Target,
+        over target: Target,
         as operation: ConditionComparison.Operator? = nil
     ) throws -> ResolvedTerm {
         // The other side belongs to the object itself, not to the members.
         let right = try operand(comparison.right)
         let member = { (resolver: inout ConditionResolver, left: Operand) throws -> ResolvedTerm in
-            let term = try resolver.compare(left, operation ?? comparison.operation, right, comparison.ignoresCase)
+            let term = try resolver.compare(
+                left, operation ?? comparison.operation, with: right, ignoresCase: comparison.ignoresCase)
             return quantifier == .allMembers ? term.negation : term
         }
         guard let exists = try exists(target, member) else {
@@ -28,8 +29,8 @@ extension ConditionResolver {
     /// A condition whose parts all apply to the same member.
     mutating func members(
         _ quantifier: ConditionComparison.Quantifier,
-        _ path: [String],
-        _ condition: ConditionNode
+        at path: [String],
+        condition: ConditionNode
     ) throws -> ResolvedTerm {
         let member = { (resolver: inout ConditionResolver, member: Operand) throws -> ResolvedTerm in
             guard case .row(let place) = member else {

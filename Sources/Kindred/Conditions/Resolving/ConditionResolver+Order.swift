@@ -24,7 +24,7 @@ extension ConditionResolver {
     }
 
     /// Appends a number of rows as a parameter, and returns it.
-    mutating func bind(_ count: Int, _ name: String, _ entity: Entity) throws -> Parameter {
+    mutating func bind(_ count: Int, named name: String, of entity: Entity) throws -> Parameter {
         guard count >= 0 else {
             throw KindredError(
                 .invalidRequest,

@@ -5,7 +5,7 @@ extension ConditionResolver {
     mutating func equalIgnoringCase(
         _ left: Operand,
         _ operation: ConditionComparison.Operator,
-        _ right: Operand
+        with right: Operand
     ) throws -> ResolvedTerm {
         func lowered(_ operand: Operand) throws -> Operand {
             guard case .scalar(var scalar) = operand else { return operand }
@@ -15,7 +15,7 @@ extension ConditionResolver {
         }
         if left.isNull || right.isNull { return try equal(left, isNegated: operation == .notEqual, right) }
         let texts = (try lowered(left), try lowered(right))
-        var (first, second) = try scalars(texts.0, texts.1, operation)
+        var (first, second) = try scalars(texts.0, texts.1, for: operation)
         // An operand other than a column is a parameter, which is bound here.
         if !left.isScalar { first.value = .function("lower", first.value) }
         if !right.isScalar { second.value = .function("lower", second.value) }
@@ -26,8 +26,8 @@ extension ConditionResolver {
     mutating func text(
         _ whole: Operand,
         _ operation: ConditionComparison.Operator,
-        _ part: Operand,
-        _ ignoresCase: Bool,
+        part: Operand,
+        ignoresCase: Bool,
         configuration: String? = nil
     ) throws -> ResolvedTerm {
         if whole.isNull || part.isNull { return .never }

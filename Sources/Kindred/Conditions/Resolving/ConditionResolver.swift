@@ -54,7 +54,7 @@ struct ConditionResolver {
     private mutating func leaf(_ node: ConditionNode) throws -> ResolvedTerm {
         switch node {
         case .comparison(let comparison): try self.comparison(comparison)
-        case .members(let quantifier, let path, let inner): try members(quantifier, path, inner)
+        case .members(let quantifier, let path, let inner): try members(quantifier, at: path, condition: inner)
         default: try condition(node)
         }
     }

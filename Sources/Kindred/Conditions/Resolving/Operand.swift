@@ -39,7 +39,7 @@ extension ConditionResolver {
             return .objects(objects)
         case .count(let path): return .scalar(try count(path, from: root))
         case .arithmetic(let operation, let left, let right):
-            return try arithmetic(operation, operand(left), operand(right))
+            return try arithmetic(operation, of: operand(left), and: operand(right))
         case .negative(let inner):
             var scalar = try number(operand(inner), beside: nil)
             scalar.value = .negative(scalar.value)
@@ -81,12 +81,12 @@ extension ConditionResolver {
 
     private mutating func arithmetic(
         _ operation: ConditionExpression.Arithmetic,
-        _ left: Operand,
-        _ right: Operand
+        of left: Operand,
+        and right: Operand
     ) throws -> Operand {
         if left.isNull || right.isNull { return .value(nil) }
-        if Self.isMoment(operation, left, right) { return try moment(operation, left, right) }
-        if let span = try span(operation, left, right) { return .scalar(span) }
+        if Self.isMoment(operation, of: left, and: right) { return try moment(operation, of: left, and: right) }
+        if let span = try span(operation, of: left, and: right) { return .scalar(span) }
         let leftNumber: Scalar
         let rightNumber: Scalar
         if case .scalar(let scalar) = right {
@@ -119,8 +119,8 @@ extension ConditionResolver {
     /// Whether an interval is added to a timestamp, or subtracted from one.
     private static func isMoment(
         _ operation: ConditionExpression.Arithmetic,
-        _ left: Operand,
-        _ right: Operand
+        of left: Operand,
+        and right: Operand
     ) -> Bool {
         guard operation == .plus || operation == .minus, case .scalar(let start) = left, start.type.family == .moment
         else { return false }
@@ -134,8 +134,8 @@ extension ConditionResolver {
     /// The time between two timestamps; between two dates the number of days, as in PostgreSQL.
     private mutating func span(
         _ operation: ConditionExpression.Arithmetic,
-        _ left: Operand,
-        _ right: Operand
+        of left: Operand,
+        and right: Operand
     ) throws -> Scalar? {
         func moment(_ operand: Operand) -> Scalar? {
             if case .scalar(let scalar) = operand, scalar.type.family == .moment { scalar } else { nil }
@@ -161,8 +161,8 @@ extension ConditionResolver {
     /// A timestamp plus or minus an interval.
     private mutating func moment(
         _ operation: ConditionExpression.Arithmetic,
-        _ left: Operand,
-        _ right: Operand
+        of left: Operand,
+        and right: Operand
     ) throws -> Operand {
         guard case .scalar(let start) = left else { return .value(nil) }
         var interval = Scalar(value: .absent, type: ValueType(.interval), mayBeNull: false, label: "the interval")

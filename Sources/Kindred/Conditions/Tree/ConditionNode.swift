@@ -50,7 +50,7 @@ package struct ConditionComparison: Sendable {
     package init(
         _ left: ConditionExpression,
         _ operation: Operator,
-        _ right: ConditionExpression,
+        with right: ConditionExpression,
         quantifier: Quantifier? = nil,
         ignoresCase: Bool = false
     ) {

@@ -203,7 +203,7 @@ struct ReaderLoop {
     private func tell(_ tables: Set<UInt32>) async throws {
         let before = database.schema
         do {
-            reader.tellSchemaChanges(Self.changes(before, try await database.readModel(), tables))
+            reader.tellSchemaChanges(Self.changes(from: before, to: try await database.readModel(), tables: tables))
         } catch let error as KindredError where error.code == .classMismatch {
             // The old model stays, as for a call of the program.
             database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
@@ -211,7 +211,7 @@ struct ReaderLoop {
     }
 
     private static func changes(
-        _ before: DatabaseSchema, _ after: DatabaseSchema, _ tables: Set<UInt32>
+        from before: DatabaseSchema, to after: DatabaseSchema, tables: Set<UInt32>
     ) -> Set<QualifiedName> {
         var old = Dictionary(before.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var names: Set<QualifiedName> = []

@@ -26,7 +26,8 @@ struct Refresher: Sendable {
         let key = try object.requireKey()
         let entity = object.runtime
         let askedAt = core.now
-        let result = try await core.client.execute(try entity.select(key, lock, waiting), for: entity.name)
+        let result = try await core.client.execute(
+            try entity.select(byKey: key, lock: lock, waiting: waiting), for: entity.name)
         if result.count == 1 {
             try core.accept(EntityRows(result, of: entity)[0], for: object, from: .read(askedAt))
             return object.withState { $0.acceptStoredVersion() }

@@ -13,7 +13,7 @@ public struct AttributeRequest: Sendable {
     let keyPaths: [String]
     private var isDistinct = false
 
-    init(_ context: DatabaseContext, _ query: SelectQuery, _ keyPaths: [String]) throws {
+    init(context: DatabaseContext, query: SelectQuery, keyPaths: [String]) throws {
         self.context = context
         self.query = query
         self.keyPaths = keyPaths
@@ -122,7 +122,7 @@ extension FetchRequest {
     /// `path.@count` is the number of a to-many relationship's members. Throws `KindredError` `.unknownKey` with the
     /// nearest keys, `.invalidRequest` for a path that does not end in one value. Sends nothing.
     public func select(_ keyPaths: String...) throws -> AttributeRequest {
-        try AttributeRequest(context, query, keyPaths)
+        try AttributeRequest(context: context, query: query, keyPaths: keyPaths)
     }
 }
 

@@ -64,11 +64,11 @@ struct ViewTree: Sendable {
     init(_ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys) throws {
         self.init(entity)
         if keyPaths.isEmpty { addAttributes(keys) }
-        for path in keyPaths { try add(path.keys[...], path, keys) }
+        for path in keyPaths { try add(path.keys[...], of: path, keys) }
     }
 
     private mutating func add(
-        _ path: ArraySlice<String>, _ whole: String, _ keys: JSONKeys
+        _ path: ArraySlice<String>, of whole: String, _ keys: JSONKeys
     ) throws {
         guard let key = path.first else { return }
         guard path.startIndex < Self.maximumDepth else {
@@ -100,7 +100,7 @@ struct ViewTree: Sendable {
             if rest.isEmpty {
                 fields[place].tree?.addAttributes(keys)
             } else {
-                try fields[place].tree?.add(rest, whole, keys)
+                try fields[place].tree?.add(rest, of: whole, keys)
             }
         }
     }

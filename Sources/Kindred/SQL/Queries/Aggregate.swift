@@ -15,29 +15,35 @@ public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
     /// The name of the value in a result: `count`, `sum(price)`.
     public let description: String
 
-    private init(_ function: Function, _ name: String, _ keyPath: String?) {
+    private init(_ function: Function, name: String, keyPath: String?) {
         self.function = function
         self.keyPath = keyPath
         description = keyPath.map { "\(name)(\($0))" } ?? name
     }
 
     /// The number of rows.
-    public static let count = Aggregate(.count, "count", nil)
+    public static let count = Aggregate(.count, name: "count", keyPath: nil)
 
     /// The number of rows in which an attribute is not NULL.
-    public static func count(_ keyPath: String) -> Aggregate { Aggregate(.count, "count", keyPath) }
+    public static func count(_ keyPath: String) -> Aggregate { Aggregate(.count, name: "count", keyPath: keyPath) }
 
     /// The sum of an attribute's values; nil without values.
-    public static func sum(_ keyPath: String) -> Aggregate { Aggregate(.sum, "sum", keyPath) }
+    public static func sum(_ keyPath: String) -> Aggregate { Aggregate(.sum, name: "sum", keyPath: keyPath) }
 
     /// The mean of an attribute's values; nil without values.
-    public static func average(_ keyPath: String) -> Aggregate { Aggregate(.average, "average", keyPath) }
+    public static func average(_ keyPath: String) -> Aggregate {
+        Aggregate(.average, name: "average", keyPath: keyPath)
+    }
 
     /// The smallest of an attribute's values; nil without values.
-    public static func minimum(_ keyPath: String) -> Aggregate { Aggregate(.minimum, "minimum", keyPath) }
+    public static func minimum(_ keyPath: String) -> Aggregate {
+        Aggregate(.minimum, name: "minimum", keyPath: keyPath)
+    }
 
     /// The greatest of an attribute's values; nil without values.
-    public static func maximum(_ keyPath: String) -> Aggregate { Aggregate(.maximum, "maximum", keyPath) }
+    public static func maximum(_ keyPath: String) -> Aggregate {
+        Aggregate(.maximum, name: "maximum", keyPath: keyPath)
+    }
 }
 
 extension ConditionResolver {

@@ -108,8 +108,8 @@ package struct SelectQuery: Sendable {
         try writeRows(resolver, condition, further: parts.condition, to: &text)
         text += parts.grouping
         text += try order.sql
-        if let limit { text += " LIMIT \(try resolver.bind(limit, "limit", entity))" }
-        if let offset { text += " OFFSET \(try resolver.bind(offset, "offset", entity))" }
+        if let limit { text += " LIMIT \(try resolver.bind(limit, named: "limit", of: entity))" }
+        if let offset { text += " OFFSET \(try resolver.bind(offset, named: "offset", of: entity))" }
         // Values without a binary form are selected as text, so the server need not be asked for the columns first.
         return resolver.parameters.statement(StatementText(wrapped(text)))
     }

@@ -37,7 +37,7 @@ extension EntityRuntime {
     }
 
     /// `SELECT … WHERE key FOR UPDATE`, or another lock.
-    func select(_ key: ObjectKey, _ lock: RowLock, _ waiting: RowLock.Waiting) throws -> Statement {
+    func select(byKey key: ObjectKey, lock: RowLock, waiting: RowLock.Waiting) throws -> Statement {
         let clause = lock.rawValue + waiting.rawValue
         var parameters = Parameters()
         let row = try parameters.key(key, of: self)

@@ -44,7 +44,7 @@ struct HelperStatements {
                 if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
                 return owner[column]?.description ?? "NULL"
             }
-            let places = try ends.map { try helper.endPosition($0.column, $0.ownerColumns, value) }
+            let places = try ends.map { try helper.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
             let values = owner.list + ["member.*"] + (given?.list ?? []) + places
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
@@ -52,7 +52,7 @@ struct HelperStatements {
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
             let source = members.table("member", names: "m")
-            let placing = try helper.placing(ends, link, from: source, value)
+            let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
@@ -212,8 +212,8 @@ extension HelperStatements {
             func value(_ column: Int) -> String { columns.firstIndex(of: column).map { given[$0] } ?? "NULL" }
             let places = try ends.map { end in
                 """
-                \(try helper.endPosition(end.column, end.ownerColumns, value)) - 1 + row_number() OVER \
-                (PARTITION BY \(end.ownerColumns.map(value).joined(separator: ", ")) ORDER BY new.place)
+                \(try helper.endPosition(end.column, ownerColumns: end.ownerColumns, value: value)) - 1 + row_number() \
+                OVER (PARTITION BY \(end.ownerColumns.map(value).joined(separator: ", ")) ORDER BY new.place)
                 """
             }
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
@@ -222,7 +222,7 @@ extension HelperStatements {
                 update.isEmpty
                 ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
             let source = values.placedTable
-            let placing = try helper.placing(ends, link, from: source, value)
+            let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
                 SELECT \((given + places).joined(separator: ", ")) \

@@ -114,7 +114,7 @@ struct OrderStatements {
             }
             let written = ownerColumns + memberColumns + [position] + columns
             let values = owner.list + memberColumns.map(value) + ["new.position"] + (given?.list ?? [])
-            let ends = try others.map { try rows.endPosition($0.column, $0.ownerColumns, value) }
+            let ends = try others.map { try rows.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
             let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
             let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
             let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
@@ -123,7 +123,7 @@ struct OrderStatements {
                 AS new(\((members.names + ["position"]).joined(separator: ", ")))
                 """
             return """
-                \(try rows.placing(others, link, from: source, value))\
+                \(try rows.placing(others, through: link, from: source, value: value))\
                 INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends).joined(separator: ", ")) \
                 FROM \(source) \
@@ -147,7 +147,7 @@ struct OrderStatements {
 
 extension EntityRuntime {
     /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
-    func endPosition(_ position: Int, _ ownerColumns: [Int], _ value: (Int) -> String) throws -> String {
+    func endPosition(_ position: Int, ownerColumns: [Int], value: (Int) -> String) throws -> String {
         let owned = try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
             .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
@@ -160,8 +160,8 @@ extension EntityRuntime {
     ///
     /// Otherwise they would sort after the new ones. Empty if positions are NOT NULL.
     func placing(
-        _ ends: [(column: Int, ownerColumns: [Int])], _ link: RelationshipRuntime.HelperLink, from source: String,
-        _ value: (Int) -> String
+        _ ends: [(column: Int, ownerColumns: [Int])], through link: RelationshipRuntime.HelperLink,
+        from source: String, value: (Int) -> String
     ) throws -> String {
         let updates = try ends.filter { !entity.attributes[$0.column].isNotNull }.enumerated().map { number, end in
             let column = try quoted(end.column)
@@ -170,7 +170,7 @@ extension EntityRuntime {
             let isOwners = try end.ownerColumns.map {
                 "\(try compared($0, alias: "u")) = \(compared($0, with: value($0)))"
             }.joined(separator: " AND ")
-            func same(_ columns: [Int], _ alias: String, _ other: String) throws -> String {
+            func same(_ columns: [Int], _ alias: String, as other: String) throws -> String {
                 try columns.map { "\(try compared($0, alias: alias)) = \(try compared($0, alias: other))" }
                     .joined(separator: " AND ")
             }
@@ -179,12 +179,12 @@ extension EntityRuntime {
                 SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
                 SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
                 (SELECT coalesce(max(h.\(column)), 0) FROM \(try ownTableName) AS h \
-                WHERE \(try same(end.ownerColumns, "h", "u"))) \
+                WHERE \(try same(end.ownerColumns, "h", as: "u"))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
                 FROM \(try ownTableName) AS u \
                 WHERE u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
-                WHERE \(try same(link.pairColumns, "t", "n")))
+                WHERE \(try same(link.pairColumns, "t", as: "n")))
                 """
         }
         return updates.isEmpty ? "" : "WITH \(updates.joined(separator: ", ")) "

@@ -27,7 +27,7 @@ struct Upsert {
                 entity: entity.name.description
             )
         }
-        updated = try Self.updated(resolution.action, columns, key, of: entity)
+        updated = try Self.updated(resolution.action, columns: columns, key: key, of: entity)
         var seen = Set<[PostgresValue]>()
         for assignment in assignments {
             let values = key.compactMap { assignment[$0] ?? nil }
@@ -181,8 +181,8 @@ struct Upsert {
 
     private static func updated(
         _ action: ConflictResolution.Action,
-        _ columns: [Int],
-        _ key: [Int],
+        columns: [Int],
+        key: [Int],
         of entity: EntityRuntime
     ) throws -> [Int] {
         guard case .update(let names) = action else { return [] }

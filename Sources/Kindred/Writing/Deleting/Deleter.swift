@@ -51,7 +51,7 @@ struct Deleter: Sendable {
     /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail, or if rules
     /// may do something else in its place.
     func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
-        try await entity.hasRules || mayLeaveDoubt(entity) ? core.transaction(body) : body()
+        try await entity.hasRules || mayLeaveDoubt(entity) ? core.transaction { try await body() } : body()
     }
 
     /// Whether the database's actions may reach objects in memory over rows that are not in memory.

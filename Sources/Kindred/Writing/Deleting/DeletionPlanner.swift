@@ -14,7 +14,7 @@ struct DeletionPlanner: Sendable {
             try object.requireLive()
         }
         let rules = DeletionRules(core.runtime, roots: Set(objects.map(\.runtime)), complete: true)
-        return try await core.transaction(isolation: .repeatableRead) {
+        return try await core.transaction(TransactionOptions(isolation: .repeatableRead)) {
             var search = DeletionSearch(core, rules, isLocking: false)
             var items: [DeletionPlan.Item] = []
             for (entity, objects) in grouped(objects) {

@@ -40,7 +40,7 @@ struct Orderer: Sendable {
         do {
             var update = try OrderUpdate(
                 answers[1], change, of: rows, with: zip(keys, objects).map { ($0, $1) }, payload: payload)
-            try requireMembers(update, change, relationship)
+            try requireMembers(update, for: change, of: relationship)
             try await send(&update, of: rows, key: key)
             try apply(update, of: rows)
         } catch is OrderUpdate.EndIsFull {
@@ -51,8 +51,8 @@ struct Orderer: Sendable {
     /// Throws if an object to be moved is not a stored member.
     private func requireMembers(
         _ update: OrderUpdate,
-        _ change: OrderChange,
-        _ relationship: RelationshipRuntime
+        for change: OrderChange,
+        of relationship: RelationshipRuntime
     ) throws {
         guard case .move = change, !update.joining.isEmpty else { return }
         throw KindredError(

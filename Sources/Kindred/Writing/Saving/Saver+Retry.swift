@@ -15,9 +15,9 @@ extension Saver {
         while true {
             var attempted: TransactionJournal?
             do {
-                return try await core.transaction(
-                    isolation: isolation, fileID: place.fileID, line: place.line
-                ) {
+                // This loop repeats the transaction, since each attempt first locks the objects concerned.
+                let options = TransactionOptions(isolation: isolation, retry: .none)
+                return try await core.transaction(options, at: place) {
                     attempted = core.journal
                     try await client.called(at: place) { try await Refresher(core).refreshAndLock(concerned) }
                     let result = try await body()

@@ -22,7 +22,7 @@ struct SetWriter: Sendable {
         if relationship.position != nil {
             return try await Orderer(core).append(all, to: owner, relationship, through: nil)
         }
-        let (staged, members) = try split(all, owner, relationship)
+        let (staged, members) = try split(all, of: owner, relationship)
         if !staged.isEmpty { try stager.requireJoin(staged, to: owner, relationship) }
         if members.isEmpty {
             try owner.requireLive()
@@ -112,7 +112,7 @@ struct SetWriter: Sendable {
     ) async throws {
         let all = try values.distinctMembers(objects, of: relationship)
         if relationship.position != nil { return try await Orderer(core).setOrder(all, of: owner, relationship) }
-        let (staged, members) = try split(all, owner, relationship)
+        let (staged, members) = try split(all, of: owner, relationship)
         try stager.requireReplace(staged, of: owner, relationship)
         if !owner.isInserted {
             try await change(relationship, of: owner, with: members) { change in
@@ -127,7 +127,7 @@ struct SetWriter: Sendable {
 
     /// The members that can only be staged, because they or the owner are new, and the members to write.
     private func split(
-        _ members: [DatabaseObject], _ owner: DatabaseObject, _ relationship: RelationshipRuntime
+        _ members: [DatabaseObject], of owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> (staged: [DatabaseObject], written: [DatabaseObject]) {
         let isNew = owner.isInserted
         let staged = isNew ? members : members.filter(\.isInserted)

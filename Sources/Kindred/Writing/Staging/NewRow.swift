@@ -23,7 +23,7 @@ struct NewRow {
                 if let id = value as? ObjectID, relationship.holdsForeignKey,
                     case .values(let values) = try RelationshipValues(core).identified(id, for: relationship)
                 {
-                    try assignKey(values, relationship, entity, types)
+                    try assignKey(values, of: relationship, in: entity, types)
                 } else {
                     links.append((relationship, value))
                 }
@@ -35,7 +35,8 @@ struct NewRow {
 
     /// Adds the values of a foreign key whose object is not in memory.
     private mutating func assignKey(
-        _ values: [PostgresValue], _ relationship: RelationshipRuntime, _ entity: EntityRuntime, _ types: TypeRegistry?
+        _ values: [PostgresValue], of relationship: RelationshipRuntime, in entity: EntityRuntime,
+        _ types: TypeRegistry?
     ) throws {
         let columns = relationship.ownColumns
         let written = entity.writtenColumns(of: columns, isNew: true)

@@ -39,7 +39,7 @@ extension Stager {
                 guard let position = relationship.inversePosition, row.isNull(at: position),
                     !staging.columns.contains(position), !object.runtime.generatedColumns.contains(position),
                     object.runtime.entity.attributes[position].identity != .always,
-                    let owner = try owner(of: object, relationship, row, staging)
+                    let owner = try owner(of: object, relationship, row: row, staging: staging)
                 else { continue }
                 let end = End(owner: owner, relationship: relationship.inverse)
                 if joining[end] == nil { ends.append(end) }
@@ -61,7 +61,7 @@ extension Stager {
 
     /// The object that a new one refers to, if it is in memory.
     private func owner(
-        of object: DatabaseObject, _ relationship: RelationshipRuntime, _ row: Row, _ staging: Staging
+        of object: DatabaseObject, _ relationship: RelationshipRuntime, row: Row, staging: Staging
     ) throws -> DatabaseObject? {
         if let new = staging.destinations[relationship.slot] { return new }
         let entity = relationship.destination

@@ -67,14 +67,10 @@ extension Database {
 extension ContextCore {
     /// Runs `body` in a transaction that changes the context, or in a savepoint of the running one.
     func transaction<T>(
-        isolation: IsolationLevel? = nil,
-        fileID: String = #fileID,
-        line: Int = #line,
+        _ options: TransactionOptions = TransactionOptions(),
+        at place: SourcePlace = SourcePlace(),
         _ body: () async throws -> T
     ) async throws -> T {
-        try await database.transaction(
-            TransactionOptions(
-                isolation: isolation, readOnly: nil, deferrable: nil, tracksCommit: false, retry: .none),
-            changing: self, at: SourcePlace(fileID: fileID, line: line), body)
+        try await database.transaction(options, changing: self, at: place, body)
     }
 }

@@ -51,8 +51,8 @@ extension SchemaBuilder {
     func helperCandidates(
         _ end: RelationshipEnd,
         _ helper: HelperPair,
-        _ near: ForeignKey,
-        _ far: ForeignKey,
+        near: ForeignKey,
+        far: ForeignKey,
         needsHelper: Bool
     ) -> [Candidate] {
         var found: [Candidate] = []

@@ -7,10 +7,10 @@ extension SchemaBuilder {
                 catalog.constraints[$0].name.precedesInBytes(catalog.constraints[$1].name)
             }
             let first = keys.count
-            for row in sorted { add(catalog.constraints[row], source, first) }
+            for row in sorted { add(catalog.constraints[row], of: source, first: first) }
             for index in first..<keys.count {
                 keys[index].isOneToOne = isOneToOne(keys[index])
-                settleBase(keys[index], keys[first...], rows.others[source] ?? [])
+                settleBase(of: keys[index], counted: keys[first...], uncounted: rows.others[source] ?? [])
                 reportIfRepeated(keys[index])
                 reportIgnoredColumns(keys[index])
             }
@@ -19,7 +19,7 @@ extension SchemaBuilder {
     }
 
     /// Finds the column of each key that names its relationship; keys that make no relationship count as sharing columns too.
-    private func settleBase(_ key: ForeignKey, _ counted: ArraySlice<ForeignKey>, _ uncounted: [Int]) {
+    private func settleBase(of key: ForeignKey, counted: ArraySlice<ForeignKey>, uncounted: [Int]) {
         var others = counted.filter { $0 !== key }.map(\.columns)
         if key.columns.count > 1 {
             let target = tables[key.destination].relation.oid
@@ -78,7 +78,7 @@ extension SchemaBuilder {
         )
     }
 
-    private func add(_ row: Catalog.Constraint, _ source: Int, _ first: Int) {
+    private func add(_ row: Catalog.Constraint, of source: Int, first: Int) {
         guard let destination = tableIndexes[row.target], row.columns.count == row.targetColumns.count else { return }
         let made = ForeignKey(row, source: (source, tables[source]), destination: (destination, tables[destination]))
         // In a READ COMMITTED transaction a column may be dropped between two queries.
@@ -88,7 +88,7 @@ extension SchemaBuilder {
         if let known { known.add(made) } else { keys.append(made) }
         guard let annotation = annotations.foreignKeys[row.oid] else { return }
         for contradiction in (known ?? made).annotation.add(annotation) {
-            report(source, annotation.location, contradiction)
+            report(contradiction, of: source, at: annotation.location)
         }
     }
 
@@ -113,7 +113,7 @@ extension SchemaBuilder {
         for (table, columns) in [(key.source, key.columns), (key.destination, key.destinationColumns)] {
             for number in columns where tables[table].ignoredColumns.contains(number) {
                 let location = annotations.columns[tables[table].relation.oid]?[number]?.location ?? ""
-                report(table, location, "a column of the foreign key \(key.name) cannot be ignored")
+                report("a column of the foreign key \(key.name) cannot be ignored", of: table, at: location)
             }
         }
     }

@@ -23,7 +23,7 @@ extension SchemaBuilder {
                 helpers += chosen
                 if chosen.isEmpty {
                     let reason = "\(left) and \(right) do not make the table a helper"
-                    report(index, written?.location ?? "", "\"manyToMany\" names no pair: \(reason)")
+                    report("\"manyToMany\" names no pair: \(reason)", of: index, at: written?.location ?? "")
                 }
             } else if pairs.count == 1 {
                 helpers += pairs

@@ -12,11 +12,11 @@ extension SchemaBuilder {
             switch locking {
             case .xmin:
                 guard columns.isEmpty else {
-                    report(index, written.location, "a table has a version column or xmin, not both")
+                    report("a table has a version column or xmin, not both", of: index, at: written.location)
                     return nil
                 }
                 guard table.kind == .table else {
-                    report(index, written.location, "only ordinary tables have an xmin; use a version column")
+                    report("only ordinary tables have an xmin; use a version column", of: index, at: written.location)
                     return nil
                 }
                 return .xmin
@@ -28,7 +28,7 @@ extension SchemaBuilder {
         }
         guard let (name, location) = columns.first else { return nil }
         if let problem = columns.count > 1 ? "a table has one version column" : versionProblem(name, of: table) {
-            report(index, location, problem)
+            report(problem, of: index, at: location)
             return nil
         }
         return .column(name)

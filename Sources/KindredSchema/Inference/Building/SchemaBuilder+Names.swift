@@ -13,7 +13,7 @@ extension SchemaBuilder {
             chooseName(of: end)
             for (candidate, outcome) in zip(end.candidates, end.outcomes)
             where candidate.rule == .annotation && !candidate.givesWay {
-                reportClash(place, candidate, outcome, places)
+                reportClash(of: candidate, at: place, outcome: outcome, among: places)
             }
         }
     }
@@ -77,10 +77,10 @@ extension SchemaBuilder {
 
     /// Reports an annotation whose name was not assigned.
     private func reportClash(
-        _ place: Int,
-        _ candidate: Candidate,
-        _ outcome: NameSettlement.Outcome,
-        _ places: [Int]
+        of candidate: Candidate,
+        at place: Int,
+        outcome: NameSettlement.Outcome,
+        among places: [Int]
     ) {
         let source = tables[ends[place].source].name
         let reason: String
@@ -94,7 +94,8 @@ extension SchemaBuilder {
             reason = "another relationship of \(source) claims this name: \(list)"
         }
         report(
-            ends[place].source, location(of: candidate.name, ends[place]), "\"\(candidate.name)\" clashes: \(reason)")
+            "\"\(candidate.name)\" clashes: \(reason)", of: ends[place].source,
+            at: location(of: candidate.name, ends[place]))
     }
 
     private func location(of name: String, _ end: RelationshipEnd) -> String {

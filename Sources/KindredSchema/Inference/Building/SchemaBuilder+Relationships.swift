@@ -24,7 +24,7 @@ extension SchemaBuilder {
                 guard isVisible(end), table.isVisible, table.shows(first.columns), table.shows(second.columns)
                 else { continue }
                 let (near, far) = isFirst ? (first, second) : (second, first)
-                relationships.append(helperRelationship(place, helpers[pair], near, far))
+                relationships.append(helperRelationship(at: place, helpers[pair], near: near, far: far))
             }
         }
         relationships.sort { $0.name.precedesInBytes($1.name) }
@@ -98,10 +98,10 @@ extension SchemaBuilder {
     }
 
     private func helperRelationship(
-        _ place: Int,
+        at place: Int,
         _ helper: HelperPair,
-        _ near: ForeignKey,
-        _ far: ForeignKey
+        near: ForeignKey,
+        far: ForeignKey
     ) -> Relationship {
         let end = ends[place]
         let isByView = end.viewCount > 0
@@ -247,18 +247,20 @@ extension SchemaBuilder {
     private func checkAnnotations(of table: Int) {
         for place in tables[table].foreignKeys {
             let key = keys[place]
-            if let ordered = key.annotation.orderedBy, let reason = whyNotPosition(ordered.value, tables[table], key) {
-                report(table, ordered.location, reason)
+            if let ordered = key.annotation.orderedBy,
+                let reason = whyNotPosition(ordered.value, in: tables[table], of: key)
+            {
+                report(reason, of: table, at: ordered.location)
             }
             let location = key.annotation.manyToMany.first?.location ?? key.annotation.manyToManyDeleteRule?.location
             if let location, !helpers.contains(where: { $0.first == place || $0.second == place }) {
-                report(table, location, "it names a many-to-many relationship, but the key makes none")
+                report("it names a many-to-many relationship, but the key makes none", of: table, at: location)
             }
         }
     }
 
     /// The reason why a column cannot hold positions; nil if it can.
-    private func whyNotPosition(_ name: String, _ table: Table, _ key: ForeignKey) -> String? {
+    private func whyNotPosition(_ name: String, in table: Table, of key: ForeignKey) -> String? {
         guard let number = table.number(ofColumn: name), let place = table.place(of: number) else {
             return "\"orderedBy\" names no column: there is no \"\(name)\""
         }

@@ -134,7 +134,7 @@ extension SchemaBuilder {
             let table = tables[index]
             for number in table.ignoredColumns where !table.isIgnored && table.identity.contains(number) {
                 let location = annotations.columns[table.relation.oid]?[number]?.location ?? ""
-                report(index, location, "a column of the key cannot be ignored")
+                report("a column of the key cannot be ignored", of: index, at: location)
             }
             if !table.shows(table.identity) || !table.tellsTables { tables[index].identity = [] }
         }
@@ -147,10 +147,12 @@ extension SchemaBuilder {
         var numbers: [Int16] = []
         for name in names {
             guard let number = tables[index].number(ofColumn: name) else {
-                report(index, written.location, "\"key\" names no column: there is no \"\(name)\"")
+                report("\"key\" names no column: there is no \"\(name)\"", of: index, at: written.location)
                 continue
             }
-            if numbers.contains(number) { report(index, written.location, "\"key\" names \"\(name)\" twice") }
+            if numbers.contains(number) {
+                report("\"key\" names \"\(name)\" twice", of: index, at: written.location)
+            }
             numbers.append(number)
         }
         return numbers

@@ -19,13 +19,13 @@ extension SchemaBuilder {
         for index in tables.indices where !tables[index].isView {
             guard let written = annotations.tables[tables[index].relation.oid], written.options.relationships != nil
             else { continue }
-            report(index, written.location, "\"relationships\" is for views")
+            report("\"relationships\" is for views", of: index, at: written.location)
         }
         if views.isEmpty { return }
         for (place, key) in keys.enumerated() {
             let holders = (views[key.source] ?? []).compactMap { side($0, showing: key.columns, of: key.source) }
             let targets = targetViews(key, views)
-            for (holder, target) in pairs(key.holder, holders, key.target, targets, [key], of: key.source) {
+            for (holder, target) in pairs((key.holder, holders), (key.target, targets), by: [key], of: key.source) {
                 ends.append(RelationshipEnd(role: .holder(place), from: holder, to: target))
                 ends.append(RelationshipEnd(role: .target(place), from: target, to: holder))
             }
@@ -33,7 +33,9 @@ extension SchemaBuilder {
         for (place, helper) in helpers.enumerated() {
             let (first, second) = (keys[helper.first], keys[helper.second])
             let (near, far) = (targetViews(first, views), targetViews(second, views))
-            for (left, right) in pairs(first.target, near, second.target, far, [first, second], of: helper.table) {
+            for (left, right) in pairs(
+                (first.target, near), (second.target, far), by: [first, second], of: helper.table)
+            {
                 ends.append(RelationshipEnd(role: .helper(place, isFirst: true), from: left, to: right))
                 ends.append(RelationshipEnd(role: .helper(place, isFirst: false), from: right, to: left))
             }
@@ -67,9 +69,10 @@ extension SchemaBuilder {
 
     /// All pairs of two sides except the two tables; only with annotated views, if there are too many.
     private func pairs(
-        _ left: Side, _ leftViews: [Side], _ right: Side, _ rightViews: [Side], _ keys: [ForeignKey], of table: Int
+        _ left: (table: Side, views: [Side]), _ right: (table: Side, views: [Side]), by keys: [ForeignKey],
+        of table: Int
     ) -> [(Side, Side)] {
-        var (leftViews, rightViews) = (leftViews, rightViews)
+        var (leftViews, rightViews) = (left.views, right.views)
         let count = (leftViews.count + 1) * (rightViews.count + 1) - 1
         if count > Self.largestCount {
             leftViews.removeAll { choice(of: $0.table) != true }
@@ -86,8 +89,8 @@ extension SchemaBuilder {
                 )
             )
         }
-        return ([left] + leftViews).flatMap { left in
-            ([right] + rightViews).compactMap { right in left.isView || right.isView ? (left, right) : nil }
+        return ([left.table] + leftViews).flatMap { left in
+            ([right.table] + rightViews).compactMap { right in left.isView || right.isView ? (left, right) : nil }
         }
     }
 

@@ -8,7 +8,7 @@ extension SchemaBuilder {
             if let view = tableIndexes[projection.view] { projections[view] = projection }
         }
         var done: Set<Int> = []
-        for view in projections.keys.sorted() { makeViewKey(view, projections, &done) }
+        for view in projections.keys.sorted() { makeViewKey(of: view, projections, done: &done) }
     }
 
     /// The obstacles to writing rows of a relation, its own and of the relations that a view shows.
@@ -29,12 +29,12 @@ extension SchemaBuilder {
         return found
     }
 
-    private func makeViewKey(_ view: Int, _ projections: [Int: Catalog.Projection], _ done: inout Set<Int>) {
+    private func makeViewKey(of view: Int, _ projections: [Int: Catalog.Projection], done: inout Set<Int>) {
         guard done.insert(view).inserted, let projection = projections[view],
             let base = tableIndexes[projection.base]
         else { return }
         // A view may show another view.
-        makeViewKey(base, projections, &done)
+        makeViewKey(of: base, projections, done: &done)
         var shown: [Int16: Int16] = [:]
         for column in tables[view].columns {
             guard let origin = projection.columns[column.number] else { continue }

@@ -74,7 +74,7 @@ final class SchemaBuilder {
     }
 
     /// Notes an invalid annotation.
-    func report(_ table: Int, _ location: String, _ reason: String) {
+    func report(_ reason: String, of table: Int, at location: String) {
         annotations.problems.append(.init(entity: tables[table].name, location: location, reason: reason))
     }
 
