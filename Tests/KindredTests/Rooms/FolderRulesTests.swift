@@ -15,7 +15,7 @@ import Testing
             "Counts", "Transactions", "Values", "Members", "Ordering", "Staging", "Sets", "Deleting", "Requests",
             "Saving",
         ],
-        "API": ["Objects", "Relationships", "Columns", "Predicates", "Typed", "Context"],
+        "API": ["Objects", "Relationships", "Columns", "Predicates", "Typed", "Context", "Live"],
     ]
 
     private static let rooms = folders.keys.sorted().map { room in

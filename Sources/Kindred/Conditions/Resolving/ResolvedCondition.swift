@@ -35,7 +35,7 @@ package final class ResolvedCondition: Sendable {
     /// The columns, tables and relationships that the condition reads.
     package var reads: ConditionReads { resolver.reads }
 
-    /// What the condition is, if it is nothing but equalities of the row's own keys with values or objects; else nil.
+    /// The condition as a list, if it is nothing but equalities of the row's own keys with values or objects; else nil.
     var equalities: [(path: [String], value: ConditionExpression)]? {
         var found: [(path: [String], value: ConditionExpression)] = []
         var nodes = conjuncts.map(\.node)

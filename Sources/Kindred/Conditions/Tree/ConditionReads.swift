@@ -9,7 +9,7 @@ package struct ConditionReads: Sendable {
     }
 
     /// The rows at one path: the request's own, or those to which a relationship of an earlier place leads.
-    package struct Place: Sendable {
+    package struct ReadPlace: Sendable {
         package let entity: QualifiedName
         /// The earlier place and the relationship that leads from it; nil for the request's own rows.
         package let link: (from: Int, relationship: Relationship)?
@@ -22,10 +22,10 @@ package struct ConditionReads: Sendable {
     }
 
     /// The places, each behind the one that leads to it; the request's own rows are the first.
-    package private(set) var places: [Place]
+    package private(set) var places: [ReadPlace]
 
     init(entity: QualifiedName) {
-        places = [Place(entity: entity, link: nil, path: "")]
+        places = [ReadPlace(entity: entity, link: nil, path: "")]
     }
 
     /// The columns, each once; a foreign key that needs no join is read in the referencing row alone.
@@ -56,7 +56,7 @@ package struct ConditionReads: Sendable {
         let known = places.firstIndex { $0.link.map { $0.from == place && $0.relationship === relationship } ?? false }
         if let known { return known }
         let path = place == 0 ? relationship.name : "\(places[place].path).\(relationship.name)"
-        places.append(Place(entity: relationship.destination, link: (place, relationship), path: path))
+        places.append(ReadPlace(entity: relationship.destination, link: (place, relationship), path: path))
         return places.count - 1
     }
 

@@ -46,7 +46,7 @@ final class LoadedBatch: Sendable {
             return (0..<askedCount).allSatisfy { found.contains(Int32(clamping: $0)) }
         }
 
-        /// What was found for some of the owners.
+        /// The rows that were found for some of the owners.
         func part(of wanted: KeyNumbers) -> Builder {
             if wanted.count == owners.count { return self }
             var part = Builder(owners: wanted, count: 0)

@@ -36,4 +36,18 @@ extension ContextCore {
             note { map, time in map.notes.forgetNotes(of: entity, at: time) }
         }
     }
+
+    /// Notes that the context has written a row, or deleted it: others may have changed it before the answer came.
+    func noteWritten(_ entity: EntityRuntime, _ key: ObjectKey) {
+        guard let following, !key.isTemporary else { return }
+        following.wrote(entity, key, at: now)
+    }
+
+    /// Notes new objects of an answer, which may be older than changes that have been left out.
+    func noteArrival(_ objects: [DatabaseObject], of entity: EntityRuntime, askedAt: ContextTime) {
+        guard let following else { return }
+        for object in objects {
+            if let key = object.key { following.arrived(entity, key, askedAt: askedAt, at: now) }
+        }
+    }
 }

@@ -27,20 +27,6 @@ extension ContextCore {
         keep(.one(LoadedOne(foreignKey: key, member: member, batch: batch)), relationship, of: owner)
     }
 
-    /// Notes that the context has written a row, or deleted it: others may have changed it before the answer came.
-    func noteWritten(_ entity: EntityRuntime, _ key: ObjectKey) {
-        guard let following, !key.isTemporary else { return }
-        following.wrote(entity, key, at: now)
-    }
-
-    /// Notes new objects of an answer, which may be older than changes that have been left out.
-    func noteArrival(_ objects: [DatabaseObject], of entity: EntityRuntime, askedAt: ContextTime) {
-        guard let following else { return }
-        for object in objects {
-            if let key = object.key { following.arrived(entity, key, askedAt: askedAt, at: now) }
-        }
-    }
-
     /// Says which notes have made something stale until now.
     var noteStamp: ChangeFollowing.NoteStamp {
         withMap { ChangeFollowing.NoteStamp(undoCount: undoCount, staleCount: $0.notes.staleCount) }

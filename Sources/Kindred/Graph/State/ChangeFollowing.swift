@@ -15,7 +15,7 @@ protocol ContextFeed: AnyObject, Sendable {
     func contextEnded()
 }
 
-/// What a context that follows the database's changes knows about that.
+/// The state of following the database's changes, of a context that does.
 final class ChangeFollowing: Sendable {
     /// The number of an owner's members, as it was counted.
     struct Count {

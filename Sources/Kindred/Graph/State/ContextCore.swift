@@ -14,7 +14,7 @@ package final class ContextCore: Sendable {
     let faulting: FaultingMode
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
-    /// What the context knows about changes by others; nil if it does not follow them.
+    /// The state of following others' changes; nil if the context does not follow them.
     let following: ChangeFollowing?
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.

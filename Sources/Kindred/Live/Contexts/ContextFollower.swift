@@ -15,7 +15,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var isSubscribed = false
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
-        /// What the last evaluation has found.
+        /// The findings of the last evaluation.
         var plans: [ContextPlan] = []
 
         var cores: [ContextCore] { entries.compactMap(\.core) }

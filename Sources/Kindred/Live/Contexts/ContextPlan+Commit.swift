@@ -4,7 +4,7 @@ import Synchronization
 
 // Gives a context what a step has found, once nothing can take it back.
 extension ContextPlan {
-    /// What the context may have changed since the snapshot, so that which change is the later one is unknown.
+    /// Rows that the context may have changed since the snapshot, so that the later change is unknown.
     private struct Doubt {
         var rows: [EntityRuntime: Set<ObjectKey>] = [:]
         /// Owners whose relationships are left as they are.

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// What a step does for one context: the rows and relationships that it asks for, and what memory makes of them.
+/// The part of a step for one context: the rows and relationships that it asks for, and what memory makes of them.
 struct ContextPlan: Sendable {
     let core: ContextCore
     let following: ChangeFollowing
@@ -10,7 +10,7 @@ struct ContextPlan: Sendable {
     let askedAt: ContextTime
     /// The notes that were checked.
     private(set) var stamp: ChangeFollowing.NoteStamp
-    /// What the context has loaded.
+    /// The entities and relationships that the context has loaded.
     let loaded: ChangeFollowing.State
     /// The rows to read.
     private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]

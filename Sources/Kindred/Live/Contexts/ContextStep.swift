@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// What a step asks the database for all contexts of a model, in the step's transaction.
+/// The questions of a step to the database for all contexts of a model, in the step's transaction.
 struct ContextStep {
     private let core: ContextCore
     private let entries: [ContextPlan]

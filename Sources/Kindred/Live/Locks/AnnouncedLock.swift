@@ -4,7 +4,7 @@ public import KindredPostgres
 public struct AnnouncedLock: Sendable, Hashable {
     /// The object whose row is locked.
     public let object: ObjectID
-    /// What was announced, such as the name of a person.
+    /// The announced text, such as the name of a person.
     public let text: String
     /// The role that announced it.
     public let role: String
