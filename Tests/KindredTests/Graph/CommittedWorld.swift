@@ -26,8 +26,8 @@ struct PeopleAndEmails {
         owners = try (1...count).map { id in
             var cells = RowCells()
             try cells.set(.integer(Int64(id)), at: 0, of: person, nil)
-            let object = core.make(person, cells.row(person.emptyRow(core.types).columns), nil, 0)
-            _ = core.withMap { $0.insert(object, person, .integer(Int64(id))) }
+            let object = core.make(person, cells.row(person.emptyRow(core.types).columns), in: nil, at: 0)
+            _ = core.withMap { $0.insert(object, of: person, key: .integer(Int64(id))) }
             return object
         }
         self.offline = offline
@@ -50,10 +50,10 @@ struct PeopleAndEmails {
             try core.accept(try row(id, value), for: object, from: .read(core.now))
             return object
         }
-        let object = core.make(email, try row(id, value), nil, 0)
+        let object = core.make(email, try row(id, value), in: nil, at: 0)
         object.withState { $0.seenAt = core.now }
         core.withMap { map in
-            _ = map.insert(object, email, key)
+            _ = map.insert(object, of: email, key: key)
             core.tellNotes(to: object, key, askedAt: core.now, &map)
         }
         return object
@@ -68,7 +68,7 @@ struct PeopleAndEmails {
         core.withMap { $0.notes.noteKnown(emails.source) }
         let batch = LoadedBatch(members, askedAt: askedAt ?? core.now, in: nil)
         try core.accept(batch, of: email)
-        _ = core.show(LoadedMembers(batch, 0..<members.count), emails, owner)
+        _ = core.show(LoadedMembers(batch, 0..<members.count), in: emails, of: owner)
     }
 
     /// The members that an owner shows without a statement; nil if they must be read.

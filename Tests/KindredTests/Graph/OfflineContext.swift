@@ -25,8 +25,8 @@ struct OfflineContext {
 
     /// The object of a row that was read.
     func object(_ id: Int, _ name: String) throws -> DatabaseObject {
-        let object = context.core.make(entity, try row(id, name), nil, 0)
-        _ = context.core.withMap { $0.insert(object, entity, .integer(Int64(id))) }
+        let object = context.core.make(entity, try row(id, name), in: nil, at: 0)
+        _ = context.core.withMap { $0.insert(object, of: entity, key: .integer(Int64(id))) }
         return object
     }
 

@@ -35,17 +35,17 @@ import Testing
     }
 
     @Test func remembersARowThatIsBeingDeleted() {
-        let notes = Self.notes { $0.setDeleting(true, person, [.integer(1)]) }
+        let notes = Self.notes { $0.setDeleting(true, of: person, keys: [.integer(1)]) }
         #expect(
             notes.hasNotes(person) && notes.isDeleting(person, .integer(1)) && !notes.isDeleting(person, .integer(2)))
     }
 
     @Test func remembersARowThatAnObjectLeft() {
-        var notes = Self.notes { $0.setNewerRow(NewerRow(row: Self.row, changedAt: 7), person, .integer(1)) }
+        var notes = Self.notes { $0.setNewerRow(NewerRow(row: Self.row, changedAt: 7), of: person, key: .integer(1)) }
         #expect(
             notes.hasNotes(person) && notes.newerRow(person, .integer(1))?.changedAt == 7
                 && notes.newerRow(person, .integer(2)) == nil)
-        notes.setNewerRow(nil, person, .integer(1))
+        notes.setNewerRow(nil, of: person, key: .integer(1))
         #expect(notes.newerRow(person, .integer(1)) == nil && !notes.hasNotes(person))
     }
 
@@ -55,7 +55,7 @@ import Testing
         for key in 1...11 {
             #expect(notes.overfullEntity == nil)
             switch kind {
-            case "rows": notes.setNewerRow(NewerRow(row: Self.row, changedAt: 7), person, .integer(Int64(key)))
+            case "rows": notes.setNewerRow(NewerRow(row: Self.row, changedAt: 7), of: person, key: .integer(Int64(key)))
             case "deleted": notes.noteDeleted(person, .integer(Int64(key)), at: 7)
             case "refreshed": notes.noteStale(person, .integer(Int64(key)), at: 7)
             default:

@@ -64,7 +64,7 @@ import Testing
         func object() throws -> DatabaseObject {
             let context = try OfflineContext().context
             let entity = try context.core.runtime.entity(named: "email")
-            return context.core.make(entity, entity.emptyRow(context.core.types), nil, 0)
+            return context.core.make(entity, entity.emptyRow(context.core.types), in: nil, at: 0)
         }
         let email = try object()
         let person = try #require(email.runtime.relationship(named: "person"))

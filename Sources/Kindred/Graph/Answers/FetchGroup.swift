@@ -175,8 +175,8 @@ package final class FetchGroup: Sendable {
                 }
                 let keys =
                     known == nil
-                    ? try slice(key, from: position, &state, isFoundByKey, candidate)
-                    : try outdated(key, from: position, state, candidate, stale)
+                    ? try slice(key, from: position, in: &state, isFoundByKey: isFoundByKey, candidate: candidate)
+                    : try outdated(key, from: position, in: state, candidate: candidate, stale: stale)
                 let running = Running(keys: keys, scope: scope)
                 state.running.append(running)
                 return .load(running)
@@ -232,9 +232,9 @@ package final class FetchGroup: Sendable {
     private func slice(
         _ key: ObjectKey,
         from position: Int,
-        _ state: inout Slot,
-        _ isFoundByKey: Bool,
-        _ candidate: (Element) throws -> ObjectKey?
+        in state: inout Slot,
+        isFoundByKey: Bool,
+        candidate: (Element) throws -> ObjectKey?
     ) throws -> KeyNumbers {
         // The first load: the group may be small enough to be loaded at once.
         let isFirst = state.batches.isEmpty && state.running.isEmpty
@@ -262,9 +262,9 @@ package final class FetchGroup: Sendable {
     private func outdated(
         _ key: ObjectKey,
         from position: Int,
-        _ state: Slot,
-        _ candidate: (Element) throws -> ObjectKey?,
-        _ stale: (Element, ObjectKey) -> ContextTime
+        in state: Slot,
+        candidate: (Element) throws -> ObjectKey?,
+        stale: (Element, ObjectKey) -> ContextTime
     ) throws -> KeyNumbers {
         let count = count
         var keys = KeyNumbers()

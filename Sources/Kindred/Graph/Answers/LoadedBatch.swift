@@ -91,13 +91,15 @@ final class LoadedBatch: Sendable {
                 places[Int(ends[Int(link.owner)])] = link.place
                 ends[Int(link.owner)] += 1
             }
-            return LoadedBatch(rows, owners, places, ends, askedAt, scope, hasOthers: hasOthers)
+            return LoadedBatch(
+                rows: rows, owners: owners, places: places, ends: ends, askedAt: askedAt, in: scope,
+                hasOthers: hasOthers)
         }
     }
 
     private init(
-        _ rows: [Member], _ owners: KeyNumbers, _ places: [Int32], _ ends: [Int32], _ askedAt: ContextTime,
-        _ scope: TransactionScope?, hasOthers: Bool
+        rows: [Member], owners: KeyNumbers, places: [Int32], ends: [Int32], askedAt: ContextTime,
+        in scope: TransactionScope?, hasOthers: Bool
     ) {
         self.hasOthers = hasOthers
         self.rows = rows
@@ -125,7 +127,8 @@ final class LoadedBatch: Sendable {
     /// The members of one owner, from a write of their order or put together in memory.
     convenience init(_ members: [Member], askedAt: ContextTime, in scope: TransactionScope?) {
         self.init(
-            members, KeyNumbers(), members.indices.map { Int32(clamping: $0) }, [], askedAt, scope, hasOthers: false)
+            rows: members, owners: KeyNumbers(), places: members.indices.map { Int32(clamping: $0) }, ends: [],
+            askedAt: askedAt, in: scope, hasOthers: false)
     }
 
     /// Whether the answer's transaction has been rolled back.

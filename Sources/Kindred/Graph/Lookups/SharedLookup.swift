@@ -116,7 +116,9 @@ final class SharedLookup: Sendable {
             let result = try await client.select(keys, of: entity, waited: waited)
             var (keys, positions) = (KeyNumbers(), [Int]())
             for position in 0..<result.count {
-                guard let key = try ObjectKey(result, position, entity.key), keys.insert(key).isNew else { continue }
+                guard let key = try ObjectKey(result, row: position, entity.key), keys.insert(key).isNew else {
+                    continue
+                }
                 positions.append(position)
             }
             return .rows(result, keys, positions: positions)

@@ -147,7 +147,7 @@ struct RowNotes {
         read(entity, orNone: false) { !$0.deleting.isEmpty && $0.deleting.contains(key) }
     }
 
-    mutating func setDeleting(_ isDeleting: Bool, _ entity: EntityRuntime, _ keys: [ObjectKey]) {
+    mutating func setDeleting(_ isDeleting: Bool, of entity: EntityRuntime, keys: [ObjectKey]) {
         let place = placeToNote(entity)
         if isDeleting { tables[place].deleting.formUnion(keys) } else { tables[place].deleting.subtract(keys) }
     }
@@ -166,7 +166,7 @@ struct RowNotes {
     }
 
     /// Keeps or removes the row of a released object, newer than the one that its sets hold.
-    mutating func setNewerRow(_ newer: NewerRow?, _ entity: EntityRuntime, _ key: ObjectKey) {
+    mutating func setNewerRow(_ newer: NewerRow?, of entity: EntityRuntime, key: ObjectKey) {
         if newer == nil, read(entity, orNone: true, { $0.newerRows.isEmpty }) { return }
         let place = placeToNote(entity)
         tables[place].newerRows[key] = newer
@@ -176,17 +176,17 @@ struct RowNotes {
     /// Keeps the row of a released object.
     mutating func keepReleasedRow(_ left: ReleasedRow) {
         guard !left.entity.key.isEmpty, let key = try? ObjectKey(left.row, left.entity.key) else { return }
-        setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), left.entity, key)
+        setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), of: left.entity, key: key)
     }
 
     /// Replaces a noted row by one that was read later.
     ///
     /// - Returns: The noted row, if it was replaced.
-    mutating func noteRead(_ row: Row, _ entity: EntityRuntime, _ key: ObjectKey, askedAt: ContextTime) -> NewerRow? {
+    mutating func noteRead(_ row: Row, of entity: EntityRuntime, key: ObjectKey, askedAt: ContextTime) -> NewerRow? {
         guard let newer = newerRow(entity, key), newer.changedAt <= askedAt, !row.hasSameBytes(as: newer.row) else {
             return nil
         }
-        setNewerRow(NewerRow(row: row, changedAt: askedAt), entity, key)
+        setNewerRow(NewerRow(row: row, changedAt: askedAt), of: entity, key: key)
         return newer
     }
 
@@ -245,7 +245,7 @@ struct RowNotes {
     }
 
     /// Moves the entries of a new row, which has got its key, to that key.
-    mutating func renameOwner(_ entity: EntityRuntime, _ temporary: ObjectKey, _ row: Row) {
+    mutating func renameOwner(_ temporary: ObjectKey, of entity: EntityRuntime, row: Row) {
         guard isNoted, let place = tables.place(entity.index) else { return }
         for slot in tables[place].logs.keys {
             guard let key = try? entity.relationships[slot].ownKey(row) else { continue }

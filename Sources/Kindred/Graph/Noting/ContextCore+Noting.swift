@@ -99,7 +99,7 @@ extension ContextCore {
     ///
     /// - Parameter formerly: the previous keys of the two, by which the other ends know them.
     func notePair(
-        _ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject, isPaired: Bool?,
+        _ owner: DatabaseObject, _ member: DatabaseObject, in relationship: RelationshipRuntime, isPaired: Bool?,
         formerly former: (owner: ObjectKey?, member: ObjectKey?) = (nil, nil)
     ) {
         if isPaired != nil {
@@ -107,15 +107,16 @@ extension ContextCore {
             count(relationship.inverse, of: member)
         }
         func note(
-            _ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject, _ former: ObjectKey?
+            _ member: DatabaseObject, in relationship: RelationshipRuntime, of owner: DatabaseObject,
+            formerly former: ObjectKey?
         ) {
             guard let key = member.key else { return }
             let entry = RelationshipLog.Entry(
                 member: key, former: former, row: member.storedRow, isPaired: isPaired, scope: writing?.scope)
             self.note(entry, in: relationship, of: ownKeys(relationship, owner))
         }
-        note(owner, relationship, member, former.member)
-        note(member, relationship.inverse, owner, former.owner)
+        note(member, in: relationship, of: owner, formerly: former.member)
+        note(owner, in: relationship.inverse, of: member, formerly: former.owner)
         if isPaired != nil { notePairs(besides: relationship) }
     }
 

@@ -36,7 +36,7 @@ struct EntityRows {
 
     /// The row at a position; nil if an outer join found none, so that its key is NULL.
     func joined(_ position: Int) throws -> Row? {
-        try ObjectKey(result, position, entity.key) == nil ? nil : self[position]
+        try ObjectKey(result, row: position, entity.key) == nil ? nil : self[position]
     }
 
     /// The row at a position: its first columns, which are the entity's attributes.

@@ -14,7 +14,7 @@ extension ContextCore {
 
     /// Keeps the end of a followed relationship that was found in memory: it is still known when the object is not.
     func keepFollowed(
-        _ object: DatabaseObject, _ relationship: RelationshipRuntime, _ key: ObjectKey, of owner: DatabaseObject
+        _ object: DatabaseObject, by key: ObjectKey, in relationship: RelationshipRuntime, of owner: DatabaseObject
     ) {
         guard following != nil, let memberKey = object.key, !memberKey.isTemporary else { return }
         if case .one(let one)? = owner.withState({ $0.relationships[relationship.slot] }), one.foreignKey == key,

@@ -15,29 +15,31 @@ extension ContextCore {
         if source.isStale { return nil }
         if case .many(let members) = source.loaded {
             if let seenAt = members.seenAt, isQuiet(since: seenAt) { return members }
-            if isUsable(members.batch, relationship, owner) { return show(members, relationship, owner) }
-            if isUsable(members.batch, relationship, owner, areRowsKnown: true) {
-                let shown = show(members, relationship, owner, isKept: false)
-                if let known = heldMembers(shown, relationship, owner) { return known }
+            if isUsable(members.batch, in: relationship, of: owner) {
+                return show(members, in: relationship, of: owner)
+            }
+            if isUsable(members.batch, in: relationship, of: owner, areRowsKnown: true) {
+                let shown = show(members, in: relationship, of: owner, isKept: false)
+                if let known = heldMembers(shown, in: relationship, of: owner) { return known }
             }
         }
         if source.status == .inserted {
             let staleSince = source.key.map { key in withMap { $0.notes.staleSince(relationship, key) } } ?? .never
-            return show(LoadedMembers(askedAt: staleSince), relationship, owner)
+            return show(LoadedMembers(askedAt: staleSince), in: relationship, of: owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
             let found = source.group?.found(relationship.slot, key),
-            isUsable(found.members.batch, relationship, owner),
+            isUsable(found.members.batch, in: relationship, of: owner),
             withMap({ $0.notes.lostAt(relationship) }) <= found.askedAt
         else { return nil }
-        return show(found.members, relationship, owner)
+        return show(found.members, in: relationship, of: owner)
     }
 
     /// Whether an answer, updated by the log, is valid for an owner's relationship.
     ///
     /// - Parameter areRowsKnown: whether the rows in it have objects, which tell what became of them.
     func isUsable(
-        _ batch: LoadedBatch, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, areRowsKnown: Bool = false
+        _ batch: LoadedBatch, in relationship: RelationshipRuntime, of owner: DatabaseObject, areRowsKnown: Bool = false
     ) -> Bool {
         if batch.isUndone { return false }
         if isQuiet(since: batch.askedAt) { return true }
@@ -53,7 +55,7 @@ extension ContextCore {
     /// Saves the statement that a stale scope would cost where a program holds all of a set's objects, as after a
     /// deletion whose further effects are unknown.
     private func heldMembers(
-        _ shown: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject
+        _ shown: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
     ) -> LoadedMembers? {
         guard stagedChange(relationship, of: owner) == nil else { return nil }
         let keys = ownKeys(relationship, owner)
@@ -68,7 +70,7 @@ extension ContextCore {
             known.append(Member(key: member.key, row: row))
         }
         let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
-        return show(LoadedMembers(batch, 0..<known.count), relationship, owner)
+        return show(LoadedMembers(batch, 0..<known.count), in: relationship, of: owner)
     }
 
     /// Applies the log to an answer.
@@ -76,7 +78,7 @@ extension ContextCore {
     /// - Parameter isKept: whether the owner keeps the result; false for an answer that is stale, so that the next access
     ///   reads again.
     func show(
-        _ answer: LoadedMembers, _ relationship: RelationshipRuntime, _ owner: DatabaseObject, isKept: Bool = true
+        _ answer: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject, isKept: Bool = true
     ) -> LoadedMembers {
         var members = answer
         let count = undoCount
@@ -110,9 +112,9 @@ extension ContextCore {
         if members.seenAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if relationship.helper != nil { add(change, to: &members) }
-        for entry in entries { applyEntry(entry, relationship, owner, keys, &members) }
+        for entry in entries { applyEntry(entry, to: &members, in: relationship, owner: owner, keys: keys) }
         for key in moved where members.contains(key) {
-            applyEntry(RelationshipLog.Entry(member: key), relationship, owner, keys, &members)
+            applyEntry(RelationshipLog.Entry(member: key), to: &members, in: relationship, owner: owner, keys: keys)
         }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
@@ -136,8 +138,8 @@ extension ContextCore {
 
     /// Checks the row of a log entry again.
     private func applyEntry(
-        _ entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
-        _ keys: [ObjectKey], _ members: inout LoadedMembers
+        _ entry: RelationshipLog.Entry, to members: inout LoadedMembers, in relationship: RelationshipRuntime,
+        owner: DatabaseObject, keys: [ObjectKey]
     ) {
         if let former = entry.former, entry.counts, members.contains(former) {
             if let row = entry.row, !members.contains(entry.member) {
@@ -146,13 +148,15 @@ extension ContextCore {
                 members.remove([former])
             }
         }
-        applyMembership(membership(of: entry, relationship, owner, keys), entry.member, &members)
+        applyMembership(
+            membership(of: entry, in: relationship, owner: owner, keys: keys), of: entry.member, to: &members)
         // Another row may have the former key now.
         guard let departure = entry.departure, !departure.member.isTemporary else { return }
-        applyMembership(membership(of: departure, relationship, owner, keys), departure.member, &members)
+        applyMembership(
+            membership(of: departure, in: relationship, owner: owner, keys: keys), of: departure.member, to: &members)
     }
 
-    private func applyMembership(_ membership: Membership, _ key: ObjectKey, _ members: inout LoadedMembers) {
+    private func applyMembership(_ membership: Membership, of key: ObjectKey, to members: inout LoadedMembers) {
         switch membership {
         case .member(let member):
             // A member keeps its place; its position in an order may have changed.
@@ -177,16 +181,16 @@ extension ContextCore {
 
     /// Whether the row of an entry is a member of the owner, as far as known now.
     private func membership(
-        of entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
-        _ keys: [ObjectKey]
+        of entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
+        keys: [ObjectKey]
     ) -> Membership {
         let key = entry.member
-        if relationship.helper != nil { return pairing(of: entry, relationship, owner, keys) }
+        if relationship.helper != nil { return pairing(of: entry, in: relationship, owner: owner, keys: keys) }
         let (destination, columns) = (relationship.destination, relationship.otherColumns)
         typealias Known = (object: DatabaseObject?, newer: Row?, entry: RelationshipLog.Entry?)
         let known = withMap { map -> Known in
             if let object = map.object(destination, key) { return (object, nil, nil) }
-            let last = entry.counts ? entry : lastEntry(of: key, relationship, keys, &map) { $0.counts }
+            let last = entry.counts ? entry : lastEntry(of: key, in: relationship, keys: keys, map: &map) { $0.counts }
             return (nil, map.notes.newerRow(destination, key)?.row, last)
         }
         if let object = known.object {
@@ -208,7 +212,7 @@ extension ContextCore {
 
     /// The last entry on a row in an owner's relationship that satisfies a predicate.
     private func lastEntry(
-        of member: ObjectKey, _ relationship: RelationshipRuntime, _ keys: [ObjectKey], _ map: inout IdentityMap,
+        of member: ObjectKey, in relationship: RelationshipRuntime, keys: [ObjectKey], map: inout IdentityMap,
         where predicate: (RelationshipLog.Entry) -> Bool
     ) -> RelationshipLog.Entry? {
         for key in keys {
@@ -224,19 +228,21 @@ extension ContextCore {
 
     /// Whether a pair exists: staged, or written by the last transaction that was not rolled back.
     private func pairing(
-        of entry: RelationshipLog.Entry, _ relationship: RelationshipRuntime, _ owner: DatabaseObject,
-        _ keys: [ObjectKey]
+        of entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
+        keys: [ObjectKey]
     ) -> Membership {
         let (object, last) = withMap { map in
             let isLast = entry.counts && entry.isPaired != nil
             let last =
                 isLast
                 ? entry
-                : lastEntry(of: entry.member, relationship, keys, &map) { $0.counts && $0.isPaired != nil }
+                : lastEntry(of: entry.member, in: relationship, keys: keys, map: &map) {
+                    $0.counts && $0.isPaired != nil
+                }
             return (map.object(relationship.destination, entry.member), last)
         }
         if object?.isGone == true { return .nonmember }
-        if let object, staged.withLock({ $0.contains(StagedPair(owner, relationship, object)) }) {
+        if let object, staged.withLock({ $0.contains(StagedPair(owner, object, in: relationship)) }) {
             return .member(Member(key: entry.member, row: object.storedRow))
         }
         guard let isPaired = last?.isPaired else { return .unknown }

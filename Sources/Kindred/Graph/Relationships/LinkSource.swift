@@ -18,10 +18,10 @@ struct LinkSource: Sendable {
     let key: ObjectKey?
 
     init(_ object: DatabaseObject, _ relationship: RelationshipRuntime) {
-        self = object.withState { LinkSource($0, relationship, object.runtime) }
+        self = object.withState { LinkSource($0, relationship, of: object.runtime) }
     }
 
-    private init(_ state: ObjectState, _ relationship: RelationshipRuntime, _ entity: EntityRuntime) {
+    private init(_ state: ObjectState, _ relationship: RelationshipRuntime, of entity: EntityRuntime) {
         key = state.key(entity)
         status = state.status
         isStale = state.isStale

@@ -170,7 +170,7 @@ extension RowNotes {
             return false
         }
         // Also of a known row: answers that were asked before and have an older one lose to it.
-        setNewerRow(NewerRow(row: change.row, changedAt: time), entity, key)
+        setNewerRow(NewerRow(row: change.row, changedAt: time), of: entity, key: key)
         noteStored(entity, key)
         return true
     }

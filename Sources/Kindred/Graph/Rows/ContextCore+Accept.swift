@@ -58,10 +58,10 @@ extension ContextCore {
         if let object = known ?? liveObject(entity, key) { return try accept(row, for: object) }
         let before = note { map, time in
             let before = map.notes.newerRow(entity, key)
-            map.notes.setNewerRow(NewerRow(row: row, changedAt: time), entity, key)
+            map.notes.setNewerRow(NewerRow(row: row, changedAt: time), of: entity, key: key)
             return before
         }
-        writing?.recordNewerRow(before, entity, key, in: self)
+        writing?.recordNewerRow(before, of: entity, key: key, in: self)
         noteRow(row, of: entity, key)
         noteWritten(entity, key)
         guard let end else { return }
@@ -112,10 +112,12 @@ extension ContextCore {
         let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
             guard map.notes.hasNotes(entity) else { return [] }
             return batch.rows.compactMap { member in
-                map.notes.noteRead(member.row, entity, member.key, askedAt: batch.askedAt).map { (member.key, $0) }
+                map.notes.noteRead(member.row, of: entity, key: member.key, askedAt: batch.askedAt).map {
+                    (member.key, $0)
+                }
             }
         }
-        for (key, newer) in replaced { writing?.recordNewerRow(newer, entity, key, in: self) }
+        for (key, newer) in replaced { writing?.recordNewerRow(newer, of: entity, key: key, in: self) }
         // Where views and tables share rows, every object may be.
         let isShared = entity.sharesRows && (runtime.hasViewRelationships || runtime.hasInheritance)
         guard isShared || undoCount > 0, !entity.key.isEmpty else { return }
@@ -151,16 +153,16 @@ extension ContextCore {
             var displaced: [DatabaseObject] = []
             var replaced: [(key: ObjectKey, row: NewerRow)] = []
             for (saved, key) in zip(stored.objects, keys) where givenUp.isEmpty || !givenUp.contains(saved.object) {
-                if let other = map.insert(saved.object, entity, key) { displaced.append(other) }
+                if let other = map.insert(saved.object, of: entity, key: key) { displaced.append(other) }
                 guard hasNotes else { continue }
                 if let row = map.notes.newerRow(entity, key) { replaced.append((key, row)) }
-                map.notes.setNewerRow(nil, entity, key)
+                map.notes.setNewerRow(nil, of: entity, key: key)
                 map.notes.noteStored(entity, key, in: scope)
             }
             return (displaced, replaced)
         }
         journal?.record(displaced)
-        for (key, row) in replaced { journal?.recordNewerRow(row, entity, key, in: self) }
+        for (key, row) in replaced { journal?.recordNewerRow(row, of: entity, key: key, in: self) }
         if following != nil { for key in keys { noteWritten(entity, key) } }
         noteWrittenThrough(entity)
         let isCounted = runtime.countLimits?.concern(entity, nil) == true
@@ -171,7 +173,7 @@ extension ContextCore {
                 noteRow(rows[position], of: entity, keys[position])
                 continue
             }
-            if let key = before.key { withMap { $0.notes.renameOwner(entity, key, rows[position]) } }
+            if let key = before.key { withMap { $0.notes.renameOwner(key, of: entity, row: rows[position]) } }
             guard isLinked else { continue }
             let links = saved.object.withState { RowLinks($0) }
             noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)

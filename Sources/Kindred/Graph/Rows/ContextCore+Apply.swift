@@ -30,7 +30,7 @@ extension ContextCore {
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = replaceRow(&state, state.storedRow)
-        } _: { committed -> Change? in
+        } run: { committed -> Change? in
             object.withState { state -> Change? in
                 // The values written by a transaction stay visible while other tasks read.
                 if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
@@ -48,12 +48,12 @@ extension ContextCore {
             // The row with the old key is gone, unless another row has taken that key.
             let scope = writing?.scope
             let displaced = note { map, time in
-                map.remove(object, entity, oldKey)
+                map.remove(object, of: entity, key: oldKey)
                 if map.object(entity, oldKey) == nil {
                     map.notes.noteDeleted(entity, oldKey, at: time, in: scope)
                 }
                 map.notes.noteStored(entity, newKey, in: scope)
-                return map.insert(object, entity, newKey)
+                return map.insert(object, of: entity, key: newKey)
             }
             // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
             if let displaced { journal?.record(displaced) }
@@ -87,7 +87,7 @@ extension ContextCore {
         }
         let wasLive = change(object, isRead: true) {
             _ = markDeleted(&$0)
-        } _: { _ in
+        } run: { _ in
             object.withState(markDeleted)
         }
         guard wasLive else { return }
@@ -95,7 +95,7 @@ extension ContextCore {
         if let key {
             let scope = writing?.scope
             note { map, time in
-                map.remove(object, entity, key)
+                map.remove(object, of: entity, key: key)
                 // An undone row was in no answer that is still valid; another row may have its key.
                 if cause != .rollback { map.notes.noteDeleted(entity, key, at: time, in: scope) }
             }

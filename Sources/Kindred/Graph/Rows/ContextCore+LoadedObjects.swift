@@ -16,9 +16,9 @@ extension ContextCore {
             else { return false }
             let hasNotes = map.notes.hasNotes(entity)
             members.forEach { member in
-                let (object, isNew) = self.object(member, entity, group, &map)
+                let (object, isNew) = self.object(member, of: entity, group: group, in: &map)
                 if isNew, isAwaking || hasNotes || made.mayBeUndone {
-                    made.add(object, member.key, &map, isAwaking)
+                    made.add(object, key: member.key, in: &map, isAwaking: isAwaking)
                 }
                 objects.append(object)
             }
@@ -36,9 +36,9 @@ extension ContextCore {
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
             guard map.notes.staleSince(rowsOf: entity) <= askedAt else { return nil }
-            let (object, isNew) = self.object(member, entity, group, &map)
+            let (object, isNew) = self.object(member, of: entity, group: group, in: &map)
             if isNew, isAwaking || made.mayBeUndone || map.notes.hasNotes(entity) {
-                made.add(object, member.key, &map, isAwaking)
+                made.add(object, key: member.key, in: &map, isAwaking: isAwaking)
             }
             return object
         }
@@ -48,14 +48,14 @@ extension ContextCore {
 
     private func object(
         _ member: Member,
-        _ entity: EntityRuntime,
-        _ group: FetchGroup?,
-        _ map: inout IdentityMap
+        of entity: EntityRuntime,
+        group: FetchGroup?,
+        in map: inout IdentityMap
     ) -> (object: DatabaseObject, isNew: Bool) {
-        if entity.key.isEmpty { return (make(entity, member.row, group, member.position), false) }
+        if entity.key.isEmpty { return (make(entity, member.row, in: group, at: member.position), false) }
         if let known = map.object(entity, member.key) { return (known, false) }
-        let made = make(entity, member.row, group, member.position)
-        map.insert(made, entity, member.key)
+        let made = make(entity, member.row, in: group, at: member.position)
+        map.insert(made, of: entity, key: member.key)
         return (made, true)
     }
 
@@ -77,7 +77,7 @@ private struct MadeObjects {
         self.mayBeUndone = mayBeUndone
     }
 
-    mutating func add(_ object: DatabaseObject, _ key: ObjectKey, _ map: inout IdentityMap, _ isAwaking: Bool) {
+    mutating func add(_ object: DatabaseObject, key: ObjectKey, in map: inout IdentityMap, isAwaking: Bool) {
         if isAwaking { awaking.append(object) }
         if mayBeUndone { undoable.append(object) }
         let entity = object.runtime

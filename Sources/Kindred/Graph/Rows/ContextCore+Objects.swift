@@ -14,7 +14,7 @@ extension ContextCore {
         let keys = try entity.keys(of: result)
         let group = result.count == 0 ? nil : keys.map { FetchGroup($0, askedAt: askedAt) }
         func make(_ position: Int) throws -> DatabaseObject {
-            self.make(entity, try rows[position], group, Int32(clamping: position))
+            self.make(entity, try rows[position], in: group, at: Int32(clamping: position))
         }
         let counted = counted(askedAt)
         let (objects, known) = try withMap { map in
@@ -78,7 +78,7 @@ extension ContextCore {
     ) throws -> DatabaseObject {
         let row = try EntityRows(result, of: entity)[position]
         func makeAlone() -> DatabaseObject {
-            let object = make(entity, row, nil, 0)
+            let object = make(entity, row, in: nil, at: 0)
             object.withState { $0.seenAt = askedAt }
             return object
         }
@@ -108,7 +108,7 @@ extension ContextCore {
         // An answer that was on its way when the row was deleted.
         if map.notes.isDeleted(entity, key, since: sentAt, in: journal?.scope.root) {
             object.withState { $0.status = .deleted }
-            return map.remove(object, entity, key)
+            return map.remove(object, of: entity, key: key)
         }
         if map.notes.mayHaveChanged(entity, since: sentAt) {
             object.withState { $0.becomeStale(at: sentAt) }
@@ -120,8 +120,10 @@ extension ContextCore {
             object.withState { $0.show(newer) }
         }
         if map.notes.isDeleting(entity, key) { object.markDeleting() }
-        guard let replaced = map.notes.noteRead(object.storedRow, entity, key, askedAt: askedAt) else { return }
-        writing?.recordNewerRow(replaced, entity, key, in: self)
+        guard let replaced = map.notes.noteRead(object.storedRow, of: entity, key: key, askedAt: askedAt) else {
+            return
+        }
+        writing?.recordNewerRow(replaced, of: entity, key: key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
@@ -129,8 +131,8 @@ extension ContextCore {
         return DatabaseObject(seed)
     }
 
-    func make(_ entity: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) -> DatabaseObject {
-        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, group, position) }
+    func make(_ entity: EntityRuntime, _ row: Row, in group: FetchGroup?, at position: Int32) -> DatabaseObject {
+        if entity.layout == nil { return DatabaseObject(plain: self, entity, row, in: group, at: position) }
         return make(ObjectSeed(core: self, runtime: entity, row: row, group: group, position: position))
     }
 }
@@ -140,7 +142,7 @@ extension EntityRuntime {
     func keys(of result: QueryResult) throws -> FetchGroup.Elements? {
         if key.isEmpty { return nil }
         if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
-        return .keys(try (0..<result.count).map { try ObjectKey(result, $0, key) })
+        return .keys(try (0..<result.count).map { try ObjectKey(result, row: $0, key) })
     }
 
     /// The keys of a result's rows as integers; nil if one is NULL.

@@ -33,7 +33,7 @@ extension ContextCore {
         let objects = withMap { map in
             snapshot.members.enumerated().map { position, member in
                 let found = map.object(entity, member.key) {
-                    make(entity, member.row, group, Int32(clamping: position))
+                    make(entity, member.row, in: group, at: Int32(clamping: position))
                 }
                 if found.isNew { made.append(found.object) }
                 return found.object

@@ -35,7 +35,7 @@ extension ContextCore {
             return isNew
         }
         guard isNew else { return }
-        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
+        notePair(pair.source, pair.destination, in: pair.relationship, isPaired: nil)
     }
 
     /// Takes a staged pair back; both sides lose it.
@@ -46,7 +46,7 @@ extension ContextCore {
             return staged.contains(pair)
         }
         guard wasStaged else { return }
-        notePair(pair.source, pair.relationship, pair.destination, isPaired: nil)
+        notePair(pair.source, pair.destination, in: pair.relationship, isPaired: nil)
     }
 
     func rollback(_ objects: Set<DatabaseObject>) {
@@ -77,7 +77,7 @@ extension ContextCore {
             state.status = .deleted
             state.stagingBox = nil
         }
-        withMap { $0.remove(object, object.runtime, .temporary(temporaryKey)) }
+        withMap { $0.remove(object, of: object.runtime, key: .temporary(temporaryKey)) }
     }
 
     /// Changes the staging of an object: its visible row, and whether the context holds it.

@@ -112,7 +112,7 @@ extension DatabaseObject {
             } else {
                 let inFlight = core.columnsInFlight(staging, of: runtime)
                 staging.unlink(cells.columns, in: runtime)
-                state.setCells(cells, &staging, inFlight)
+                state.setCells(cells, in: &staging, inFlight: inFlight)
             }
             state.staging = staging
         }
@@ -143,7 +143,7 @@ extension DatabaseObject {
 extension ObjectState {
     /// Sets encoded values in the visible row, and records the staged ones: the values that differ from the database,
     /// or may soon differ because of a running save.
-    mutating func setCells(_ cells: RowCells, _ staging: inout Staging, _ inFlight: ColumnSet) {
+    mutating func setCells(_ cells: RowCells, in staging: inout Staging, inFlight: ColumnSet) {
         row = row.replacing(cells)
         // A new object keeps every given value, also NULL: otherwise the default would apply. A stale row's values
         // cannot be compared with.

@@ -25,7 +25,7 @@ struct ColumnIndex {
 
     /// The keys of all objects of the entity that may have the values; nil to scan them all.
     mutating func keys(
-        _ values: ObjectKey, _ references: ObjectReferences, _ entity: EntityRuntime
+        _ values: ObjectKey, among references: ObjectReferences, of entity: EntityRuntime
     ) throws -> Set<ObjectKey>? {
         let live = references.count(of: entity)
         // The index still holds keys of released objects.

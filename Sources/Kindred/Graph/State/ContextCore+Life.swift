@@ -87,7 +87,7 @@ extension ContextCore {
                 }
                 return (links, staging.temporaryKey)
             }
-            if let number { withMap { $0.remove(object, object.runtime, .temporary(number)) } }
+            if let number { withMap { $0.remove(object, of: object.runtime, key: .temporary(number)) } }
             unheld.objects.append(
                 WeakChanges.Object(
                     object: object, links: links.isEmpty ? [:] : links.mapValues { WeakObject(object: $0) }))
@@ -120,12 +120,12 @@ extension ContextCore {
                 if !lost.isEmpty { state.unstage(lost, in: object.runtime) }
                 return staging.temporaryKey
             }
-            if let number { _ = withMap { $0.insert(object, object.runtime, .temporary(number)) } }
+            if let number { _ = withMap { $0.insert(object, of: object.runtime, key: .temporary(number)) } }
             if object.withState({ $0.stagingBox != nil }) { staged.withLock { $0.insert(object) } }
         }
         for pair in unheld.pairs {
             guard let source = pair.source, let destination = pair.destination else { continue }
-            staged.withLock { $0.insert(StagedPair(source, pair.relationship, destination), payload: pair.payload) }
+            staged.withLock { $0.insert(StagedPair(source, destination, in: pair.relationship), payload: pair.payload) }
         }
     }
 }

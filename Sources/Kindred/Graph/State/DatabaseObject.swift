@@ -32,7 +32,7 @@ open class DatabaseObject: @unchecked Sendable {
     }
 
     /// Creates an object without a class of its own; separate arguments, because a seed would be copied.
-    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, _ group: FetchGroup?, _ position: Int32) {
+    init(plain core: ContextCore, _ runtime: EntityRuntime, _ row: Row, in group: FetchGroup?, at position: Int32) {
         self.core = core
         self.runtime = runtime
         state = RankedMutex(ObjectState(row: row, group: group, position: position), .objectState)

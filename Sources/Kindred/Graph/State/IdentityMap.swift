@@ -55,7 +55,7 @@ struct IdentityMap {
     ) rethrows -> (object: DatabaseObject, isNew: Bool) {
         if let object = object(entity, key) { return (object, false) }
         let object = try make()
-        insert(object, entity, key)
+        insert(object, of: entity, key: key)
         return (object, true)
     }
 
@@ -78,7 +78,7 @@ struct IdentityMap {
             }
         }
         // A result may contain a row twice.
-        let repeated = references.insert(objects, entity, keys)
+        let repeated = references.insert(objects, of: entity, keys: keys)
         if references.isIndexed { for key in keys { noteChanged(entity, .integer(key)) } }
         for (position, object) in repeated {
             objects[position] = object
@@ -89,9 +89,9 @@ struct IdentityMap {
 
     /// Inserts an object in place of any other, which is returned.
     @discardableResult
-    mutating func insert(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+    mutating func insert(_ object: DatabaseObject, of entity: EntityRuntime, key: ObjectKey) -> DatabaseObject? {
         guard case .temporary(let number) = key else {
-            let displaced = references.insert(object, entity, key)
+            let displaced = references.insert(object, of: entity, key: key)
             if references.isIndexed { noteChanged(entity, key) }
             return displaced
         }
@@ -100,11 +100,11 @@ struct IdentityMap {
     }
 
     /// Removes the object, if it was inserted with this key, also where another one has taken its place.
-    mutating func remove(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) {
+    mutating func remove(_ object: DatabaseObject, of entity: EntityRuntime, key: ObjectKey) {
         if case .temporary(let number) = key {
             tables[place(entity)].temporaries[number] = nil
         } else {
-            references.remove(object, entity, key)
+            references.remove(object, of: entity, key: key)
         }
     }
 
@@ -123,7 +123,7 @@ struct IdentityMap {
         let place = place(entity)
         let index = tables[place].indexes.firstIndex { $0.columns == columns } ?? tables[place].indexes.count
         if index == tables[place].indexes.count { tables[place].indexes.append(ColumnIndex(columns)) }
-        guard let keys = try tables[place].indexes[index].keys(values, references, entity) else {
+        guard let keys = try tables[place].indexes[index].keys(values, among: references, of: entity) else {
             return try references.objects(of: entity).filter {
                 try !$0.isStale && ObjectKey($0.storedRow, columns) == values
             }

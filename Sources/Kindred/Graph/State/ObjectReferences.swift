@@ -100,7 +100,7 @@ final class ObjectReferences: Sendable {
     /// Inserts objects by integer keys, unless a key has an object in memory.
     ///
     /// Returns the objects that existed, with their positions among the keys.
-    func insert(_ objects: [DatabaseObject], _ entity: EntityRuntime, _ keys: [Int64]) -> [(
+    func insert(_ objects: [DatabaseObject], of entity: EntityRuntime, keys: [Int64]) -> [(
         position: Int, object: DatabaseObject
     )] {
         entities.withLock { entities in
@@ -116,7 +116,7 @@ final class ObjectReferences: Sendable {
     }
 
     /// Inserts an object in place of any other, which is returned; its former key is removed.
-    func insert(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+    func insert(_ object: DatabaseObject, of entity: EntityRuntime, key: ObjectKey) -> DatabaseObject? {
         entities.withLock { entities in
             let place = entities.place(entity.index, orMake: Entity())
             return entities[place].insert(object, key)
@@ -124,7 +124,7 @@ final class ObjectReferences: Sendable {
     }
 
     /// Removes an object, if it was inserted with a key.
-    func remove(_ object: DatabaseObject, _ entity: EntityRuntime, _ key: ObjectKey) {
+    func remove(_ object: DatabaseObject, of entity: EntityRuntime, key: ObjectKey) {
         entities.withLock { entities in
             guard let place = entities.place(entity.index), entities[place].holds(object, key) else { return }
             entities[place].remove(object)

@@ -66,7 +66,7 @@ extension ContextCore {
 
     /// Changes an object by `run`, and its states in the journals of other tasks' scopes by `body`.
     func change<T>(
-        _ object: DatabaseObject, isRead: Bool = false, _ body: (inout ObjectState) -> Void, _ run: (Row?) -> T
+        _ object: DatabaseObject, isRead: Bool = false, _ body: (inout ObjectState) -> Void, run: (Row?) -> T
     ) -> T {
         // Rows read before anything was written stay after a rollback.
         let own = isRead ? writing : journal

@@ -152,7 +152,7 @@ struct StagedChanges: Sendable {
 
     /// Remembers which of some foreign keys the server holds equal to an owner's key.
     mutating func noteCompared(
-        _ relationship: RelationshipRuntime, _ compared: ObjectKey, _ keys: [ObjectKey], equal: Set<ObjectKey>
+        _ keys: [ObjectKey], with compared: ObjectKey, in relationship: RelationshipRuntime, equal: Set<ObjectKey>
     ) {
         for key in keys {
             equalKeys[StagedLinks.End(relationship: relationship, owner: compared), default: [:]][key] = equal.contains(

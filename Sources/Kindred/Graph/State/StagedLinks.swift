@@ -21,8 +21,8 @@ struct StagedLinks: Sendable {
         for pair in pairs {
             let relationship = pair.relationship
             let inverse = relationship.inverse
-            join(pair.destination, relationship.ownKey(of: pair.source), relationship)
-            join(pair.source, inverse.ownKey(of: pair.destination), inverse)
+            join(pair.destination, to: relationship.ownKey(of: pair.source), in: relationship)
+            join(pair.source, to: inverse.ownKey(of: pair.destination), in: inverse)
         }
     }
 
@@ -39,11 +39,11 @@ struct StagedLinks: Sendable {
                 changes[End(relationship: inverse, owner: owner), default: Change()].left.insert(key)
             }
             let owner = if let destination { inverse.ownKey(of: destination) } else { try? ObjectKey(row, columns) }
-            join(object, owner, inverse)
+            join(object, to: owner, in: inverse)
         }
     }
 
-    private mutating func join(_ object: DatabaseObject, _ owner: ObjectKey?, _ relationship: RelationshipRuntime) {
+    private mutating func join(_ object: DatabaseObject, to owner: ObjectKey?, in relationship: RelationshipRuntime) {
         guard let owner else { return }
         changes[End(relationship: relationship, owner: owner), default: Change()].joined.append(object)
     }
@@ -72,7 +72,7 @@ struct StagedPair: Hashable, Sendable {
     let relationship: RelationshipRuntime
     let destination: DatabaseObject
 
-    init(_ owner: DatabaseObject, _ relationship: RelationshipRuntime, _ member: DatabaseObject) {
+    init(_ owner: DatabaseObject, _ member: DatabaseObject, in relationship: RelationshipRuntime) {
         let inverse = relationship.inverse
         let isFirst = relationship < inverse
         source = isFirst ? owner : member

@@ -241,7 +241,7 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records the former note on the newer row of a key without an object.
-    func recordNewerRow(_ row: NewerRow?, _ entity: EntityRuntime, _ key: ObjectKey, in core: ContextCore) {
+    func recordNewerRow(_ row: NewerRow?, of entity: EntityRuntime, key: ObjectKey, in core: ContextCore) {
         touch(core)
         entries.withLock { $0.rows.append((core, entity, key, row)) }
     }

@@ -180,13 +180,13 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// The position of a key in `index`, and the number of its entry.
     private func find(_ key: Key) -> (place: Int, number: Int)? {
-        Self.find(key, index.span, entries.span, secret)
+        Self.find(key, in: index.span, of: entries.span, secret)
     }
 
     // Takes spans: reading array elements in a loop retains the array, and a mutating caller would copy the table to
     // call a nonmutating method.
     private static func find(
-        _ key: Key, _ index: Span<Mark>, _ entries: Span<Entry>, _ secret: UInt64
+        _ key: Key, in index: Span<Mark>, of entries: Span<Entry>, _ secret: UInt64
     ) -> (place: Int, number: Int)? {
         if index.isEmpty { return nil }
         let mask = index.count - 1
@@ -200,7 +200,8 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     /// Removes an entry from the index, unless its key leads to another entry by now.
     private mutating func removeFromIndex(_ number: Int) {
-        guard let found = Self.find(entries[number].key, index.span, entries.span, secret), found.number == number
+        guard let found = Self.find(entries[number].key, in: index.span, of: entries.span, secret),
+            found.number == number
         else { return }
         Self.clear(found.place, in: &index, of: entries, secret)
     }

@@ -28,7 +28,7 @@ extension TransactionJournal {
             finish()
         }
         for (core, entity, key, row) in entries.rows.reversed() {
-            core.withMap { $0.notes.setNewerRow(row, entity, key) }
+            core.withMap { $0.notes.setNewerRow(row, of: entity, key: key) }
         }
         for (core, entity, time, before) in entries.losses.reversed() {
             core.withMap { $0.notes.undoLostRows(entity, at: time, before) }
@@ -98,7 +98,7 @@ extension ContextCore {
     /// Removes an object from the key that it had in an undone scope.
     fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
         guard let key = undone.key(object.runtime) else { return }
-        withMap { $0.remove(object, object.runtime, key) }
+        withMap { $0.remove(object, of: object.runtime, key: key) }
     }
 
     /// Puts a restored object at its key in the identity map.
@@ -110,7 +110,7 @@ extension ContextCore {
         let entity = object.runtime
         if let key = state.key(entity), state.status != .deleted {
             withMap { map in
-                map.insert(object, entity, key)
+                map.insert(object, of: entity, key: key)
                 map.notes.noteStored(entity, key, in: outer)
             }
         }

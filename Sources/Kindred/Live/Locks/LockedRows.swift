@@ -42,7 +42,7 @@ struct LockedRows {
         for keys in Array(owners.keys).slices() {
             let result = try await core.client.execute(try LockStatements.free(entity, keys), for: entity.name)
             for row in result.indices {
-                if let key = try ObjectKey(result, row, Array(entity.key.indices)) { skipped.remove(key) }
+                if let key = try ObjectKey(result, row: row, Array(entity.key.indices)) { skipped.remove(key) }
             }
         }
         return Set(try await Fetcher(core).storedKeys(among: Array(skipped), of: entity).compactMap { owners[$0] })

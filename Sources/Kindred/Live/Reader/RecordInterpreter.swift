@@ -64,7 +64,7 @@ final class RecordInterpreter: Sendable {
             try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
         }
         return try await database.client.send(batch, entity).reduce(into: []) { found, result in
-            found.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
+            found.formUnion(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
         }
     }
 }

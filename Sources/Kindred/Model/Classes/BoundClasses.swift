@@ -65,7 +65,7 @@ struct BoundClasses: Sendable {
                 let rest = alias.dropFirst(holder.schema.count)
                 guard key.hasSuffix(rest) else { return false }
                 let before = QualifiedName(schema: String(key.dropLast(rest.count)), name: holder.name)
-                return place(before, entity, type) == holder
+                return place(before, of: entity, type) == holder
             }
         }
         return followed ?? entity.relationship(named: key)
@@ -73,7 +73,7 @@ struct BoundClasses: Sendable {
 
     /// The bound name of a constraint's table: a helper without a class moves with the class whose relationship it
     /// stores.
-    private func place(_ table: QualifiedName, _ entity: Entity, _ type: EntityClass) -> QualifiedName {
+    private func place(_ table: QualifiedName, of entity: Entity, _ type: EntityClass) -> QualifiedName {
         if let type = following[table] ?? qualified[table] { return self.entity(of: type.mapping) }
         guard table.schema == type.mapping.entity.schema else { return table }
         return QualifiedName(schema: entity.name.schema, name: table.name)

@@ -78,7 +78,7 @@ private struct JSONValueReader {
         case (.array(let element)?, .array(let elements)) where depth < Self.maximumDepth:
             return .array(try array(elements, of: element, depth: depth))
         case (.composite(let fields?)?, .object(let members)) where depth < Self.maximumDepth:
-            return .composite(try composite(members, fields, type, depth: depth))
+            return .composite(try composite(members, fields: fields, as: type, depth: depth))
         case (.hstore?, .object(let members)): return .hstore(try store(members))
         case (.vector?, .array(let elements)):
             let numbers = try elements.map { element -> Float in
@@ -158,7 +158,7 @@ private struct JSONValueReader {
     }
 
     private func composite(
-        _ members: [String: JSONTree], _ fields: [TypeRegistry.Field], _ type: PostgresDataType, depth: Int
+        _ members: [String: JSONTree], fields: [TypeRegistry.Field], as type: PostgresDataType, depth: Int
     ) throws -> PostgresComposite {
         if let unknown = members.keys.sorted().first(where: { key in !fields.contains { $0.name == key } }) {
             throw JSONMisfit(.object(members), "it has no field \"\(unknown)\"")

@@ -82,7 +82,7 @@ package final class RelationshipRuntime: Sendable {
         holdsForeignKey = model.holdsForeignKey && helper == nil
         // Views show rows as they are: only a table tells which rows foreign keys refer to.
         ownTable = model.holdsForeignKey ? nil : source.rowTable
-        func needServer(_ columns: [Int], _ entity: Entity, _ others: [Int], _ other: Entity) -> Bool {
+        func needServer(_ columns: [Int], of entity: Entity, with others: [Int], of other: Entity) -> Bool {
             zip(columns, others).contains { column, otherColumn in
                 entity.attributes[column].isComparedByServer(with: other.attributes[otherColumn])
             }
@@ -90,10 +90,10 @@ package final class RelationshipRuntime: Sendable {
         let (own, other) = (source.entity, destination.entity)
         isComparedByServer =
             if let helper {
-                needServer(helper.sourceColumns, helper.entity.entity, ownColumns, own)
-                    || needServer(helper.destinationColumns, helper.entity.entity, otherColumns, other)
+                needServer(helper.sourceColumns, of: helper.entity.entity, with: ownColumns, of: own)
+                    || needServer(helper.destinationColumns, of: helper.entity.entity, with: otherColumns, of: other)
             } else {
-                needServer(ownColumns, own, otherColumns, other)
+                needServer(ownColumns, of: own, with: otherColumns, of: other)
             }
     }
 

@@ -80,10 +80,10 @@ package final class TypedLayout: Sendable {
     /// Resolves a class, or adds all mismatches to `problems`.
     static func resolve(
         _ type: EntityClass,
-        _ entity: Entity,
-        _ relationships: [RelationshipRuntime],
-        _ classes: BoundClasses,
-        _ problems: inout [String]
+        for entity: Entity,
+        relationships: [RelationshipRuntime],
+        in classes: BoundClasses,
+        problems: inout [String]
     ) -> TypedLayout? {
         let known = problems.count
         var positions: [Int] = []
@@ -96,9 +96,9 @@ package final class TypedLayout: Sendable {
             positions.append(attribute ?? -1)
             found.append(relationship)
             if let attribute {
-                problems += mismatches(property, entity.attributes[attribute], label)
+                problems += mismatches(property, entity.attributes[attribute], label: label)
             } else if let relationship {
-                problems += mismatches(property, relationship.model, label, classes)
+                problems += mismatches(property, relationship.model, label: label, in: classes)
             } else {
                 problems.append("\(label) is missing")
             }
@@ -107,7 +107,7 @@ package final class TypedLayout: Sendable {
         return TypedLayout(type: type, entity: entity, positions: positions, relationships: found)
     }
 
-    private static func mismatches(_ property: PropertyMapping, _ attribute: Attribute, _ label: String) -> [String] {
+    private static func mismatches(_ property: PropertyMapping, _ attribute: Attribute, label: String) -> [String] {
         guard case .attribute(let valueKind, let isOptional, _) = property.kind else { return [] }
         if attribute.valueKind != valueKind {
             return ["\(label) is of the type \(attribute.typeName), where the class has \(valueKind)"]
@@ -118,8 +118,8 @@ package final class TypedLayout: Sendable {
     private static func mismatches(
         _ property: PropertyMapping,
         _ relationship: Relationship,
-        _ label: String,
-        _ classes: BoundClasses
+        label: String,
+        in classes: BoundClasses
     ) -> [String] {
         let destination: EntityClass.Reference
         switch property.kind {

@@ -49,7 +49,7 @@ package enum ObjectKey: Hashable, Sendable {
     }
 
     /// The key in the given columns of a result's row, without copying the row; nil if one of them is NULL.
-    init?(_ result: __shared QueryResult, _ row: Int, _ columns: __shared [Int]) throws {
+    init?(_ result: __shared QueryResult, row: Int, _ columns: __shared [Int]) throws {
         if columns.count == 1 {
             if result.columns.isInteger(at: columns[0]), let integer = try result.integer(row: row, column: columns[0])
             {

@@ -27,14 +27,14 @@ struct DeletionRules: Sendable {
         self.hasHook = hasHook
         let closures = roots.map { runtime.deletionClosure(of: $0) }
         isLeftToDatabase = !complete && closures.allSatisfy { $0.isSimple && !$0.entities.contains(where: hasHook) }
-        leftToDatabase = complete ? nil : Self.leftToDatabase(runtime, roots, hasHook)
+        leftToDatabase = complete ? nil : Self.leftToDatabase(runtime, from: roots, hasHook: hasHook)
     }
 
     /// The reached entities whose deleted rows no other rule needs to know; nil if a hook exists.
     private static func leftToDatabase(
         _ runtime: SchemaRuntime,
-        _ roots: Set<EntityRuntime>,
-        _ hasHook: (EntityRuntime) -> Bool
+        from roots: Set<EntityRuntime>,
+        hasHook: (EntityRuntime) -> Bool
     ) -> Set<EntityRuntime>? {
         var reached = roots
         var pending = Array(roots)

@@ -55,7 +55,8 @@ package final class SchemaRuntime: Sendable {
         var mismatches = classes.problems
         for (entity, relationships) in zip(entities, relationships) {
             let layout = classes[entity.name].flatMap {
-                TypedLayout.resolve($0, entity.entity, relationships, classes, &mismatches)
+                TypedLayout.resolve(
+                    $0, for: entity.entity, relationships: relationships, in: classes, problems: &mismatches)
             }
             entity.connect(
                 EntityLinks(entity, relationships, helperEnds: helperEnds[entity] ?? [], layout: layout))

@@ -56,7 +56,7 @@ struct Fetcher: Sendable {
             try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
         }
         return try await core.client.send(batch, entity).reduce(into: []) { found, result in
-            found.formUnion(try result.indices.compactMap { try ObjectKey(result, $0, Array(entity.key.indices)) })
+            found.formUnion(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
         }
     }
 

@@ -18,7 +18,7 @@ extension Loader {
             else { continue }
             equal.insert(keys[index])
         }
-        core.staged.withLock { $0.noteCompared(relationship, key, keys, equal: equal) }
+        core.staged.withLock { $0.noteCompared(keys, with: key, in: relationship, equal: equal) }
         // Members may have been shown without this knowledge.
         if !equal.isEmpty { core.noteAllStale(relationship) }
     }

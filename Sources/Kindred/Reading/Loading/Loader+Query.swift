@@ -57,7 +57,7 @@ extension Loader {
             }
         guard let row, let key = try relationship.ownKey(row) else { return nil }
         if let object, relationship.isToMany, let loaded = object.withState({ $0.relationships[relationship.slot] }),
-            loaded.batch.askedAt >= lostAt, core.isUsable(loaded.batch, relationship, object)
+            loaded.batch.askedAt >= lostAt, core.isUsable(loaded.batch, in: relationship, of: object)
         {
             return nil
         }
@@ -168,7 +168,7 @@ private struct ResultKeys {
     /// The key in a row; nil if a part of it is NULL.
     subscript(row: Int) -> ObjectKey? {
         get throws {
-            guard let integer else { return try ObjectKey(result, row, columns) }
+            guard let integer else { return try ObjectKey(result, row: row, columns) }
             return try result.integer(row: row, column: integer).map { .integer($0) }
         }
     }

@@ -23,7 +23,7 @@ struct Loader: Sendable {
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
         if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
-            core.keepFollowed(known, relationship, key, of: object)
+            core.keepFollowed(known, by: key, in: relationship, of: object)
             return known
         }
         let entity = relationship.destination
@@ -115,7 +115,7 @@ struct Loader: Sendable {
         }
         guard let key = try relationship.ownKey(source.storedRow) else { return [] }
         let found = try await load(relationship, key, from: source, at: place)
-        return core.objects(core.show(found.members, relationship, owner), of: entity, isFresh: true) ?? []
+        return core.objects(core.show(found.members, in: relationship, of: owner), of: entity, isFresh: true) ?? []
     }
 
     /// Loads a relationship for an object, and for the objects read with it.

@@ -49,7 +49,7 @@ struct CountCheck: Sendable {
     func note(_ former: FormerOwners, _ result: QueryResult) throws {
         for row in 0..<result.count {
             for link in former.links {
-                if let key = try ObjectKey(result, row, link.columns.compactMap(former.columns.firstIndex(of:))) {
+                if let key = try ObjectKey(result, row: row, link.columns.compactMap(former.columns.firstIndex(of:))) {
                     core.journal?.count(link.relationship, key, in: core)
                 }
             }
@@ -84,7 +84,7 @@ struct CountCheck: Sendable {
     ) throws -> ValidationProblem {
         let entity = relationship.source
         let own = relationship.ownColumns
-        let key = try ObjectKey(result, row, Array(own.indices))
+        let key = try ObjectKey(result, row: row, Array(own.indices))
         let count = Int(try result.integer(row: row, column: own.count) ?? 0)
         let name = relationship.model.name
         let owner = try key.flatMap { key in

@@ -82,7 +82,7 @@ extension Deleter {
         for ((step, _), result) in zip(batch, results) where result.count > 0 {
             let columns = Array(step.destinationColumns.indices)
             let count = try result.row(at: 0).decode(columns.count, as: Int.self) ?? 0
-            let source = try ObjectKey(result, 0, columns).flatMap { try search.source(of: step, with: $0) }
+            let source = try ObjectKey(result, row: 0, columns).flatMap { try search.source(of: step, with: $0) }
             throw KindredError(
                 denied: step, source: source, count: count, among: search.found[step.source]?.keys ?? [])
         }

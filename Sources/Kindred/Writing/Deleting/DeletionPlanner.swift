@@ -68,7 +68,7 @@ struct DeletionPlanner: Sendable {
         for statement in statements {
             let result = try await core.client.send([statement], entity)[0]
             keys += try result.indices.compactMap { position in
-                guard let key = try ObjectKey(result, position, Array(entity.key.indices)),
+                guard let key = try ObjectKey(result, row: position, Array(entity.key.indices)),
                     search.found[entity]?.rows[key] == nil
                 else { return nil }
                 return key

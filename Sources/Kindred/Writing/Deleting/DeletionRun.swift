@@ -92,7 +92,7 @@ extension DeletionSearch {
 
     private func setDeleting(_ isDeleting: Bool) {
         core.withMap { map in
-            for (entity, found) in found { map.notes.setDeleting(isDeleting, entity, found.keys) }
+            for (entity, found) in found { map.notes.setDeleting(isDeleting, of: entity, keys: found.keys) }
         }
     }
 }

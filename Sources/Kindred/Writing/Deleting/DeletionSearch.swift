@@ -131,7 +131,7 @@ struct DeletionSearch {
         let positions = entity.key.compactMap(columns.firstIndex(of:))
         var keys: [ObjectKey] = []
         for position in 0..<result.count {
-            guard let key = try ObjectKey(result, position, positions),
+            guard let key = try ObjectKey(result, row: position, positions),
                 found[entity]?.rows[key] == nil
             else { continue }
             let row = result.row(at: position)

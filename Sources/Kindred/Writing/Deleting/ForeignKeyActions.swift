@@ -133,7 +133,7 @@ struct ForeignKeyActions {
                 try core.accept(EntityRows(result, of: entity), of: entity)
                 var found: Set<ObjectKey> = []
                 for position in 0..<result.count {
-                    if let key = try ObjectKey(result, position, entity.key) { found.insert(key) }
+                    if let key = try ObjectKey(result, row: position, entity.key) { found.insert(key) }
                 }
                 let gone = live.filter { $0.key.map { !found.contains($0) } ?? false }
                 rows += gone.map(\.storedRow)

@@ -113,12 +113,12 @@ struct PairWriter {
 
     /// Adds a member to the loaded sets of both ends.
     func noteJoined(_ member: DatabaseObject) {
-        core.notePair(owner, relationship, member, isPaired: true)
+        core.notePair(owner, member, in: relationship, isPaired: true)
         noteHelperRows(of: member)
     }
 
     private func noteParted(_ member: DatabaseObject) {
-        core.notePair(owner, relationship, member, isPaired: false)
+        core.notePair(owner, member, in: relationship, isPaired: false)
         noteHelperRows(of: member)
     }
 

@@ -14,7 +14,7 @@ struct RowWriter: Sendable {
         let statement = try RowStatements(entity: entity, columns: values.columns).insert(values)
         return try await core.write(of: entity) {
             let result = try await core.client.send([statement], entity)[0]
-            guard result.count == 1, let key = try ObjectKey(result, 0, entity.key) else {
+            guard result.count == 1, let key = try ObjectKey(result, row: 0, entity.key) else {
                 throw entity.keptAway
             }
             // A known object, whose row is gone by other ways, shows the new one; a rollback puts its state back.

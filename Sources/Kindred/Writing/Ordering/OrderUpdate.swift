@@ -34,7 +34,7 @@ struct OrderUpdate {
         let columns = Array(rows.statements.memberColumns.indices)
         var (members, positions): ([ObjectKey], [ObjectKey: Int64?]) = ([], [:])
         for row in 0..<answer.count {
-            guard let key = try ObjectKey(answer, row, columns) else { continue }
+            guard let key = try ObjectKey(answer, row: row, columns) else { continue }
             members.append(key)
             positions.updateValue(try answer.integer(row: row, column: columns.count), forKey: key)
         }

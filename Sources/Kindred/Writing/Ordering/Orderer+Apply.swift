@@ -62,7 +62,7 @@ extension Orderer {
                 let wanted = places[Int(place) - 1]
                 // The order of loaded members is made of their keys. A trigger may have put back the former owner.
                 return try answer.integer(row: row, column: column) == wanted.position
-                    && ObjectKey(answer, row, rows.statements.memberColumns) == wanted.key
+                    && ObjectKey(answer, row: row, rows.statements.memberColumns) == wanted.key
                     && answer.value(row: row, column: width + 1) == .bool(true)
             }
             guard placed == places.count else { throw entity.keptAway }
@@ -70,7 +70,8 @@ extension Orderer {
         if let pairs = update.pairs {
             let wanted = Dictionary(update.inserted.map { ($0.key, $0.position) }, uniquingKeysWith: { $1 })
             let placed = try pairs.indices.count { row in
-                guard let key = try ObjectKey(pairs, row, rows.statements.memberColumns), let position = wanted[key]
+                guard let key = try ObjectKey(pairs, row: row, rows.statements.memberColumns),
+                    let position = wanted[key]
                 else { return false }
                 return try pairs.integer(row: row, column: column) == position
             }

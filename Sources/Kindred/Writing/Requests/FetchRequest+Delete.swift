@@ -41,7 +41,7 @@ extension ConditionWriter {
             let result = try await Deleter(core).sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
             try core.accept(
-                deletions: (0..<result.count).compactMap { try ObjectKey(result, $0, positions) }, of: entity)
+                deletions: (0..<result.count).compactMap { try ObjectKey(result, row: $0, positions) }, of: entity)
             var actions = ForeignKeyActions(core)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { wanted in

@@ -99,7 +99,7 @@ struct Upserter: Sendable {
                     throw Found(result: try await core.client.send([statement], entity)[0])
                 }
             } catch let conflict as Found where conflict.result.count == 1 {
-                guard let key = try ObjectKey(conflict.result, 0, entity.key) else { continue }
+                guard let key = try ObjectKey(conflict.result, row: 0, entity.key) else { continue }
                 places[Int64(place + 1)] = try await Fetcher(core).fetch(entity, key)
             } catch is Found {
                 throw entity.keptAway

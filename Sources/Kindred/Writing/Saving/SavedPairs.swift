@@ -91,7 +91,7 @@ extension SavedPairs {
         core.staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard let helper = relationship.helper else { return }
-        core.notePair(pair.source, relationship, pair.destination, isPaired: true)
+        core.notePair(pair.source, pair.destination, in: relationship, isPaired: true)
         core.noteHelperRows(of: helper, between: pair.source, pair.destination)
     }
 }

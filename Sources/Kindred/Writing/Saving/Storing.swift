@@ -103,7 +103,7 @@ final class Storing {
         try await Saver(core).set(plan.insertions.constraints, areDeferred: false, among: objects)
         core.withMap { map in
             for (object, key) in zip(new, plan.temporaryKeys) {
-                map.remove(object, object.runtime, .temporary(key))
+                map.remove(object, of: object.runtime, key: .temporary(key))
             }
         }
     }
@@ -113,7 +113,7 @@ final class Storing {
         for (pair, _) in core.staged.withLock({ $0.pairs }) {
             let relationship = pair.relationship
             core.notePair(
-                pair.source, relationship, pair.destination, isPaired: nil,
+                pair.source, pair.destination, in: relationship, isPaired: nil,
                 formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
         }
     }

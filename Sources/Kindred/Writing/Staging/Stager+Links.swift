@@ -29,7 +29,7 @@ extension Stager {
                 state.row = state.row.replacing(cells)
                 staging.columns.subtract(cells.columns)
             } else {
-                state.setCells(cells, &staging, inFlight)
+                state.setCells(cells, in: &staging, inFlight: inFlight)
                 staging.columns.subtract(isNew && destination == nil ? cells.columns : entity.generatedColumns)
             }
             state.staging = staging
@@ -157,7 +157,7 @@ extension Stager {
         guard !members.isEmpty else { return }
         try requireJoin(members, to: owner, relationship)
         if relationship.helper != nil {
-            for member in members { core.stage(StagedPair(owner, relationship, member), payload: payload) }
+            for member in members { core.stage(StagedPair(owner, member, in: relationship), payload: payload) }
             return
         }
         let places = try endPositions(of: members, owner, relationship)
@@ -172,7 +172,7 @@ extension Stager {
         _ relationship: RelationshipRuntime
     ) throws {
         if relationship.helper != nil {
-            for member in members { core.unstage(StagedPair(owner, relationship, member)) }
+            for member in members { core.unstage(StagedPair(owner, member, in: relationship)) }
             return
         }
         for member in members where stagedMembers(of: relationship, owner).contains(member) {

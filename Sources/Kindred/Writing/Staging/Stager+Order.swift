@@ -12,7 +12,7 @@ extension Stager {
     ) throws {
         guard let position = relationship.position else { return }
         if relationship.helper != nil {
-            for member in members { restage(StagedPair(owner, relationship, member)) }
+            for member in members { restage(StagedPair(owner, member, in: relationship)) }
             core.noteStale(relationship, of: owner)
         } else {
             for (place, member) in members.enumerated() {

@@ -42,7 +42,7 @@ struct Stager: Sendable {
         let object = core.make(
             ObjectSeed(core: core, runtime: entity, row: row, staging: StagingBox(staging)))
         let isLinked = core.withMap { map in
-            map.insert(object, entity, .temporary(number))
+            map.insert(object, of: entity, key: .temporary(number))
             return map.knowsAny(linkedTo: entity)
         }
         core.staged.withLock { $0.insert(object) }
