@@ -145,7 +145,7 @@ private let schema = """
                 .live().makeAsyncIterator()
             var byRegion = try await context.fetch("person").where("region != NULL").sorted("region.name").live()
                 .makeAsyncIterator()
-            var byTag = try await context.fetch("person").where("ANY tags.name = %@", "blue").live()
+            var byTag = try await context.fetch("person").where("ANY tagSet.name = %@", "blue").live()
                 .makeAsyncIterator()
             #expect(try await byEmail.update().integers() == [])
             #expect(try await byRegion.update().integers() == [1, 2, 3])
@@ -236,7 +236,7 @@ private let schema = """
     @Test func tablesThatAreNotTrackedAreNamed() async throws {
         try await withLive("person") { _, context, _ in
             let error = await expectError(.trackingNotEnabled) {
-                _ = try await context.fetch("person").where("ANY tags.name = %@", "x").prefetch("emailSet").live()
+                _ = try await context.fetch("person").where("ANY tagSet.name = %@", "x").prefetch("emailSet").live()
             }
             for name in ["public.email", "public.person_tag", "public.tag"] {
                 #expect(error?.message.contains(name) == true)
@@ -266,7 +266,7 @@ private let schema = """
 
     @Test func objectsAreReadOnly() async throws {
         try await withLive("person", "tag", "person_tag") { _, context, other in
-            var updates = try await context.fetch("person").sorted("id").prefetch("tags").live().makeAsyncIterator()
+            var updates = try await context.fetch("person").sorted("id").prefetch("tagSet").live().makeAsyncIterator()
             let ann = try await updates.update().objects[0]
             func refuses(_ body: () async throws -> Void) async {
                 let error = await expectError(.readOnly, body)
@@ -276,7 +276,7 @@ private let schema = """
             await refuses { try await ann.context.delete(ann) }
             await refuses { try ann.context.stageDeletion(of: ann) }
             await refuses { _ = try ann.context.insert("person", ["id": 77, "nick": "x"]) }
-            let tags = try await ann.set(forKey: "tags")
+            let tags = try await ann.set(forKey: "tagSet")
             let red = try await tags.objects[0]
             await refuses { try await tags.remove(red) }
             await refuses { try await ann.context.fetch("person").delete() }
