@@ -52,22 +52,10 @@ extension ChangeSequence.Element {
     }
 }
 
-/// Installs change tracking, and lends a database, a context and another client.
-func withFollowedTables(
-    _ tables: String...,
-    body: (_ database: Database, _ context: DatabaseContext, _ other: PostgresClient) async throws -> Void
-) async throws {
-    try await withDatabase { database, context, other in
-        try await database.tracking.install()
-        try await database.tracking.enable(tables)
-        try await body(database, context, other)
-    }
-}
-
 /// `context.changes(of:since:)`.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(5))) struct ChangeSequenceTests {
     @Test func netEffectsOfWholeTransactionsAreTold() async throws {
-        try await withFollowedTables("person", "email") { database, context, other in
+        try await withLive("person", "email") { database, context, other in
             var changes = try await context.changes(of: "person", "email").makeAsyncIterator()
             try await other.withTransaction { _ in
                 try await other.query("INSERT INTO person VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)")
@@ -89,7 +77,7 @@ func withFollowedTables(
     }
 
     @Test func aTriggersChangeIsAddedToThatOfItsStatement() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             try await other.runScript(
                 """
                 CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS
@@ -111,7 +99,7 @@ func withFollowedTables(
     }
 
     @Test func aCursorGoesOnInAnotherProcess() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             let sequence = try await context.changes(of: "person")
             let start = try JSONDecoder().decode(ChangeCursor.self, from: JSONEncoder().encode(sequence.cursor))
             try await other.query("INSERT INTO person VALUES (1, 'a', 1)")
@@ -130,7 +118,7 @@ func withFollowedTables(
     }
 
     @Test func manyRecordsSinceACursorComeInPieces() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             let start = try await context.changes(of: "person").cursor
             try await other.query(
                 """
@@ -157,7 +145,7 @@ func withFollowedTables(
     }
 
     @Test func aKilledConnectionLosesNothing() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             var changes = try await context.changes(of: "person").makeAsyncIterator()
             for id in 1...20 {
                 try await other.query("INSERT INTO person VALUES (\(Int32(id)))")
@@ -173,7 +161,7 @@ func withFollowedTables(
     }
 
     @Test func aBulkStatementIsEverythingOnce() async throws {
-        try await withFollowedTables("person", "email") { database, context, other in
+        try await withLive("person", "email") { database, context, other in
             var changes = try await context.changes(of: "person", "email").makeAsyncIterator()
             try await other.withTransaction { _ in
                 try await other.query("INSERT INTO person SELECT i FROM generate_series(1, 1001) AS i")
@@ -190,7 +178,7 @@ func withFollowedTables(
     }
 
     @Test func theOtherEntitiesChangesHaveNoCursorOfTheirOwn() async throws {
-        try await withFollowedTables("person", "email") { database, context, other in
+        try await withLive("person", "email") { database, context, other in
             var changes = try await context.changes(of: "person", "email").makeAsyncIterator()
             try await other.withTransaction { _ in
                 try await other.query("INSERT INTO person SELECT i FROM generate_series(1, 1001) AS i")
@@ -203,7 +191,7 @@ func withFollowedTables(
     }
 
     @Test func aSlowConsumerIsToldEverythingOnce() async throws {
-        try await withFollowedTables("person", "email") { database, context, other in
+        try await withLive("person", "email") { database, context, other in
             var slow = try await context.changes(of: ["person", "email"], bufferingAtMost: 10).makeAsyncIterator()
             var quick = try await context.changes(of: ["person"], bufferingAtMost: 10).makeAsyncIterator()
             for id in 1...11 {
@@ -226,7 +214,7 @@ func withFollowedTables(
     }
 
     @Test func aUselessCursorIsEverythingOnce() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             let good = try await context.changes(of: "person").cursor
             let future = good.moved(to: "4000000000:4000000000:")
             let foreign = ChangeCursor(
@@ -248,7 +236,7 @@ func withFollowedTables(
     }
 
     @Test func anEmptiedOutboxIsSaidToTheReadersThatRun() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             var changes = try await context.changes(of: "person").makeAsyncIterator()
             try await database.tracking.prune()
             #expect(try await changes.next().map(Seen.init) == .everything(.expired, ["person"]))
@@ -270,7 +258,7 @@ func withFollowedTables(
     }
 
     @Test func policiesRefuseKeys() async throws {
-        try await withFollowedTables("person") { database, _, other in
+        try await withLive("person") { database, _, other in
             let role = "kindred_reader_\(UInt32.random(in: 0..<UInt32.max))"
             try await other.query("CREATE ROLE \(identifier: role) LOGIN")
             try await other.query("GRANT SELECT ON person TO \(identifier: role)")
@@ -299,7 +287,7 @@ func withFollowedTables(
     }
 
     @Test func nothingIsReadOnceNobodyFollows() async throws {
-        try await withFollowedTables("person") { database, context, _ in
+        try await withLive("person") { database, context, _ in
             do {
                 var changes: ChangeSequence? = try await context.changes(of: "person")
                 #expect(changes != nil && database.changeReaderReference.withLock { $0.object != nil })
@@ -314,7 +302,7 @@ func withFollowedTables(
     }
 
     @Test func aCancelledConsumerEnds() async throws {
-        try await withFollowedTables("person") { _, context, _ in
+        try await withLive("person") { _, context, _ in
             let changes = try await context.changes(of: "person")
             let task = Task {
                 for try await _ in changes {}
@@ -327,7 +315,7 @@ func withFollowedTables(
     }
 
     @Test func afterUninstallingASequenceEndsWithTheReason() async throws {
-        try await withFollowedTables("person") { database, context, _ in
+        try await withLive("person") { database, context, _ in
             var changes = try await context.changes(of: "person").makeAsyncIterator()
             try await database.tracking.uninstall()
             await expectError(.trackingNotInstalled) {
@@ -355,7 +343,7 @@ func withFollowedTables(
     }
 
     @Test func aChangedTableIsFollowedOn() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             try await other.query("INSERT INTO person VALUES (1)")
             var changes = try await context.changes(of: "person").makeAsyncIterator()
             try await other.query("ALTER TABLE person ADD COLUMN nick text")
@@ -401,7 +389,7 @@ func withFollowedTables(
     }
 
     @Test func changesOfTheSchemaAreToldAfterTheModelWasReadAgain() async throws {
-        try await withFollowedTables("person") { database, _, other in
+        try await withLive("person") { database, _, other in
             let told = Task {
                 try await database.schemaChanges.first { _ in true }
             }

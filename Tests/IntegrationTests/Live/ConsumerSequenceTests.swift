@@ -12,7 +12,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
     }
 
     @Test func whatWasNotAcknowledgedComesAgain() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             do {
                 var batches = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
                 try await other.query("INSERT INTO person VALUES (1)")
@@ -42,7 +42,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
     }
 
     @Test func anAcknowledgementThatWasRolledBackIsMadeAgain() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             var batches = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
             try await other.query("INSERT INTO person VALUES (1)")
             let batch = try #require(try await batches.next())
@@ -62,7 +62,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
     }
 
     @Test func ofTwoProcessesOneAcknowledges() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             var one = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
             var two = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
             try await other.query("INSERT INTO person VALUES (1)")
@@ -75,7 +75,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
     }
 
     @Test func aCursorThatCameWithADumpIsOfNoUse() async throws {
-        try await withFollowedTables("person") { _, context, other in
+        try await withLive("person") { _, context, other in
             _ = try await context.changes(of: ["person"], consumer: "index")
             try await other.query("UPDATE kindred.tracking_consumer SET system = system + 1")
             var batches = try await context.changes(of: ["person"], consumer: "index").makeAsyncIterator()
@@ -89,7 +89,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
     }
 
     @Test func recordsThatCameWithADumpAreNotTold() async throws {
-        try await withFollowedTables("person") { database, context, other in
+        try await withLive("person") { database, context, other in
             try await other.query("INSERT INTO person VALUES (1)")
             // Of a server that had more transactions.
             try await other.query("UPDATE kindred.tracking_outbox_0 SET xid = '4000000000'")
@@ -104,7 +104,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
     }
 
     @Test func changesOfOtherTablesMoveAConsumerOn() async throws {
-        try await withFollowedTables("person") { _, context, other in
+        try await withLive("person") { _, context, other in
             // A hold of a second: after a quarter of one it says that it is there.
             let sequence = try await context.changes(of: ["person"], consumer: "index", hold: .seconds(1))
             let task = Task {
