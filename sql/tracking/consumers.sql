@@ -24,8 +24,10 @@ END $$;
 CREATE OR REPLACE FUNCTION kindred.tracking_acknowledge(consumer text, last pg_snapshot, next pg_snapshot, of_epoch uuid) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    UPDATE kindred.tracking_consumer AS c SET cursor = next, epoch = of_epoch, system = i.system, database = i.database,
-        acknowledged_at = clock_timestamp()
+    -- A batch that is acknowledged after a later one takes nothing back.
+    UPDATE kindred.tracking_consumer AS c SET
+        cursor = CASE WHEN c.epoch = of_epoch AND kindred.tracking_covers(c.cursor, next) THEN c.cursor ELSE next END,
+        epoch = of_epoch, system = i.system, database = i.database, acknowledged_at = clock_timestamp()
     FROM kindred.tracking_identity() AS i WHERE c.name = consumer AND c.cursor::text = last::text;
     RETURN FOUND;
 END $$;

@@ -72,6 +72,8 @@ DECLARE
     wanted bigint;
 BEGIN
     SELECT * INTO STRICT state FROM kindred.tracking_state;
+    -- Waits before anything is changed that a rollback would leave.
+    IF watch < now_seconds THEN PERFORM FROM kindred.tracking_state FOR UPDATE; END IF;
     wanted := now_seconds + greatest(1, extract(epoch FROM state.retention)::bigint);
     SELECT greatest(wanted, max(extract(epoch FROM c.acknowledged_at + c.hold))::bigint) INTO wanted FROM kindred.tracking_consumer AS c;
     IF wanted > watch THEN PERFORM setval('kindred.tracking_watch', wanted); END IF;

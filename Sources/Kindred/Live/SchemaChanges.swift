@@ -48,7 +48,16 @@ public struct SchemaChanges: AsyncSequence, Sendable {
                 defer { isAdded = true }
                 return !isAdded
             }
-            if isFirst { try await reader.add(feed) }
+            if isFirst {
+                do {
+                    try await reader.add(feed)
+                } catch {
+                    // The next call begins anew.
+                    isAdded.withLock { $0 = false }
+                    if error is CancellationError { return nil }
+                    throw error
+                }
+            }
             return try await feed.next()
         }
     }

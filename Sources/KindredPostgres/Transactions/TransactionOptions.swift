@@ -28,6 +28,9 @@ package struct TransactionOptions: Sendable {
         self.retry = retry
     }
 
+    /// Whether all of its statements see the rows committed before the first.
+    package var readsOneSnapshot: Bool { isolation == .repeatableRead || isolation == .serializable }
+
     /// The statement that begins it.
     var begin: String {
         var text = "BEGIN"

@@ -23,6 +23,12 @@ public struct DatabaseSchema: Sendable {
     /// The entities of names without a dot, by the search path.
     private let shortIndexes: [String: Int]
 
+    /// Whether a model that was read again says the same.
+    package func hasSameContent(as other: DatabaseSchema) -> Bool {
+        entities == other.entities && types == other.types && searchPath == other.searchPath
+            && hidden == other.hidden && partitionKeys == other.partitionKeys
+    }
+
     /// The reason why a relation is not an entity.
     package enum HiddenReason: Sendable, Hashable {
         case unreadable(role: String)

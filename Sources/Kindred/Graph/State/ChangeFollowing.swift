@@ -41,8 +41,9 @@ final class ChangeFollowing: Sendable {
         var leftOut: [EntityRuntime: ContextTime] = [:]
         /// A time of the context before the snapshot of the next changes.
         var preparedAt: ContextTime = .never
-        /// Whether everything in memory is to be asked for again, as nothing was followed for a while.
-        var mustReload = false
+        /// How often it was wished that everything in memory is asked for again: nothing was followed for a while, or an
+        /// old snapshot was read.
+        var reloads = 0
         /// When something in memory may last have become stale without a note that says so; never if nothing has.
         var checkAt: ContextTime = .never
         /// The notes that were checked.
@@ -114,9 +115,16 @@ final class ChangeFollowing: Sendable {
     func end(_ error: (any Error)? = nil) {
         state.withLock { state in
             state.entities = []
-            state.mustReload = true
+            state.reloads += 1
             state.failure = error
         }
+    }
+
+    /// Called after a transaction whose snapshot may be older than the rows that the context shows.
+    func readOldSnapshot() {
+        guard wasStarted.load(ordering: .relaxed) else { return }
+        state.withLock { $0.reloads += 1 }
+        feed.askForStep()
     }
 
     // MARK: Counts

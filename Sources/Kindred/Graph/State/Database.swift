@@ -41,7 +41,10 @@ public final class Database: Sendable {
 
     /// Replaces the model for contexts made from now on.
     func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
-        try model.withLock { $0 = SharedModel(try change($0.runtime).checked()) }
+        try model.withLock { model in
+            let runtime = try change(model.runtime)
+            if runtime !== model.runtime { model = SharedModel(try runtime.checked()) }
+        }
     }
 
     /// The types of the database, which encode values.

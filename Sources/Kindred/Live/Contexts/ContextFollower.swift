@@ -36,7 +36,15 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         try await gate.withLock {
             enter(core)
             if !state.withLock({ $0.isSubscribed }) {
-                try await reader.add(self)
+                // The reader may wait for a connection that only the waiting tasks can give back.
+                do {
+                    try await reader.add(self, by: .now + .seconds(60))
+                } catch is WaitTimeout {
+                    throw KindredError(
+                        .contextBusy,
+                        "No connection was free to follow changes within 60 seconds: load before the transaction begins, or allow more connections"
+                    )
+                }
                 state.withLock { $0.isSubscribed = true }
             }
             try await requireRecorded(entities)
@@ -53,7 +61,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             state.preparedAt = time
             state.checked = ChangeFollowing.NoteStamp()
             // Objects that it has made itself may have been changed since.
-            if !isEmpty { state.mustReload = true }
+            if !isEmpty { state.reloads += 1 }
         }
         state.withLock { $0.entries.append(Entry(core: core)) }
     }
@@ -173,7 +181,7 @@ extension ContextCore {
         guard let following, !isBesideTransaction else { return false }
         let stamp = noteStamp
         return following.withState { state in
-            state.mustReload || state.checkAt > .never || !state.doubtful.isEmpty || state.checked != stamp
+            state.reloads > 0 || state.checkAt > .never || !state.doubtful.isEmpty || state.checked != stamp
         }
     }
 }

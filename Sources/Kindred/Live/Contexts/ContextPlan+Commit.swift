@@ -73,7 +73,14 @@ extension ContextPlan {
             let left = try core.accept(changes, askedAt: askedAt)
             if !left.isEmpty { doubt.rows[entity] = left }
         }
-        for entity in lost { core.loseAnswers(of: entity) }
+        for entity in lost {
+            core.loseAnswers(of: entity)
+            // Objects that came while the step ran may be older.
+            let known = keys[entity] ?? []
+            let others = core.withMap { $0.objects(of: entity) }.filter { !$0.isInserted }.compactMap(\.key)
+            let late = others.filter { !known.contains($0) }
+            if !late.isEmpty { doubt.rows[entity, default: []].formUnion(late) }
+        }
         for relationship in stale { core.noteAllStale(relationship) }
     }
 
@@ -117,7 +124,7 @@ extension ContextPlan {
     private func finish(_ doubt: Doubt) {
         // Then nothing has become stale but what was read. Tables in a line of inheritance show the same rows.
         let overlaps = keys.keys.contains { !$0.shownEntities.isEmpty }
-        let isQuiet = stamp == loaded.checked && !overlaps && !following.hasNoted(since: askedAt)
+        let isQuiet = lost.isEmpty && stamp == loaded.checked && !overlaps && !following.hasNoted(since: askedAt)
         let (now, checked) = (core.tick(), isQuiet ? core.noteStamp : stamp)
         following.withState { state in
             for (entity, keys) in keys {
@@ -130,7 +137,7 @@ extension ContextPlan {
                 for key in keys { state.doubtful[entity, default: [:]][key] = now }
             }
             for entity in leftOut { state.leftOut[entity] = now }
-            state.mustReload = false
+            if state.reloads == loaded.reloads { state.reloads = 0 }
             if state.checkAt <= askedAt { state.checkAt = .never }
             if doubt.isAboutRelationships { state.checkAt = now }
             state.checked = checked

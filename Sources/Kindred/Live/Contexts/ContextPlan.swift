@@ -54,7 +54,7 @@ struct ContextPlan: Sendable {
         for (name, keys) in passed {
             if let entity = core.runtime[name] { add(TableChanges(deleted: keys), of: entity) }
         }
-        if loaded.mustReload {
+        if loaded.reloads > 0 {
             for entity in core.runtime.entities where core.withMap({ $0.knows(entity) }) { lose(entity) }
         } else if loaded.checkAt > .never || stamp != loaded.checked {
             check()
@@ -70,6 +70,11 @@ struct ContextPlan: Sendable {
     /// Adds the changes of a table, as far as they concern the context.
     private mutating func add(_ changes: TableChanges, of entity: EntityRuntime) {
         let isLinked = loaded.linked.contains(entity)
+        if !isLinked {
+            // First: an answer that comes while the step runs may be older, and is asked for again.
+            let time = core.tick()
+            following.withState { $0.leftOut[entity] = time }
+        }
         guard isLinked || core.withMap({ $0.holdsObjects(of: entity) }) else {
             leftOut.insert(entity)
             return
@@ -143,7 +148,9 @@ struct ContextPlan: Sendable {
     private mutating func planCounts() {
         for (relationship, known) in loaded.counts where !known.isEmpty {
             let ends = [relationship.destination, relationship.helper?.entity].compactMap(\.self)
-            let isChanged = ends.contains { lost.contains($0) || keys[$0]?.isEmpty == false }
+            let isChanged =
+                lost.contains(relationship.source)
+                || ends.contains { lost.contains($0) || keys[$0]?.isEmpty == false }
             let counted = known.keys.filter { key in
                 isChanged
                     || core.withMap { $0.notes.changedAt(relationship, key) } > known[key]?.askedAt ?? .never

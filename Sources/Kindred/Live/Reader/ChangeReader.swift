@@ -49,13 +49,14 @@ final class ChangeReader: Sendable {
     /// Adds a subscriber; returns after its first step was committed.
     ///
     /// - Throws: `KindredError` `.trackingNotInstalled`, `.trackingVersion`, `.trackingOnStandby`, `.accessDenied` before it
-    ///   begins; an error of its first `evaluate`; `CancellationError`, after which it is not subscribed.
-    func add(_ subscriber: any ChangeSubscriber) async throws {
+    ///   begins; an error of its first `evaluate`; `CancellationError`, and `WaitTimeout` at the deadline, after which it is
+    ///   not subscribed.
+    func add(_ subscriber: any ChangeSubscriber, by deadline: MonotonicTime = .never) async throws {
         if state.change({ !$0.isRunning }) {
             // Detached: the caller may be in a transaction.
             _ = try await Task.detached { [source] in try await source.begin() }.value
         }
-        try await wait { state, id in state.entries.append(Entry(id: id, subscriber: subscriber)) }
+        try await wait(by: deadline) { state, id in state.entries.append(Entry(id: id, subscriber: subscriber)) }
     }
 
     /// Removes a subscriber; the reader holds it no longer.
@@ -89,7 +90,7 @@ final class ChangeReader: Sendable {
     }
 
     /// Waits for an outcome of the loop, which is started if it is not running.
-    private func wait(_ enter: (inout State, UInt64) -> Void) async throws {
+    private func wait(by deadline: MonotonicTime = .never, _ enter: (inout State, UInt64) -> Void) async throws {
         let (id, startsLoop) = state.change { state in
             let id = state.newID()
             enter(&state, id)
@@ -100,7 +101,7 @@ final class ChangeReader: Sendable {
         if startsLoop { Task.detached { await ReaderLoop.run(for: self) } }
         signal.ask()
         do {
-            try await state.wait(for: id).get()
+            try await state.wait(for: id, by: deadline).get()
         } catch {
             state.change { state in
                 state.entries.removeAll { $0.id == id }
@@ -181,6 +182,14 @@ final class ChangeReader: Sendable {
             return left
         }
         for entry in left { entry.subscriber.fail(error) }
+    }
+
+    /// Ends the waiting for what was committed before: it cannot be read now.
+    func failCatchUps(_ error: any Error) {
+        state.change { state in
+            for id in state.catchUps.keys { state.outcomes[id] = .failure(error) }
+            state.catchUps = [:]
+        }
     }
 
     /// Tells which entities the model has anew, differently or no more.

@@ -16,6 +16,9 @@ struct ReaderLoop {
     private var failures: [UInt64: Int] = [:]
     /// The tables that were changed themselves, until the model was read again.
     private var changedTables: Set<UInt32>?
+    /// The model that was told last, and the earliest time to read it again.
+    private var told: DatabaseSchema
+    private var modelReading = MonotonicTime.now
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
     private var attendance: MonotonicTime
@@ -33,6 +36,7 @@ struct ReaderLoop {
         self.reader = reader
         database = reader.database
         source = reader.source
+        told = reader.database.schema
         attendance = .now + reader.source.attendance
         listener = ReaderListener(reader.signal) { [source = reader.source] in try await source.notifications() }
     }
@@ -40,7 +44,8 @@ struct ReaderLoop {
     private mutating func run() async {
         while let round = reader.nextRound() {
             do {
-                let hasChanges = try await step(round)
+                // On one connection: a session that is there after the flush proves that no crash came before it.
+                let hasChanges = try await database.client.withConnection { _ in try await step(round) }
                 await lookAfter()
                 try await rest(hasChanges)
             } catch {
@@ -144,9 +149,11 @@ struct ReaderLoop {
                 // Where no event trigger tells of DDL, the catalog is read again.
                 if try await source.check() { check = now + .seconds(60) } else { changedTables = changedTables ?? [] }
             }
-            if let tables = changedTables {
+            if let tables = changedTables, now >= modelReading {
+                // The next attempt after a failure waits.
+                modelReading = now + .seconds(10)
                 try await tell(tables)
-                changedTables = nil
+                (changedTables, modelReading) = (nil, now)
             }
         } catch {
             // A lost connection is noticed by the next step.
@@ -189,8 +196,15 @@ struct ReaderLoop {
         sleep = nil
         if error.meansNewSchema, !pace.keepsFailing {
             _ = try? await database.readModel()
+            changedTables = changedTables ?? []
         } else if !error.isPassing {
             return false
+        }
+        if let error = error as? PostgresError {
+            // A turn of the outboxes that was rolled back is mended by a rotation; to the regular one no step would come.
+            if error.sqlState == .serializationFailure { try? await source.attend() }
+            // The tasks that wait may be those that hold the connections.
+            if error.code == .poolTimeout { reader.failCatchUps(error) }
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
         await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
@@ -200,10 +214,11 @@ struct ReaderLoop {
     /// Reads the model again, and tells what has changed.
     ///
     /// - Parameter tables: those that are known to have changed; others are told if they differ.
-    private func tell(_ tables: Set<UInt32>) async throws {
-        let before = database.schema
+    private mutating func tell(_ tables: Set<UInt32>) async throws {
         do {
-            reader.tellSchemaChanges(Self.changes(from: before, to: try await database.readModel(), tables: tables))
+            let schema = try await database.readModel(keepingEqual: true)
+            reader.tellSchemaChanges(Self.changes(from: told, to: schema, tables: tables))
+            told = schema
         } catch let error as KindredError where error.code == .classMismatch {
             // The old model stays, as for a call of the program.
             database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")

@@ -47,7 +47,10 @@ final class RecordInterpreter: Sendable {
         var keys: [UInt32: [String]] = [:]
         if let known = layout.withLock({ $0 }) {
             keys = known.layout.keys
-            let isNew = records.contains { keys[$0.relation] == nil || $0.gap(hasKey: true) == .schemaChanged }
+            let isNew = records.contains {
+                let gap = $0.gap(hasKey: true)
+                return keys[$0.relation] == nil || gap == .schemaChanged || gap == .unrecorded
+            }
             if known.runtime === runtime, !isNew { return known.layout }
         }
         keys = try await source.keys()

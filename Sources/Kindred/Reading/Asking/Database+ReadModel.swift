@@ -4,9 +4,14 @@ extension Database {
     /// Reads the catalog again, in one round trip, and replaces the model for contexts made from now on.
     ///
     /// Throws `KindredError` `.classMismatch` if registered classes do not match the new model, which is discarded then.
-    func readModel() async throws -> DatabaseSchema {
+    ///
+    /// - Parameter keepsEqual: whether an equal model stays, so that contexts go on to share one.
+    func readModel(keepingEqual keepsEqual: Bool = false) async throws -> DatabaseSchema {
         try await SchemaReader.read(from: client, overrides: overrides) { schema in
-            try replaceRuntime { SchemaRuntime(schema, classes: $0.registered) }
+            try replaceRuntime { runtime in
+                if keepsEqual, schema.hasSameContent(as: runtime.schema) { return runtime }
+                return SchemaRuntime(schema, classes: runtime.registered)
+            }
             return schema
         }
     }

@@ -16,24 +16,30 @@ extension Database {
             let turns = ContextTurns()
             defer { turns.end() }
             if let core { try await turns.acquire(core.turn, within: turnTimeout) }
-            return try await transaction(options, within: nil, turns: turns, at: place, body)
+            return try await transaction(options, changing: core, within: nil, turns: turns, at: place, body)
         }
         if let core { try await outer.turns.acquire(core.turn, within: turnTimeout) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
         // deadlock with this one.
         return try await outer.writeLock.withLock {
-            try await transaction(options, within: outer, turns: outer.turns, at: place, body)
+            try await transaction(options, changing: core, within: outer, turns: outer.turns, at: place, body)
         }
     }
 
     private func transaction<T>(
         _ options: TransactionOptions,
+        changing core: ContextCore?,
         within outer: TransactionJournal?,
         turns: ContextTurns,
         at place: SourcePlace,
         _ body: () async throws -> T
     ) async throws -> T {
         var journal: TransactionJournal?
+        defer {
+            if outer == nil, options.readsOneSnapshot {
+                for core in [core].compactMap(\.self) + (journal?.cores ?? []) { core.following?.readOldSnapshot() }
+            }
+        }
         do {
             let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
