@@ -56,6 +56,22 @@ import Testing
         #expect(wrong.map(\.place) == [])
     }
 
+    @Test func docCommentsNameTasksRowsAndObjects() {
+        let words = ["somebody", "nobody", "someone", "anyone", "everybody"]
+        let wrong = Self.docLines.filter { line in
+            let text = line.text.lowercased()
+            return (text.hasPrefix("/// who ") || words.contains { text.contains(" \($0)") })
+                && !line.place.hasPrefix("KindredAssistant/")
+        }
+        #expect(wrong.map(\.place) == [])
+    }
+
+    @Test func foldersHaveAtMostFifteenFiles() {
+        let folders = Dictionary(grouping: Self.texts.map { $0.path.split(separator: "/").dropLast() }, by: \.self)
+        let full = folders.filter { $0.value.count > 15 }.map { $0.key.joined(separator: "/") }
+        #expect(folders.count > 50 && full.sorted() == [])
+    }
+
     @Test func noSizeIsCut() {
         // Bits of hashes, letters that were checked, and the bytes of a number one by one.
         #expect(

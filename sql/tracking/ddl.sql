@@ -18,13 +18,13 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 $$;
 
 -- Puts a table in order that is tracked or shares rows with one that is, and says what was wrong. A table in use is left
--- for the next time: nobody waits.
+-- for the next time, so that no writer waits for it.
 CREATE OR REPLACE FUNCTION kindred.tracking_mend(place oid, reason text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '20ms' AS $$
 DECLARE
     statement text;
 BEGIN
-    -- Who has disabled a trigger has a reason.
+    -- A trigger that was disabled stays disabled: that had a reason.
     IF EXISTS (SELECT FROM pg_trigger AS t JOIN kindred.tracking_tree(place) AS p ON p = t.tgrelid
         WHERE t.tgname LIKE 'kindred\_tracking\_%' AND t.tgenabled = 'D')
     THEN

@@ -1,4 +1,4 @@
--- Change tracking: who works on which rows, as those have said who locked them.
+-- Change tracking: announcements of row locks, made by the transactions that hold them.
 
 -- An announcement holds as long as its transaction runs: a transaction's number is never given again, but for a crash, which
 -- empties the table. So nothing has to be cleaned up for the sake of truth.

@@ -219,7 +219,7 @@ BEGIN
     RETURN QUERY SELECT next, rest IS NULL, is_waiting, NULL::bigint, NULL::xid8, NULL::timestamptz, NULL::oid, NULL::"char",
         NULL::smallint, NULL::text[], NULL::text[], NULL::text[], NULL::text[], NULL::text;
     IF was_away THEN
-        -- They may have written no record, since nobody read when they looked.
+        -- They may have written no record, since no reader was there when they looked.
         RETURN QUERY SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, 0::bigint, '0'::xid8, clock_timestamp(), t.root, 'G'::"char", 0::smallint,
             NULL::text[], NULL::text[], NULL::text[], NULL::text[], 'unread'
         FROM kindred.tracking_table AS t WHERE kindred.tracking_sees(caller, t.root) > 0 GROUP BY t.root;

@@ -44,7 +44,7 @@ CREATE TABLE IF NOT EXISTS kindred.tracking_state (
     settled pg_snapshot,
     -- What was emptied: a cursor that has not seen all of it is too old.
     horizon pg_snapshot,
-    -- The snapshot in which a reader came back after nobody had read: writers that ran in it may have written no record.
+    -- The snapshot in which a reader came back after none was there: writers that ran in it may have written no record.
     returned pg_snapshot
 );
 
@@ -66,7 +66,7 @@ CREATE TABLE IF NOT EXISTS kindred.tracking_table (
     gap_at timestamptz
 );
 
--- Of which tables it is recorded that nobody reads; empty while a reader is there.
+-- The tables for which it is recorded that no reader is there; empty while a reader is there.
 CREATE TABLE IF NOT EXISTS kindred.tracking_unread (relation oid NOT NULL, since bigint NOT NULL);
 
 -- The cursors of consumers that go on where they were.
@@ -93,7 +93,7 @@ BEGIN
                 xid xid8 NOT NULL,
                 at timestamptz NOT NULL DEFAULT clock_timestamp(),
                 relation oid NOT NULL,
-                -- I, U, D: rows were inserted, updated, deleted; T: truncated; G: gap; A: changes that nobody read;
+                -- I, U, D: rows were inserted, updated, deleted; T: truncated; G: gap; A: changes while no reader was there;
                 -- S: the table itself was changed.
                 op "char" NOT NULL,
                 -- Statements inside of triggers are recorded before the statement that fired these.

@@ -132,7 +132,7 @@ DECLARE
     watch CONSTANT bigint := pg_sequence_last_value('kindred.tracking_watch'::regclass);
 BEGIN
     IF watch < date_part('epoch', clock_timestamp()) THEN
-        -- Nobody reads: one record is enough.
+        -- No reader is there: one record is enough.
         IF EXISTS (SELECT FROM kindred.tracking_unread AS u WHERE u.relation = place AND u.since = watch) THEN RETURN; END IF;
         INSERT INTO kindred.tracking_unread VALUES (place, watch);
         op := 'A'; keys := NULL; new_keys := NULL; columns := NULL; reason := 'unread';

@@ -64,7 +64,7 @@ public struct SchemaChanges: AsyncSequence, Sendable {
 }
 
 extension Database {
-    /// Changes of the schema by anyone, told after the model was read again.
+    /// Changes of the schema by any client, told after the model was read again.
     public var schemaChanges: SchemaChanges { SchemaChanges(database: self) }
 }
 

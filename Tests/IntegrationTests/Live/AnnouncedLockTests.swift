@@ -9,7 +9,7 @@ private let schema = """
     INSERT INTO stock VALUES (1, 1), (1, 2);
     """
 
-/// Who works on what: what was announced, and what the server says itself.
+/// Locks that were announced, and those that the server names itself.
 @Suite(.database(.sql(schema))) struct AnnouncedLockTests {
     private struct Failure: Error {}
 

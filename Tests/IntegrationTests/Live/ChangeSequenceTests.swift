@@ -296,7 +296,7 @@ extension ChangeSequence.Element {
             try await eventually("the reader goes on") {
                 database.changeReaderReference.withLock { $0.object == nil }
             }
-            // Nobody is left to be told.
+            // No subscriber is left.
             try await database.tracking.catchUp()
         }
     }

@@ -132,7 +132,7 @@ struct CommittedWorld {
 
     private mutating func nextOwner() -> DatabaseObject { people.owners[random.next(people.owners.count)] }
 
-    /// Somebody else commits a change.
+    /// Another client commits a change.
     private mutating func change(_ id: Int) {
         number += 1
         let email = PeopleAndEmails.Email(owner: 1 + random.next(people.owners.count), address: "\(number)")

@@ -20,7 +20,7 @@ struct LiveRoutes {
     /// `GET /live/books?category=Poetry`: server-sent events, the first with the books as they are, each further one after a
     /// change.
     ///
-    /// Clients that ask for the same share one evaluation. One that is slow gets fewer events, and holds up nobody.
+    /// Clients that ask for the same share one evaluation. A slow client gets fewer events, and delays no other.
     @Sendable func books(_ request: Request, _ context: ShopRequestContext) async throws -> Response {
         // A live request has a context of its own: it outlives this handler.
         var books = try database.makeContext().fetch(Book.self).prefetch(\.authors).sorted { $0.title }

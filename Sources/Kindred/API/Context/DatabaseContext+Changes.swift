@@ -2,7 +2,7 @@ import KindredSchema
 
 // What others change.
 extension DatabaseContext {
-    /// The changes of some entities' rows by anyone, from a cursor on, or from now on.
+    /// The changes of some entities' rows by all clients, from a cursor on, or from now on.
     ///
     /// ```swift
     /// let changes = try await context.changes(of: Person.self, Email.self)

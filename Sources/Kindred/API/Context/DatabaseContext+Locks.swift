@@ -2,8 +2,8 @@ import KindredPostgres
 import KindredSchema
 
 extension DatabaseContext {
-    /// Who works on the objects of an entity, as ``DatabaseObject/lock(_:_:announcing:fileID:line:)`` announces it: what is
-    /// held first, then each change.
+    /// The locks of an entity's rows that ``DatabaseObject/lock(_:_:announcing:fileID:line:)`` announces: the held ones first,
+    /// then each change.
     ///
     /// Sends nothing. Throws `KindredError` `.unknownEntity`. The role has to be a reader of changes that may select the table,
     /// and no policy may hide rows of it from the role: else the first element is an error.
@@ -11,14 +11,14 @@ extension DatabaseContext {
         AnnouncedLocks(core: core, entity: try core.runtime.entity(named: entityName))
     }
 
-    /// Who works on the objects of a typed class.
+    /// The announced locks of a typed class's rows.
     ///
     /// Throws `KindredError` `.classMismatch` for a class that is not registered with the database.
     public func locks<Object: TypedObject>(of type: Object.Type) throws -> AnnouncedLocks {
         AnnouncedLocks(core: core, entity: try entity(of: type))
     }
 
-    /// The objects among some whose rows another transaction has locked, whoever it is: the server says so itself.
+    /// The objects among some whose rows another transaction of any client has locked, as the server says itself.
     ///
     /// For each entity a `SELECT … FOR NO KEY UPDATE SKIP LOCKED` and, if any row was skipped, a SELECT that tells locked rows
     /// from those that are gone; both are rolled back. For that moment the other rows are locked by this call. Rows that are

@@ -10,8 +10,8 @@ import KindredPostgres
 /// ```
 ///
 /// The first update is the result; each further one has the new result with its difference to the last. Every update is
-/// the result in one committed state of the database, never older than the one before; what nobody has asked for yet is
-/// merged. Where nothing has changed nothing is given.
+/// the result in one committed state of the database, never older than the one before; updates that
+/// `next()` has not returned yet are merged. Where nothing has changed nothing is given.
 ///
 /// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is asked
 /// for, objects, values and prefetched relationships are those of one snapshot. Relationships that are not prefetched are

@@ -23,13 +23,13 @@ enum RowOrigin {
     }
 }
 
-/// Who has deleted a row.
+/// The cause of a row's deletion.
 enum DeletionCause {
-    /// The context, or somebody else: a statement did not find the row.
+    /// A statement of the context, which deleted the row or did not find it.
     case context
     /// The rollback of the INSERT.
     case rollback
-    /// Others, who have committed that.
+    /// A committed transaction of another client.
     case others
 }
 

@@ -72,7 +72,7 @@ extension ContextCore {
 
     /// Marks an object's row as deleted and removes it from every set.
     ///
-    /// - Parameter cause: who has deleted the row.
+    /// - Parameter cause: the cause of the row's deletion.
     func accept(deletionOf object: DatabaseObject, by cause: DeletionCause = .context) throws {
         if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasStale = object.isStale

@@ -4,9 +4,9 @@ import Synchronization
 /// The journals of the running transaction and its savepoints that have changed objects of a context.
 ///
 /// A context runs one transaction at a time. A rollback does not undo other tasks' reads and staged changes: these go
-/// into the recorded states at once. They cannot be found at the rollback, when an object has but one state: neither who
-/// has staged a value (`RunningJournalsTests` holds one of each) nor a row that another task has read and that was not
-/// shown, because the transaction has written the row.
+/// into the recorded states at once. They cannot be found at the rollback, when an object has but one state: neither the
+/// task that staged a value (`RunningJournalsTests` holds one of each) nor a row that another task has read and that was
+/// not shown, because the transaction has written the row.
 struct RunningJournals: ~Copyable, Sendable {
     /// Outer scopes before inner ones.
     private let journals = RankedMutex<[TransactionJournal]>([], .runningJournals)

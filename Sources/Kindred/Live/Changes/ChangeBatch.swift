@@ -6,7 +6,7 @@ struct ChangeBatch: Sendable {
     let cursor: ChangeCursor
     /// The changes by table: of a partition by its root, of a table that inherits also by its parents.
     let changes: [QualifiedName: TableChanges]
-    /// The keys of rows that came and went: only who reads at other times than the cursors' may have seen them.
+    /// The keys of rows that came and went between the cursors: a context that read in between may hold them.
     var passed: [QualifiedName: Set<ObjectKey>] = [:]
 }
 

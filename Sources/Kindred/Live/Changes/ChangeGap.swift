@@ -4,7 +4,7 @@ public enum ChangeGap: String, Sendable, Hashable, Codable, CaseIterable {
     case bulk
     /// The table itself was changed, dropped or made anew.
     case schemaChanged
-    /// Records were missing: a trigger was disabled or missing, or nobody had read for longer than the retention.
+    /// Records were missing: a trigger was disabled or missing, or no reader was there for longer than the retention.
     case unrecorded
     /// The table has no key, or a policy hides keys from the role.
     case unnamed

@@ -63,7 +63,7 @@ struct ChangeRecord: Sendable, Equatable {
         case truncate = "T"
         /// Changes may be missing.
         case gap = "G"
-        /// Changes that nobody read.
+        /// Changes made while no reader was there.
         case unread = "A"
         /// The table itself was changed.
         case schema = "S"

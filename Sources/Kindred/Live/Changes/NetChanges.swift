@@ -139,7 +139,7 @@ struct NetChanges {
         return found
     }
 
-    /// The keys of rows that came and went: who reads at other times than the cursors' may have seen them.
+    /// The keys of rows that came and went: see `ChangeBatch.passed`.
     ///
     /// Uncertain keys are among them.
     func passedKeys() -> [QualifiedName: Set<ObjectKey>] {

@@ -1,6 +1,6 @@
 public import KindredPostgres
 
-/// A row that somebody has locked, and has said so: by ``DatabaseObject/lock(_:_:announcing:fileID:line:)``.
+/// A row whose lock was announced, by ``DatabaseObject/lock(_:_:announcing:fileID:line:)``.
 public struct AnnouncedLock: Sendable, Hashable {
     /// The object whose row is locked.
     public let object: ObjectID

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// Who works on an entity's objects: made by ``DatabaseContext/locks(of:)-(String)``.
+/// The announced locks of an entity's rows: made by ``DatabaseContext/locks(of:)-(String)``.
 ///
 /// ```swift
 /// for try await update in try context.locks(of: "person") {
@@ -30,7 +30,7 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
             watch = LockWatch(core.client)
         }
 
-        /// The next change; one short statement each time that somebody announces or releases a lock, and each second while one
+        /// The next change; one short statement each time that a lock is announced or released, and each second while one
         /// is held.
         ///
         /// Throws `KindredError` `.trackingNotInstalled`; `.accessDenied` where the role may not learn of all rows of the

@@ -120,7 +120,7 @@ final class ChangeReader: Sendable {
         fileprivate let catchUps: Set<UInt64>
     }
 
-    /// nil if nobody is left, which ends the loop.
+    /// nil if no subscriber is left, which ends the loop.
     func nextRound() -> Round? {
         state.change { state in
             if state.entries.isEmpty {

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// The task of a change reader: step by step, until nobody is left.
+/// The task of a change reader: step by step, until no subscriber is left.
 struct ReaderLoop {
     private let reader: ChangeReader
     private let database: Database

@@ -16,7 +16,7 @@ struct ReaderPace {
         return busy == 1 ? .zero : .milliseconds(min(40, 1 << min(busy, 6)))
     }
 
-    /// A writer that saw the reader awake may commit after the reader has looked again, and notifies nobody.
+    /// A writer that saw the reader awake may commit after the reader has looked again, without a notification.
     mutating func afterNothing(isAsleep: Bool) -> Duration {
         (busy, failures) = (0, 0)
         quiet += 1

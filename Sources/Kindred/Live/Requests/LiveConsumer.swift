@@ -19,14 +19,14 @@ public enum LiveCause: Sendable, Hashable {
     }
 }
 
-/// An answer as it is given to those who have asked.
+/// An answer as it is given to consumers.
 struct LiveAnswer: Sendable {
     var snapshot: LiveSnapshot
     var cause: LiveCause
     var cursor: ChangeCursor
 }
 
-/// One who iterates over a live request: it has the newest answer only, and is never waited for.
+/// One iteration over a live request: it has the newest answer only, and is never waited for.
 final class LiveConsumer: Sendable {
     private struct State: Sendable {
         var next: LiveAnswer?
@@ -51,7 +51,7 @@ final class LiveConsumer: Sendable {
     /// The newest answer, once there is one that has not been given; throws `CancellationError` in a cancelled task.
     func next() async throws -> LiveAnswer { try await answers.wait(for: ()).get() }
 
-    /// Replaces the answer that nobody has asked for yet.
+    /// Replaces the answer that `next()` has not returned yet.
     func give(_ answer: LiveAnswer) {
         answers.change { state in
             var answer = answer

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Follows the database's changes for all live requests of a process: one subscriber of the reader for any number of requests.
 ///
-/// It lives while somebody iterates over a live request.
+/// It lives while a live request is iterated over.
 final class LiveHub: ChangeSubscriber {
     private struct State {
         var sources = LiveSources()

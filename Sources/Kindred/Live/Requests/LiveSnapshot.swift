@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The answer to a live request in one snapshot of the database: immutable, and shared by all who have asked for the same.
+/// The answer to a live request in one snapshot of the database: immutable, and shared by all consumers of equal requests.
 final class LiveSnapshot: Sendable {
     /// The rows in their order, each once.
     let rows: [Member]

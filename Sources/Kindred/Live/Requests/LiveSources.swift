@@ -6,7 +6,7 @@ import KindredSchema
 /// Requests whose condition is nothing but equalities with values are found by the values in a changed row and by its key, at a
 /// cost that does not grow with their number; the others by the tables that they read.
 struct LiveSources: Sendable {
-    /// One request, whatever the number of those who have asked it.
+    /// One request, whatever the number of its consumers.
     struct Source: Sendable {
         let query: LiveQuery
         /// The answer in the last snapshot; nil before the first.
@@ -34,7 +34,7 @@ struct LiveSources: Sendable {
 
     // MARK: Requests
 
-    /// Adds one who asks, and returns the number of the request.
+    /// Adds a consumer, and returns the number of the request.
     mutating func add(_ consumer: LiveConsumer) -> Int {
         let query = consumer.query
         let number = numbers[query.key] ?? lastNumber + 1
@@ -55,7 +55,7 @@ struct LiveSources: Sendable {
         return number
     }
 
-    /// Removes one who has asked; the request goes with the last.
+    /// Removes a consumer; the request goes with its last one.
     mutating func remove(_ consumer: LiveConsumer) {
         guard let number = numbers[consumer.query.key], sources[number]?.consumers[ObjectIdentifier(consumer)] != nil
         else { return }
@@ -63,7 +63,7 @@ struct LiveSources: Sendable {
         if sources[number]?.consumers.isEmpty == true { _ = remove(number) }
     }
 
-    /// Removes a request; returns those who have asked it.
+    /// Removes a request; returns its consumers.
     mutating func remove(_ number: Int) -> [LiveConsumer] {
         guard let source = sources.removeValue(forKey: number) else { return [] }
         let query = source.query
@@ -85,7 +85,7 @@ struct LiveSources: Sendable {
         return Array(source.consumers.values)
     }
 
-    /// Notes the answer to a request; returns those who have asked it.
+    /// Notes the answer to a request; returns its consumers.
     ///
     /// - Parameter changed: the rows that it can differ in from the last; nil for all.
     mutating func set(_ snapshot: LiveSnapshot, of number: Int, changed: RowChanges? = nil) -> [LiveConsumer] {
@@ -117,12 +117,12 @@ struct LiveSources: Sendable {
         for key in kept { routes[entity]?.holders[key, default: []].insert(number) }
     }
 
-    /// The last answer to the request of one who asks.
+    /// The last answer to a consumer's request.
     func latest(for consumer: LiveConsumer) -> LiveSnapshot? {
         numbers[consumer.query.key].flatMap { sources[$0]?.latest }
     }
 
-    /// The request of one who asks, if it has no answer yet.
+    /// The number of a consumer's request, if it has no answer yet.
     func unanswered(_ consumer: LiveConsumer) -> Int? {
         numbers[consumer.query.key].flatMap { sources[$0]?.latest == nil ? $0 : nil }
     }

@@ -2,7 +2,7 @@ import KindredPostgres
 public import KindredSchema
 import Synchronization
 
-/// The changes of some entities by anyone, from a cursor on; made by `context.changes(of:since:)`.
+/// The committed changes of some entities, whichever client made them, from a cursor on; made by `context.changes(of:since:)`.
 ///
 /// ```swift
 /// for try await element in try await context.changes(of: Person.self) {
