@@ -41,9 +41,10 @@ final class TrackingMeters: Sendable {
     func report(_ figures: TrackingMetrics) {
         let (before, instruments) = last.withLock { last -> (TrackingMetrics, Instruments?) in
             // Another task may come with older figures.
-            guard figures.readings > last.figures.readings || figures.retries > last.figures.retries else {
-                return (figures, nil)
-            }
+            let known = last.figures
+            guard figures != known, figures.readings >= known.readings, figures.retries >= known.retries,
+                figures.statements >= known.statements, figures.wakeUps >= known.wakeUps
+            else { return (figures, nil) }
             defer { last.figures = figures }
             let instruments = last.instruments ?? Instruments(dimensions)
             last.instruments = instruments

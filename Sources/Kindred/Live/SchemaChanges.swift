@@ -27,7 +27,8 @@ public struct SchemaChanges: AsyncSequence, Sendable {
 
         /// The next change; nil when the task is cancelled.
         ///
-        /// Throws `KindredError` as ``Tracking`` does.
+        /// Throws `KindredError` `.trackingNotInstalled`, `.trackingVersion`, `.trackingOnStandby`, `.accessDenied`;
+        /// `PostgresError`, as after the database was closed.
         public mutating func next() async throws -> Set<QualifiedName>? {
             try await subscription.next()
         }

@@ -166,9 +166,13 @@ public struct Tracking: Sendable {
     public func catchUp() async throws { try await database?.changeReader.catchUp() }
 
     /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
+    ///
+    /// One statement. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied`; `PostgresError`.
     @discardableResult
     public func dropConsumer(_ name: String) async throws -> Bool {
-        try await client.query(TrackingStatements.forget(consumer: name)).first?.decode(0, as: Bool.self) ?? false
+        try await KindredError.tracking {
+            try await client.query(TrackingStatements.forget(consumer: name)).first?.decode(0, as: Bool.self) ?? false
+        }
     }
 
     /// Counters of what follows changes in this process; all are 0 for a client without a model.

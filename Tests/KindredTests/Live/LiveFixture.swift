@@ -34,7 +34,7 @@ struct LiveFixture {
 
     /// A live request of tables without policies.
     func query(_ request: FetchRequest<DatabaseObject>) throws -> LiveQuery {
-        let reads = try request.reads
+        let reads = try RequestReads(of: request.query, prefetching: request.prefetched, in: core.runtime)
         return try LiveQuery(
             request.query, prefetching: request.prefetched, of: request.entity, in: core, reading: reads,
             from: LiveTables.Found(reads: LiveReads(reads)))

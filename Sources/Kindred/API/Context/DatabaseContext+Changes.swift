@@ -19,7 +19,8 @@ extension DatabaseContext {
     ///     have changed.
     /// - Throws: `KindredError` `.trackingNotEnabled` naming all tables whose changes are not recorded,
     ///   `.trackingNotInstalled`, `.trackingVersion`, `.trackingOnStandby`; `.untrackable` for entities without a key and for
-    ///   views; `.accessDenied` if a row-level security policy applies to the role.
+    ///   views; `.accessDenied` if a row-level security policy applies to the role, or if it may not read all columns;
+    ///   `.invalidRequest` without an entity.
     public func changes(
         of types: any TypedObject.Type..., since cursor: ChangeCursor? = nil, bufferingAtMost limit: Int = 100_000
     ) async throws -> ChangeSequence {
@@ -51,7 +52,7 @@ extension DatabaseContext {
     ///   - consumer: the name of the consumer, one for the whole database.
     ///   - hold: how long records wait for the consumer after it was last heard of. The outbox grows meanwhile.
     ///   - limit: the number of changed rows that wait for a slow consumer.
-    /// - Throws: as `changes(of:since:)`.
+    /// - Throws: as `changes(of:since:)`; `.invalidRequest` for a hold of less than a second.
     public func changes(
         of types: any TypedObject.Type..., consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000

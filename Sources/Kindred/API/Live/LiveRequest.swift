@@ -48,7 +48,7 @@ extension LiveRequest: AsyncSequence {
         /// The next update, once the result has changed.
         ///
         /// Throws `CancellationError` in a cancelled task, `KindredError` and `PostgresError` where the request cannot be
-        /// answered any more. A lost connection is no error: the database is asked again.
+        /// answered any more. A connection that is lost after the first update is no error: the database is asked again.
         public mutating func next() async throws -> LiveUpdate<Object>? {
             while true {
                 if let interval, shown != nil { try await Task.sleep(until: givenAt + interval, clock: .continuous) }

@@ -17,9 +17,6 @@ final class LoadedBatch: Sendable {
     /// The number of each owner's members, if the query only counted them.
     private let counts: [Int]
 
-    /// Whether rows came for owners that were not queried: the server treats keys as equal that differ here.
-    let hasOthers: Bool
-
     /// Collects a result while it is read.
     struct Builder: Sendable {
         private var owners: KeyNumbers
@@ -37,7 +34,7 @@ final class LoadedBatch: Sendable {
         /// The number of distinct rows.
         var count: Int { rows.count }
 
-        /// Whether rows came for owners that were not queried.
+        /// Whether rows came for owners that were not queried: the server treats keys as equal that differ here.
         var hasOthers: Bool { owners.count > askedCount }
 
         /// Whether each owner that was queried has a member.
@@ -92,16 +89,14 @@ final class LoadedBatch: Sendable {
                 ends[Int(link.owner)] += 1
             }
             return LoadedBatch(
-                rows: rows, owners: owners, places: places, ends: ends, askedAt: askedAt, in: scope,
-                hasOthers: hasOthers)
+                rows: rows, owners: owners, places: places, ends: ends, askedAt: askedAt, in: scope)
         }
     }
 
     private init(
         rows: [Member], owners: KeyNumbers, places: [Int32], ends: [Int32], askedAt: ContextTime,
-        in scope: TransactionScope?, hasOthers: Bool
+        in scope: TransactionScope?
     ) {
-        self.hasOthers = hasOthers
         self.rows = rows
         self.owners = owners
         self.places = places
@@ -115,7 +110,7 @@ final class LoadedBatch: Sendable {
     /// The numbers of members, by the owners' numbers.
     init(counts: [Int], of owners: KeyNumbers, askedAt: ContextTime, in scope: TransactionScope?) {
         (self.counts, self.owners, self.askedAt, self.scope) = (counts, owners, askedAt, scope)
-        (rows, places, ends, hasOthers) = ([], [], [], false)
+        (rows, places, ends) = ([], [], [])
         group = FetchGroup(.members([]), askedAt: askedAt)
     }
 
@@ -128,7 +123,7 @@ final class LoadedBatch: Sendable {
     convenience init(_ members: [Member], askedAt: ContextTime, in scope: TransactionScope?) {
         self.init(
             rows: members, owners: KeyNumbers(), places: members.indices.map { Int32(clamping: $0) }, ends: [],
-            askedAt: askedAt, in: scope, hasOthers: false)
+            askedAt: askedAt, in: scope)
     }
 
     /// Whether the answer's transaction has been rolled back.

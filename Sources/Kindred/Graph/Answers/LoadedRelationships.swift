@@ -64,3 +64,12 @@ package struct LoadedOne: Sendable {
     /// The answer that has the member.
     let batch: LoadedBatch
 }
+
+extension LoadedBatch {
+    /// The relationship of an owner that was queried by a key; nil for others.
+    func loaded(_ relationship: RelationshipRuntime, of key: ObjectKey) -> LoadedRelationship? {
+        guard let members = members(of: key) else { return nil }
+        guard relationship.holdsForeignKey else { return .many(members) }
+        return .one(LoadedOne(foreignKey: key, member: members.first, batch: self))
+    }
+}

@@ -45,9 +45,7 @@ extension ContextCore {
 
     /// Notes new objects of an answer, which may be older than changes that have been left out.
     func noteArrival(_ objects: [DatabaseObject], of entity: EntityRuntime, askedAt: ContextTime) {
-        guard let following else { return }
-        for object in objects {
-            if let key = object.key { following.arrived(entity, key, askedAt: askedAt, at: now) }
-        }
+        guard let following, following.hasLeftOut(entity, since: askedAt) else { return }
+        following.arrived(objects.compactMap(\.key), of: entity, at: now)
     }
 }

@@ -90,11 +90,10 @@ extension ContextCore {
                 state.position = Int32(clamping: position)
                 for (branch, batch) in zip(snapshot.branches, batches) {
                     let relationship = branch.relationship
-                    guard let key = try? relationship.ownKey(member.row), let members = batch.members(of: key)
+                    guard let key = try? relationship.ownKey(member.row),
+                        let loaded = batch.loaded(relationship, of: key)
                     else { continue }
-                    state.relationships[relationship.slot] =
-                        relationship.holdsForeignKey
-                        ? .one(LoadedOne(foreignKey: key, member: members.first, batch: batch)) : .many(members)
+                    state.relationships[relationship.slot] = loaded
                 }
             }
         }

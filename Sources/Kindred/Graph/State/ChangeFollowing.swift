@@ -166,13 +166,17 @@ final class ChangeFollowing: Sendable {
         }
     }
 
-    /// Called for a row that an answer brought, and that had no object.
-    func arrived(_ entity: EntityRuntime, _ key: ObjectKey, askedAt: ContextTime, at time: ContextTime) {
-        let isDoubtful = state.withLock { state in
-            guard let leftOut = state.leftOut[entity], leftOut > askedAt else { return false }
-            state.doubtful[entity, default: [:]][key] = time
-            return true
+    /// Whether changes of an entity's rows were left out after a time.
+    func hasLeftOut(_ entity: EntityRuntime, since time: ContextTime) -> Bool {
+        state.withLock { ($0.leftOut[entity] ?? .never) > time }
+    }
+
+    /// Called for rows that an answer brought, and that had no objects when changes of them were left out.
+    func arrived(_ keys: [ObjectKey], of entity: EntityRuntime, at time: ContextTime) {
+        if keys.isEmpty { return }
+        state.withLock { state in
+            for key in keys { state.doubtful[entity, default: [:]][key] = time }
         }
-        if isDoubtful { feed.askForStep() }
+        feed.askForStep()
     }
 }

@@ -75,4 +75,11 @@ struct SharedModel: Sendable {
 /// A reference that keeps nothing.
 struct WeakReference {
     weak var object: (any AnyObject & Sendable)?
+
+    /// The object that is there, or else the given one, which is kept from now on.
+    mutating func first<Object: AnyObject & Sendable>(or made: Object) -> Object {
+        if let known = object as? Object { return known }
+        object = made
+        return made
+    }
 }

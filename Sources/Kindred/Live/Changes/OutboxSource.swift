@@ -83,11 +83,7 @@ struct OutboxSource: ChangeSource {
     }
 
     private func query(_ sql: SQL) async throws -> QueryResult {
-        do {
-            return try await client.query(sql)
-        } catch let error as PostgresError {
-            throw KindredError(tracking: error) ?? error
-        }
+        try await KindredError.tracking { try await client.query(sql) }
     }
 
     private static var silent: PostgresError {
@@ -135,20 +131,40 @@ extension ChangeRecord {
 extension KindredError {
     /// Translates an error of the helper schema's functions; nil for all others.
     init?(tracking error: PostgresError) {
-        switch error.sqlState?.rawValue {
-        case "42883", "3F000", "42P01":
+        switch error.sqlState {
+        case .undefinedFunction?, .invalidSchemaName?, .undefinedTable?:
             self.init(.trackingNotInstalled, Tracking.notInstalled, underlying: error)
-        case "KT003":
+        case SQLState(rawValue: "KT003")?:
             self.init(
                 .trackingOnStandby,
                 "The server is a standby, whose snapshots list no running transactions: read changes on the primary",
                 underlying: error)
-        case "42501":
+        case .insufficientPrivilege?:
             self.init(
                 .accessDenied,
                 "The role may not read changes: give it the right by `kindred install --reader ROLE`",
                 underlying: error)
         default: return nil
         }
+    }
+
+    /// Runs `body`, and translates errors of the helper schema's functions.
+    static func tracking<T>(_ body: () async throws -> T) async throws -> T {
+        do {
+            return try await body()
+        } catch let error as PostgresError {
+            throw KindredError(tracking: error) ?? error
+        }
+    }
+
+    /// The error for tables whose changes are not recorded.
+    init(untracked tables: some Sequence<QualifiedName>) {
+        let names = Set(tables.map(\.description)).sorted()
+        self.init(
+            .trackingNotEnabled,
+            """
+            The changes of \(names.joined(separator: ", ")) are not recorded: run `kindred enable \
+            \(names.joined(separator: " "))`, or call database.tracking.enable
+            """, entity: names.count == 1 ? names[0] : nil)
     }
 }

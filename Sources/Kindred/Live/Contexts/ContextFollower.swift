@@ -75,15 +75,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         // Detached: the caller may be in a transaction, or count its statements.
         let tables = try await Task.detached { [source = reader.source] in try await source.keys() }.value
         state.withLock { $0.tables = Set(tables.keys) }
-        let names = Set(missing().map(\.name.description)).sorted()
-        guard !names.isEmpty else { return }
-        let list = names.joined(separator: ", ")
-        throw KindredError(
-            .trackingNotEnabled,
-            """
-            The changes of \(list) are not recorded, so that a context cannot follow them: run `kindred enable \
-            \(names.joined(separator: " "))`, or call database.tracking.enable
-            """, entity: names.count == 1 ? names[0] : nil)
+        let names = missing().map(\.name)
+        guard names.isEmpty else { throw KindredError(untracked: names) }
     }
 
     func contextEnded() {
@@ -189,12 +182,9 @@ extension ContextCore {
 extension Database {
     /// Brings changes to contexts; made when it is first needed.
     var contextFollower: ContextFollower {
+        if let known = contextFollowerReference.withLock({ $0.object as? ContextFollower }) { return known }
         // Made outside of the lock; another task's may be the one that stays.
         let made = ContextFollower(changeReader)
-        return contextFollowerReference.withLock { reference in
-            if let known = reference.object as? ContextFollower { return known }
-            reference.object = made
-            return made
-        }
+        return contextFollowerReference.withLock { $0.first(or: made) }
     }
 }

@@ -96,10 +96,7 @@ extension ContextPlan {
             let batch = answer.build(askedAt: time, in: nil)
             try core.accept(batch, of: relationship.destination)
             for (object, key) in owners[relationship] ?? [] where doubt.owners[relationship]?.contains(key) != true {
-                guard let members = batch.members(of: key) else { continue }
-                let loaded: LoadedRelationship =
-                    relationship.holdsForeignKey
-                    ? .one(LoadedOne(foreignKey: key, member: members.first, batch: batch)) : .many(members)
+                guard let loaded = batch.loaded(relationship, of: key) else { continue }
                 core.keep(loaded, relationship, of: object)
             }
         }

@@ -81,7 +81,7 @@ struct ContextPlan: Sendable {
         }
         let isCrowded = core.withMap { $0.notes.isCrowded(entity, by: changes.count) }
         if changes.gap != nil || isCrowded || entity.key.isEmpty { return lose(entity) }
-        let changed = changes.inserted.union(changes.updated.keys).union(changes.deleted)
+        let changed = changes.keys
         if isLinked {
             keys[entity, default: []].formUnion(changed)
         } else {
@@ -139,7 +139,7 @@ struct ContextPlan: Sendable {
         }
         guard !source.isStale else { return false }
         guard source.staging?.destinations[relationship.slot] == nil,
-            let key = (try? relationship.ownKey(source.row)).flatMap({ $0 })
+            let key = try? relationship.ownKey(source.row)
         else { return true }
         return Loader(core).currentOne(relationship, key, from: source) != nil
     }
@@ -215,7 +215,7 @@ struct ContextPlan: Sendable {
                 }
                 if state.staging.map({ !$0.columns.isDisjoint(with: columns) }) == true { return false }
                 guard case .one(let one)? = known else { return true }
-                return (try? relationship.ownKey(row)).flatMap { $0 } != one.foreignKey
+                return (try? relationship.ownKey(row)) != one.foreignKey
             }
         }
         for relationship in moved { reloads[relationship, default: []].insert(object) }
@@ -237,7 +237,7 @@ struct ContextPlan: Sendable {
         guard let row = isRead ? rows[object.runtime]?[own] : stored else { return nil }
         // A staged foreign key stays, and is followed.
         let isStaged = relationship.holdsForeignKey && relationship.ownColumns.contains(where: staged.contains)
-        return (try? relationship.ownKey(isStaged ? shown : row)).flatMap { $0 }
+        return try? relationship.ownKey(isStaged ? shown : row)
     }
 
     /// Takes the members and counts that were read.

@@ -34,7 +34,7 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
         /// is held.
         ///
         /// Throws `KindredError` `.trackingNotInstalled`; `.accessDenied` where the role may not learn of all rows of the
-        /// table; `CancellationError` in a cancelled task.
+        /// table; `PostgresError`, as after the database was closed; `CancellationError` in a cancelled task.
         public mutating func next() async throws -> LockUpdate? {
             while true {
                 try Task.checkCancellation()
@@ -62,7 +62,6 @@ private final class LockWatch: Sendable {
 
     init(_ client: PostgresClient) {
         listener = ReaderListener(signal) { try await client.listen(to: "kindred_tracking_locks") }
-        listener.start()
     }
 
     deinit { listener.end() }
@@ -70,5 +69,8 @@ private final class LockWatch: Sendable {
     var isListening: Bool { listener.isListening }
 
     /// Waits until something is heard, or some time.
-    func wait(_ duration: Duration) async { _ = await signal.wait(duration, hearsNotifications: true) }
+    func wait(_ duration: Duration) async {
+        listener.start()
+        _ = await signal.wait(duration, hearsNotifications: true)
+    }
 }

@@ -134,7 +134,7 @@ final class ChangeReader: Sendable {
 
     /// Ends a step: its subscribers have been told all up to a cursor.
     func finish(_ round: Round, at cursor: ChangeCursor) {
-        let isLeft = round.entries.contains { $0.subscriber.wantsStep }
+        let isLeft = !round.catchUps.isEmpty && round.entries.contains { $0.subscriber.wantsStep }
         let told = Set(round.entries.map(\.id))
         state.change { state in
             state.cursor = cursor
@@ -202,12 +202,9 @@ final class ChangeReader: Sendable {
 extension Database {
     /// The reader of the database's changes; made when it is first needed.
     var changeReader: ChangeReader {
+        if let known = changeReaderReference.withLock({ $0.object as? ChangeReader }) { return known }
         // Made outside of the lock; another task's may be the one that stays.
         let made = ChangeReader(self, source: OutboxSource(client))
-        return changeReaderReference.withLock { reference in
-            if let known = reference.object as? ChangeReader { return known }
-            reference.object = made
-            return made
-        }
+        return changeReaderReference.withLock { $0.first(or: made) }
     }
 }

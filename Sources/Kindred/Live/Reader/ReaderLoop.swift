@@ -246,9 +246,12 @@ extension ChangeReading {
 }
 
 extension Error {
+    /// The error of the connection or the server, if it is one or has one below it.
+    private var ofServer: PostgresError? { self as? PostgresError ?? (self as? KindredError)?.underlying }
+
     /// Whether the same may succeed later: the connection was lost, the server restarts or is busy.
     var isPassing: Bool {
-        guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
+        guard let error = ofServer else { return false }
         switch error.code {
         case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,
             .commitUnknown, .transactionBroken, .passwordUnavailable:
@@ -256,13 +259,14 @@ extension Error {
         default: break
         }
         guard let state = error.sqlState else { return false }
-        let isCancelled = state == .queryCanceled || state == .lockNotAvailable || state == .idleInTransactionTimeout
-        return isCancelled || ["08", "40", "53", "57"].contains(String(state.rawValue.prefix(2)))
+        return state == .lockNotAvailable || state == .idleInTransactionTimeout
+            || [.connectionException, .transactionRollback, .insufficientResources, .operatorIntervention]
+                .contains(state.class)
     }
 
     /// Whether the server refused a statement or stopped it, and not the session.
     var isOfStatement: Bool {
-        guard let error = self as? PostgresError ?? (self as? KindredError)?.underlying else { return false }
+        guard let error = ofServer else { return false }
         if error.code == .timeout { return true }
         guard error.code == .server, let state = error.sqlState?.rawValue else { return false }
         return !state.hasPrefix("57P") && !state.hasPrefix("08")
@@ -271,7 +275,7 @@ extension Error {
     /// Whether a table or column of the model is not there any more.
     var meansNewSchema: Bool {
         if (self as? KindredError)?.code == .schemaChanged { return true }
-        let error = self as? PostgresError ?? (self as? KindredError)?.underlying
-        return ["42703", "42P01", "42704", "0A000"].contains(error?.sqlState?.rawValue ?? "")
+        guard let state = ofServer?.sqlState else { return false }
+        return [.undefinedColumn, .undefinedTable, .undefinedObject, .featureNotSupported].contains(state)
     }
 }

@@ -34,7 +34,9 @@ final class RecordInterpreter: Sendable {
         } while limit == nil && !reading.isLast
         var present: [QualifiedName: Set<ObjectKey>] = [:]
         for (name, keys) in net.uncertainKeys() {
-            if let entity = runtime[name] { present[name] = try await stored(keys, of: entity) }
+            if let entity = runtime[name] {
+                present[name] = try await database.client.storedKeys(among: keys, of: entity)
+            }
         }
         reading.changes = net.changes(present: present)
         reading.passed = net.passedKeys()
@@ -59,16 +61,6 @@ final class RecordInterpreter: Sendable {
         let made = ChangeLayout(runtime, keys: keys)
         layout.withLock { $0 = (runtime, made) }
         return made
-    }
-
-    /// Which keys have rows: one statement for each 10,000.
-    private func stored(_ keys: [ObjectKey], of entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        let batch = try keys.slices().map {
-            try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
-        }
-        return try await database.client.send(batch, entity).reduce(into: []) { found, result in
-            found.formUnion(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
-        }
     }
 }
 

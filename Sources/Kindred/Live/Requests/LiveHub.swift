@@ -279,5 +279,6 @@ final class LiveHub: ChangeSubscriber {
             return state.sources.sources.values.flatMap(\.consumers.values)
         }
         for consumer in consumers { consumer.fail(error) }
+        count()
     }
 }

@@ -24,12 +24,7 @@ struct LiveTables: Sendable {
             if let oid = schema[name]?.oid { starts[Int64(oid)] = name }
         }
         let statement = try LiveStatements.tables(read: starts.keys.sorted())
-        let rows: QueryResult
-        do {
-            rows = try await client.execute(statement)
-        } catch let error as PostgresError {
-            throw KindredError(tracking: error) ?? error
-        }
+        let rows = try await KindredError.tracking { try await client.execute(statement) }
         relations = try rows.compactMap { row in
             guard let start = try row.decode(0, as: Int64.self).flatMap({ starts[$0] }),
                 let isOwn = try row.decode(1, as: Bool.self), let kind = try row.decode(2, as: String.self),
@@ -67,7 +62,7 @@ struct LiveTables: Sendable {
                 found.reads.add(relation.name)
             }
         }
-        guard untracked.isEmpty else { throw Self.untracked(untracked) }
+        guard untracked.isEmpty else { throw KindredError(untracked: untracked) }
         return found
     }
 
@@ -81,15 +76,5 @@ struct LiveTables: Sendable {
         KindredError(
             .invalidRequest, "\(name) is \(what), whose changes are not recorded: a live request cannot read it",
             entity: name.description)
-    }
-
-    private static func untracked(_ tables: Set<QualifiedName>) -> KindredError {
-        let names = tables.map(\.description).sorted()
-        return KindredError(
-            .trackingNotEnabled,
-            """
-            The changes of \(names.joined(separator: ", ")) are not recorded: run `kindred enable \
-            \(names.joined(separator: " "))`, or call database.tracking.enable
-            """, entity: names.count == 1 ? names[0] : nil)
     }
 }

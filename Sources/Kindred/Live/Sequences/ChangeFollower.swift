@@ -33,7 +33,7 @@ struct ChangeFollower {
             try await database.client.query(
                 TrackingStatements.begin(consumer: consumer, hold: hold / .seconds(1)))
         }
-        guard let row = try await named({ try await begin.value }).first else {
+        guard let row = try await KindredError.tracking({ try await begin.value }).first else {
             throw PostgresError(.protocolViolation, "The server gave no cursor")
         }
         let cursor = try ChangeCursor(row, snapshot: 0, stream: 1)
@@ -92,21 +92,8 @@ struct ChangeFollower {
 
     /// Throws unless changes of all these tables are recorded; the error names all that are not.
     func requireEnabled(_ entities: [EntityRuntime]) async throws {
-        let tables = try await named { try await reader.source.keys() }
-        let missing = entities.filter { tables[$0.entity.oid] == nil }.map(\.name.description).sorted()
-        guard !missing.isEmpty else { return }
-        let list = missing.joined(separator: " ")
-        throw KindredError(
-            .trackingNotEnabled,
-            "Changes of \(missing.joined(separator: ", ")) are not recorded: run `kindred enable \(list)`, or call database.tracking.enable(…)",
-            entity: missing.first)
-    }
-
-    private func named<T>(_ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch let error as PostgresError {
-            throw KindredError(tracking: error) ?? error
-        }
+        let tables = try await KindredError.tracking { try await reader.source.keys() }
+        let missing = entities.filter { tables[$0.entity.oid] == nil }.map(\.name)
+        guard missing.isEmpty else { throw KindredError(untracked: missing) }
     }
 }

@@ -47,8 +47,9 @@ public struct ConsumerSequence: AsyncSequence, Sendable {
         /// Moves the consumer's cursor behind the batch, in the task's transaction if there is one.
         ///
         /// So that a batch takes effect exactly once, write its effects in the same transaction. Batches before it are
-        /// acknowledged, too. One statement. Throws `KindredError` `.consumerMoved` if another process of the same consumer
-        /// has acknowledged changes meanwhile: roll back, and begin anew.
+        /// acknowledged, too. One statement, and one more for each acknowledgement that was rolled back before. Throws
+        /// `KindredError` `.consumerMoved` if another process of the same consumer has acknowledged changes meanwhile, or if
+        /// the consumer was dropped: roll back, and begin anew.
         public func acknowledge() async throws { try await progress.acknowledge(cursor) }
     }
 

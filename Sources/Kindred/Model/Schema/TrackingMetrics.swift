@@ -1,6 +1,6 @@
 /// Counters and gauges of what follows a database's changes in this process.
 public struct TrackingMetrics: Sendable, Hashable {
-    /// Live requests, sequences and contexts that follow changes.
+    /// Subscribers of the reader: each sequence, all live requests together, all contexts together.
     public var subscribers = 0
     /// Readings of the outbox.
     public var readings = 0
@@ -16,7 +16,7 @@ public struct TrackingMetrics: Sendable, Hashable {
     public var retries = 0
     /// Live requests that are evaluated; equal ones are one.
     public var liveRequests = 0
-    /// Statements that live requests and contexts asked because of changes, besides the readings.
+    /// Statements that contexts asked because of changes, besides the readings.
     public var statements = 0
     /// How often changes were told without naming rows, by reason.
     public var gaps: [String: Int] = [:]

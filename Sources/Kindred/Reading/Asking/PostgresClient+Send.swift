@@ -34,6 +34,17 @@ extension PostgresClient {
         }
     }
 
+    /// The keys whose rows exist, one SELECT for each 10,000 keys, in one round trip.
+    func storedKeys(among keys: [ObjectKey], of entity: EntityRuntime) async throws -> Set<ObjectKey> {
+        guard !keys.isEmpty else { return [] }
+        let batch = try keys.slices().map {
+            try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
+        }
+        return try await send(batch, entity).reduce(into: []) { found, result in
+            found.formUnion(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
+        }
+    }
+
     /// Throws for a lock that would end with its own statement.
     func requireTransaction() throws {
         guard !isInTransaction else { return }

@@ -80,14 +80,14 @@ struct MemberCounter: Sendable {
         _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
     ) async throws -> Int {
         if let following = core.following {
-            return try await followedCount(tally, of: relationship, owner: owner, following, at: place)
+            return try await followedCount(of: relationship, owner: owner, following, at: place)
         }
         return try await unfollowedTally(tally, of: relationship, owner: owner, at: place).number
     }
 
     /// The number of members as it was counted last, or counted now; a context that follows changes keeps it up to date.
     private func followedCount(
-        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, _ following: ChangeFollowing,
+        of relationship: RelationshipRuntime, owner: DatabaseObject, _ following: ChangeFollowing,
         at place: SourcePlace?
     ) async throws -> Int {
         let source = LinkSource(owner, relationship)

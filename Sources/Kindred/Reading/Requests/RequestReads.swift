@@ -32,23 +32,6 @@ struct RequestReads: Sendable {
             let shown = ColumnSet(helper.pairColumns + helper.positions.map(\.column))
             return decidingHelperColumns.union(shown)
         }
-
-        /// The relationships from these rows back to the request's own.
-        ///
-        /// A changed row leads to the objects that it may concern: to those that it belonged to by its old values, and
-        /// those that it belongs to by its new ones. From a helper's row the way back begins at the source of its
-        /// relationship, without the first step.
-        var wayBack: [RelationshipRuntime] { path.reversed().map(\.inverse) }
-    }
-
-    /// A column of the request's own rows with the values of which it must have one.
-    struct Constant: Sendable, Hashable {
-        let column: Int
-        /// The values as they are decoded from rows, nil for NULL; without any, the request finds nothing.
-        let values: [PostgresValue?]
-
-        /// Whether a row with this value in the column may be one of the request's.
-        func allows(_ value: PostgresValue?) -> Bool { values.contains(value) }
     }
 
     /// The places, each behind those that lead to it; the request's own rows are the first.
@@ -56,8 +39,6 @@ struct RequestReads: Sendable {
     /// The tables and views that are read without a relationship of the model to them: any change of them may concern
     /// the request.
     let others: Set<QualifiedName>
-    /// The values that columns of the request's own rows must have; each alone rules rows out.
-    let constants: [Constant]
 
     /// The entities whose rows are read, with those of helper rows.
     var entities: Set<EntityRuntime> {
@@ -91,9 +72,6 @@ struct RequestReads: Sendable {
         builder.show(tree, at: 0)
         places = builder.places
         others = builder.others
-        constants = try (query.condition?.constants() ?? []).compactMap { constant in
-            entity.attributeIndex(of: constant.column).map { Constant(column: $0, values: constant.values) }
-        }
     }
 
     /// Turns the places of a query into ends of the model's relationships, and adds prefetched ones.
@@ -165,14 +143,5 @@ struct RequestReads: Sendable {
                 places[number].decidingHelperColumns.insert(column)
             }
         }
-    }
-}
-
-extension FetchRequest {
-    /// The rows, columns and relationships that `all()` reads, with those of prefetched relationships.
-    ///
-    /// Sends nothing. Throws as `all()` does before it sends anything.
-    var reads: RequestReads {
-        get throws { try RequestReads(of: query, prefetching: prefetched, in: context.core.runtime) }
     }
 }
