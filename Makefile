@@ -65,17 +65,16 @@ bench-counts:
 bench-live:
 	swift run --configuration release --package-path Benchmarks Benchmarks --live $(ARGS)
 
-# The oracle of live requests stands outside of the repository: make live-oracle ORACLE=folder BATCHES=200 ARGS='--seed 7'
+# Compares live requests with what SQL gives after each batch of writes: make live-oracle BATCHES=10000 ARGS='--seed 7'
 # With LIVE_PREPARED=0 in the environment no transaction can be prepared, and readers are woken by NOTIFY.
 live-oracle: live-agent
-	$(ORACLE)/live oracle.py $(LIVE_PROGRAM) --batches $(or $(BATCHES),200) $(ARGS)
+	Tests/LiveOracle/live oracle.py $(LIVE_PROGRAM) --batches $(or $(BATCHES),200) $(ARGS)
 
-# Its figures: make live-figures ORACLE=folder ARGS='--part latency'
+# Its figures: make live-figures ARGS='--part latency'
 live-figures: live-agent
-	$(ORACLE)/live figures.py $(LIVE_PROGRAM) --durable $(ARGS)
+	Tests/LiveOracle/live figures.py $(LIVE_PROGRAM) --durable $(ARGS)
 
 live-agent:
-	@test -n "$(ORACLE)" || { echo "ORACLE= names the oracle's folder" >&2; exit 2; }
 	swift build --configuration release --package-path Benchmarks --product LiveAgent
 
 docs:

@@ -43,12 +43,12 @@ struct Baseline: Codable {
     ///
     /// The same work always sends the same statements. The number of packets of an answer and the timing of threads change
     /// a few allocations of thousands, and somewhat more instructions, because waiting is work too: most where each row takes a
-    /// round trip.
+    /// round trip, whose count differs by 7 % between two machines.
     enum Tolerance {
         static let statements = 0.0
         static let allocations = 0.08
         static let instructions = 0.05
-        static let instructionsOfRoundTrips = 0.1
+        static let instructionsOfRoundTrips = 0.15
         static let bytes = 0.02
     }
 
