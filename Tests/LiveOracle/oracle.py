@@ -473,7 +473,7 @@ class Oracle:
         for l in behind:
             if l.broken: continue
             l.broken = True; w = final.evals[l.q.id]; i = next((i for i, (x, y) in enumerate(zip(w, l.normal(l.rows or []))) if x != y), min(len(w), len(l.rows or [])))
-            self.fail("the list is not the request's result after sync", request=l.q.id + " " + self.say(l.q), sql=l.q.sql, parameters=l.q.params, expected=f"{len(w)} rows; from {i}: {short(w[i:i + 2])}", given="no result at all" if l.rows is None else f"{len(l.rows)} rows; from {i}: {short(l.normal(l.rows)[i:i + 2])}")
+            self.fail("the list is not the request's result after sync", request=l.q.id + " " + self.say(l.q), sql=l.q.sql, parameters=l.q.params, expected=f"{len(w)} rows; from {i}: {short(w[i:i + 2])}", given="no result at all" if l.rows is None else f"{len(l.rows)} rows; from {i}: {short(l.normal(l.rows)[i:i + 2])}", wanted_only=[x for x in w if x not in (l.rows or [])][:5], given_only=[x for x in (l.rows or []) if x not in w][:5])
         if self.serial: await self.intermediate(final)
         for l in self.lives.values(): l.pending = []; l.since = 0
         await self.streams_end(loose, deadline); await self.contexts_end(deadline)

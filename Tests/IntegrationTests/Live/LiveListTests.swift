@@ -33,6 +33,19 @@ private let schema = """
         }
     }
 
+    /// Both are asked in the order of the key, but only one of them is in it.
+    @Test func aListWithoutAnOrderIsNotTheOneInTheOrderOfItsKey() async throws {
+        try await withLive("album") { _, context, other in
+            var plain = try await context.fetch("album").live().makeAsyncIterator()
+            #expect(try await plain.update().integers() == [1, 2])
+            var sorted = try await context.fetch("album").sorted("id").live().makeAsyncIterator()
+            #expect(try await sorted.update().integers() == [1, 2])
+            try await other.query("INSERT INTO album VALUES (0, 'Cape')")
+            #expect(try await plain.update().integers() == [1, 2, 0])
+            #expect(try await sorted.update().integers() == [0, 1, 2])
+        }
+    }
+
     @Test func sectionsComeAndGoWithTheirObjects() async throws {
         try await withLive("photo") { _, context, other in
             let live = try await context.fetch("photo").sorted("taken").live()

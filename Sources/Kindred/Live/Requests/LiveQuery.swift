@@ -31,9 +31,11 @@ struct LiveQuery: Sendable {
         /// Type, offset and length of each parameter.
         private let slots: [[Int]]
         private let prefetched: [[Int]]
+        /// A request without an order is asked in that of its key as well, but its rows keep their places.
+        private let isSorted: Bool
 
         init(
-            _ statement: Statement, prefetching prefetched: PrefetchTree, of entity: EntityRuntime,
+            _ statement: Statement, prefetching prefetched: PrefetchTree, isSorted: Bool, of entity: EntityRuntime,
             in runtime: SchemaRuntime
         ) {
             self.runtime = ObjectIdentifier(runtime)
@@ -42,6 +44,7 @@ struct LiveQuery: Sendable {
             parameters = statement.bindings.bytes
             slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
             self.prefetched = prefetched.slots.sorted { $0.lexicographicallyPrecedes($1) }
+            self.isSorted = isSorted
         }
     }
 
@@ -86,7 +89,7 @@ struct LiveQuery: Sendable {
         isAskedByKeys = isKnown && !isCut && isReadOnce
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         statement = try self.query.statement(in: schema)
-        key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
+        key = Key(statement, prefetching: prefetched, isSorted: isSorted, of: entity, in: core.runtime)
     }
 
     private static func requireFollowable(_ entity: EntityRuntime) throws {
