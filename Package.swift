@@ -111,10 +111,11 @@ let package = Package(
             name: "KindredTrackingScript",
             path: "sql/tracking",
             resources: [
-                .embedInCode("tables.sql"), .embedInCode("shapes.sql"), .embedInCode("triggers.sql"),
-                .embedInCode("enabling.sql"), .embedInCode("ddl.sql"), .embedInCode("reading.sql"),
-                .embedInCode("retention.sql"), .embedInCode("consumers.sql"), .embedInCode("locks.sql"),
-                .embedInCode("status.sql"), .embedInCode("rights.sql"), .embedInCode("uninstall.sql"),
+                .embedInCode("versions.sql"), .embedInCode("tables.sql"), .embedInCode("shapes.sql"),
+                .embedInCode("triggers.sql"), .embedInCode("enabling.sql"), .embedInCode("ddl.sql"),
+                .embedInCode("reading.sql"), .embedInCode("retention.sql"), .embedInCode("consumers.sql"),
+                .embedInCode("locks.sql"), .embedInCode("status.sql"), .embedInCode("rights.sql"),
+                .embedInCode("uninstall.sql"),
             ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
