@@ -146,7 +146,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            exclude: ["Faults/README.md", "Obstacles/README.md", "Security/README.md"]
+            exclude: [
+                "Faults/README.md", "Live/Versions/version-1.sql", "Obstacles/README.md", "Security/README.md",
+            ]
         ),
         .testTarget(
             name: "CommandTests",
