@@ -30,6 +30,8 @@ import Testing
             #expect(reader.refusal == nil)
             #expect(try await other.installedVersion() == .integer(Int64(Tracking.version)))
             #expect(try await other.value("SELECT epoch::text FROM kindred.tracking_state") == epoch)
+            // Programs of the older version go on beside.
+            #expect(try await other.value("SELECT compatible FROM kindred.tracking_state") == .integer(1))
             // Nothing is to be mended, and no gap is said.
             #expect(try await other.tablesWithOldFunctions() == [])
             #expect(try await other.values("SELECT fault FROM kindred.tracking_check()") == [])
