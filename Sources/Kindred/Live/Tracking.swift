@@ -39,15 +39,16 @@ public struct Tracking: Sendable {
 
     /// Installs the helper schema, or upgrades an older version in place; does nothing if it is there already.
     ///
-    /// One transaction. An upgrade keeps tracked tables, records, cursors and consumers, and waits for no writer. The role has to own the schema `kindred`, or be allowed to create it. A superuser gets event
-    /// triggers too, so that new partitions and tables that are made anew are tracked at once.
+    /// One transaction. An upgrade keeps tracked tables, records, cursors and consumers, and waits for no writer. The role
+    /// has to own the schema `kindred`, or be allowed to create it. A superuser gets event triggers too, so that new
+    /// partitions and tables that are made anew are tracked at once.
     ///
     /// - Parameters:
     ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
     ///     privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
-    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing; `.invalidRequest` for a retention of
-    ///   less than a second; `PostgresError`.
+    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing;
+    ///   `.invalidRequest` for a retention of less than a second; `PostgresError`.
     public func install(readers: [String] = [], retention: Duration? = nil) async throws {
         if let retention, retention < .seconds(1) {
             throw KindredError(.invalidRequest, "The retention is a second at least")

@@ -7,8 +7,8 @@ struct InstallCommand: ToolCommand {
         commandName: "install",
         abstract: "Installs change tracking, or upgrades an older version in place.",
         discussion: """
-            One transaction, which may be run again: tracked tables, records and cursors stay. As a superuser it gets event triggers too, so that new partitions are \
-            tracked at once. Afterwards `kindred enable` chooses the tables.
+            One transaction, which may be run again: tracked tables, records and cursors stay. As a superuser it gets event \
+            triggers too, so that new partitions are tracked at once. Afterwards `kindred enable` chooses the tables.
 
             Example: kindred install --reader web --database "$DATABASE_URL"
             """)
