@@ -111,10 +111,11 @@ let package = Package(
             name: "KindredTrackingScript",
             path: "sql/tracking",
             resources: [
-                .embedInCode("tables.sql"), .embedInCode("shapes.sql"), .embedInCode("triggers.sql"),
-                .embedInCode("enabling.sql"), .embedInCode("ddl.sql"), .embedInCode("reading.sql"),
-                .embedInCode("retention.sql"), .embedInCode("consumers.sql"), .embedInCode("locks.sql"),
-                .embedInCode("status.sql"), .embedInCode("rights.sql"), .embedInCode("uninstall.sql"),
+                .embedInCode("versions.sql"), .embedInCode("tables.sql"), .embedInCode("shapes.sql"),
+                .embedInCode("triggers.sql"), .embedInCode("enabling.sql"), .embedInCode("ddl.sql"),
+                .embedInCode("reading.sql"), .embedInCode("retention.sql"), .embedInCode("consumers.sql"),
+                .embedInCode("locks.sql"), .embedInCode("status.sql"), .embedInCode("rights.sql"),
+                .embedInCode("uninstall.sql"),
             ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
@@ -145,7 +146,9 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            exclude: ["Faults/README.md", "Obstacles/README.md", "Security/README.md"]
+            exclude: [
+                "Faults/README.md", "Live/Versions/version-1.sql", "Obstacles/README.md", "Security/README.md",
+            ]
         ),
         .testTarget(
             name: "CommandTests",

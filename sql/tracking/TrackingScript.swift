@@ -3,10 +3,10 @@ package enum TrackingScript {
     /// The files that install the helper schema, in their order.
     package static var install: String {
         [
-            PackageResources.tables_sql, PackageResources.shapes_sql, PackageResources.triggers_sql,
-            PackageResources.enabling_sql, PackageResources.ddl_sql, PackageResources.reading_sql,
-            PackageResources.retention_sql, PackageResources.consumers_sql, PackageResources.locks_sql,
-            PackageResources.status_sql, PackageResources.rights_sql,
+            PackageResources.versions_sql, PackageResources.tables_sql, PackageResources.shapes_sql,
+            PackageResources.triggers_sql, PackageResources.enabling_sql, PackageResources.ddl_sql,
+            PackageResources.reading_sql, PackageResources.retention_sql, PackageResources.consumers_sql,
+            PackageResources.locks_sql, PackageResources.status_sql, PackageResources.rights_sql,
         ].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
     }
 

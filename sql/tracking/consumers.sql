@@ -2,22 +2,17 @@
 
 -- The cursor of a consumer, which is made if there is none, and where it is of.
 CREATE OR REPLACE FUNCTION kindred.tracking_consumer_begin(consumer text, hold interval DEFAULT '7 days')
-RETURNS TABLE (cursor pg_snapshot, epoch uuid, system bigint, database oid, is_new boolean)
+RETURNS TABLE (cursor pg_snapshot, epoch uuid, system bigint, database oid)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     start CONSTANT pg_snapshot := kindred.tracking_begin();
-    made integer;
 BEGIN
     INSERT INTO kindred.tracking_consumer (name, epoch, cursor, system, database, hold)
     SELECT consumer, i.epoch, start, i.system, i.database, tracking_consumer_begin.hold FROM kindred.tracking_identity() AS i
-    ON CONFLICT (name) DO NOTHING;
-    GET DIAGNOSTICS made = ROW_COUNT;
-    IF made = 0 THEN
-        UPDATE kindred.tracking_consumer AS c SET hold = tracking_consumer_begin.hold, acknowledged_at = clock_timestamp() WHERE c.name = consumer;
-    END IF;
+    ON CONFLICT (name) DO UPDATE SET hold = excluded.hold, acknowledged_at = clock_timestamp();
     PERFORM kindred.tracking_attend();
-    RETURN QUERY SELECT c.cursor, c.epoch, c.system, c.database, made = 1 FROM kindred.tracking_consumer AS c WHERE c.name = consumer;
+    RETURN QUERY SELECT c.cursor, c.epoch, c.system, c.database FROM kindred.tracking_consumer AS c WHERE c.name = consumer;
 END $$;
 
 -- Moves a consumer's cursor on, in the consumer's own transaction. False if another has moved it meanwhile.

@@ -20,23 +20,35 @@ END $$;
 DO $$
 DECLARE
     item record;
+    owner CONSTANT oid := (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'kindred.tracking_state'::regclass);
+    owner_name CONSTANT name := pg_get_userbyid(owner);
 BEGIN
-    FOR item IN SELECT p.oid::regprocedure AS name FROM pg_proc AS p
+    FOR item IN SELECT p.oid::regprocedure AS name, p.proowner AS owner FROM pg_proc AS p
         WHERE p.pronamespace = 'kindred'::regnamespace AND p.proname LIKE 'tracking\_%'
     LOOP
         EXECUTE format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', item.name);
         EXECUTE format('COMMENT ON FUNCTION %s IS %L', item.name, 'Change tracking; written by Kindred.');
+        -- What an upgrade by another role has added.
+        IF item.owner <> owner THEN EXECUTE format('ALTER FUNCTION %s OWNER TO %I', item.name, owner_name); END IF;
     END LOOP;
-    FOR item IN SELECT c.oid::regclass AS name, c.relkind FROM pg_class AS c
+    FOR item IN SELECT c.oid::regclass AS name, c.relkind, c.relowner AS owner FROM pg_class AS c
         WHERE c.relnamespace = 'kindred'::regnamespace AND c.relname LIKE 'tracking\_%' AND c.relkind IN ('r', 'S')
     LOOP
         EXECUTE format('COMMENT ON %s %s IS %L', CASE item.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, item.name,
             'Change tracking; written by Kindred.');
+        IF item.owner <> owner THEN EXECUTE format('ALTER TABLE %s OWNER TO %I', item.name, owner_name); END IF;
     END LOOP;
-    -- Functions of an older version are written anew.
-    FOR item IN SELECT s AS text FROM kindred.tracking_table AS t JOIN pg_class AS c ON c.oid = t.relation
-        CROSS JOIN LATERAL kindred.tracking_statements(t.relation) AS s
+    -- The readers of an older version may call what is new.
+    PERFORM kindred.tracking_grant(pg_get_userbyid(r.grantee)) FROM (
+        SELECT DISTINCT a.grantee FROM pg_proc AS p CROSS JOIN LATERAL aclexplode(p.proacl) AS a
+        WHERE p.oid = 'kindred.tracking_identity()'::regprocedure AND a.grantee NOT IN (0, owner)) AS r;
+    -- Trigger functions are written anew where their text has changed; no table is locked.
+    FOR item IN SELECT t.relation, kindred.tracking_function(t.relation) AS text
+        FROM unnest(current_setting('kindred.tracking_fitting')::oid[]) AS t (relation)
+        JOIN pg_proc AS p ON p.oid = to_regprocedure(format('kindred.tracking_note_%s()', t.relation))
+        WHERE position(p.prosrc IN kindred.tracking_function(t.relation)) = 0
     LOOP
         EXECUTE item.text;
+        UPDATE kindred.tracking_table AS t SET digest = kindred.tracking_digest(t.relation) WHERE t.relation = item.relation;
     END LOOP;
 END $$;

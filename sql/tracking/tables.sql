@@ -1,27 +1,4 @@
--- The helper schema of change tracking. It is installed by `kindred install` or `database.tracking.install()`, in one
--- transaction, and may be run again. All names begin with "tracking_": the schema holds the history of migrations, too.
---
--- Statement triggers write the keys of changed rows to an outbox; readers take what became visible since a snapshot.
--- ARCHITECTURE.md, "Change tracking", explains how the parts work together.
-
-SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
-    pg_catalog.set_config('check_function_bodies', 'off', true),
-    pg_catalog.set_config('client_min_messages', 'warning', true),
-    pg_catalog.pg_advisory_xact_lock(7739838812307940436);
-
-CREATE SCHEMA IF NOT EXISTS kindred;
-
-DO $$
-DECLARE
-    installed integer;
-BEGIN
-    IF to_regclass('kindred.tracking_state') IS NULL THEN RETURN; END IF;
-    SELECT version INTO installed FROM kindred.tracking_state;
-    IF installed > 1 THEN
-        RAISE EXCEPTION 'the database has version % of change tracking, and this library installs version 1', installed
-            USING ERRCODE = 'KT001', HINT = 'Use a library that is as new as the one that installed it.';
-    END IF;
-END $$;
+-- Change tracking: tables and sequences.
 
 -- What changes seldom; one row. What triggers have to know at once is kept in sequences, see below.
 CREATE TABLE IF NOT EXISTS kindred.tracking_state (
@@ -111,7 +88,10 @@ BEGIN
                 reason text
             )
             $table$, i);
-        EXECUTE format('CREATE INDEX IF NOT EXISTS tracking_outbox_%1$s_xid ON kindred.tracking_outbox_%1$s (xid)', i);
+        -- The statement would lock out writers even where the index is there.
+        IF to_regclass(format('kindred.tracking_outbox_%s_xid', i)) IS NULL THEN
+            EXECUTE format('CREATE INDEX tracking_outbox_%1$s_xid ON kindred.tracking_outbox_%1$s (xid)', i);
+        END IF;
     END LOOP;
 END $$;
 
@@ -130,8 +110,9 @@ CREATE SEQUENCE IF NOT EXISTS kindred.tracking_sleeper MINVALUE 0 START 0;
 CREATE SEQUENCE IF NOT EXISTS kindred.tracking_flushed;
 
 INSERT INTO kindred.tracking_state (version, compatible, system, database)
-SELECT 1, 1, c.system_identifier, d.oid FROM pg_control_system() AS c, pg_database AS d WHERE d.datname = current_database()
-ON CONFLICT (only_row) DO UPDATE SET version = 1, compatible = 1;
+SELECT current_setting('kindred.tracking_version')::integer, 1, c.system_identifier, d.oid
+FROM pg_control_system() AS c, pg_database AS d WHERE d.datname = current_database()
+ON CONFLICT (only_row) DO UPDATE SET version = excluded.version, compatible = excluded.compatible;
 
 SELECT setval('kindred.tracking_turn', 0) WHERE pg_sequence_last_value('kindred.tracking_turn'::regclass) IS NULL;
 SELECT setval('kindred.tracking_sleeper', 0) WHERE pg_sequence_last_value('kindred.tracking_sleeper'::regclass) IS NULL;

@@ -13,9 +13,6 @@ import Synchronization
 /// Triggers of tracked tables write the keys of changed rows to an outbox in the schema `kindred`. Reading and writing
 /// objects need none of this. See <doc:OperatingLiveChanges>.
 public struct Tracking: Sendable {
-    /// The version of the helper schema that this library installs.
-    public static let version = 1
-
     private let client: PostgresClient
     private let database: Database?
 
@@ -40,17 +37,18 @@ public struct Tracking: Sendable {
 
     // MARK: Installing
 
-    /// Installs the helper schema, or brings an older one up to date; does nothing if it is there already.
+    /// Installs the helper schema, or upgrades an older version in place; does nothing if it is there already.
     ///
-    /// One transaction. The role has to own the schema `kindred`, or be allowed to create it. A superuser gets event
-    /// triggers too, so that new partitions and tables that are made anew are tracked at once.
+    /// One transaction. An upgrade keeps tracked tables, records, cursors and consumers, and waits for no writer. The role
+    /// has to own the schema `kindred`, or be allowed to create it. A superuser gets event triggers too, so that new
+    /// partitions and tables that are made anew are tracked at once.
     ///
     /// - Parameters:
     ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
     ///     privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
-    /// - Throws: `KindredError` `.trackingVersion` if a newer library has installed it, `.invalidRequest` for a retention of
-    ///   less than a second; `PostgresError`.
+    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing;
+    ///   `.invalidRequest` for a retention of less than a second; `PostgresError`.
     public func install(readers: [String] = [], retention: Duration? = nil) async throws {
         if let retention, retention < .seconds(1) {
             throw KindredError(.invalidRequest, "The retention is a second at least")
@@ -148,13 +146,17 @@ public struct Tracking: Sendable {
 
     /// The installed version and the tracked tables that the role may know of; nil if nothing is installed.
     ///
-    /// Three statements. Throws `PostgresError`, also where the role may not read changes.
+    /// Three statements. Older versions have a status, too, and so do newer ones that this library can use.
+    ///
+    /// - Throws: `KindredError` `.accessDenied`, `.trackingVersion`; `PostgresError`.
     public func status() async throws -> TrackingStatus? {
         guard try await isInstalled() else { return nil }
-        let rows = try await client.query(TrackingStatements.status)
-        guard let row = rows.first else { return nil }
-        let tables = try await client.query(TrackingStatements.tables).map { try TrackingStatus.Table($0) }
-        return try TrackingStatus(row, tables: tables)
+        return try await KindredError.tracking(client) {
+            let rows = try await client.query(TrackingStatements.status)
+            guard let row = rows.first else { return nil }
+            let tables = try await client.query(TrackingStatements.tables).map { try TrackingStatus.Table($0) }
+            return try TrackingStatus(row, tables: tables)
+        }
     }
 
     // MARK: Following
@@ -170,7 +172,7 @@ public struct Tracking: Sendable {
     /// One statement. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied`; `PostgresError`.
     @discardableResult
     public func dropConsumer(_ name: String) async throws -> Bool {
-        try await KindredError.tracking {
+        try await KindredError.tracking(client) {
             try await client.query(TrackingStatements.forget(consumer: name)).first?.decode(0, as: Bool.self) ?? false
         }
     }
@@ -194,24 +196,7 @@ public struct Tracking: Sendable {
             throw KindredError(.trackingNotInstalled, Self.notInstalled)
         }
         guard let row = try await client.query(TrackingStatements.version).first else { return }
-        try Self.requireCompatible(
-            version: row.decode(0, as: Int32.self) ?? 0, oldest: row.decode(1, as: Int32.self) ?? 0)
-    }
-
-    /// Throws unless this library can use an installed version, which libraries from an oldest version on can.
-    static func requireCompatible(version installed: Int32, oldest: Int32) throws {
-        if installed < version {
-            throw KindredError(
-                .trackingVersion,
-                "The database has version \(installed) of change tracking, and this library needs \(version): install it again"
-            )
-        }
-        if oldest > version {
-            throw KindredError(
-                .trackingVersion,
-                "The database has version \(installed) of change tracking, which this library is too old for: it knows \(version)"
-            )
-        }
+        try Self.requireCompatible(row, at: 0)
     }
 
     private func tables(named names: [String]) async throws -> [QualifiedName] {

@@ -15,8 +15,10 @@ public struct TrackingStatus: Sendable {
         public let fault: String?
     }
 
-    /// The version of the helper schema.
+    /// The installed version of the helper schema.
     public let version: Int
+    /// Whether this library has a newer version, which it needs to follow changes: ``Tracking/install(readers:retention:)``.
+    public var isUpgradeDue: Bool { version < Tracking.version }
     /// How long a change can be read after its commit, at least.
     public let retention: Duration
     /// The size of the outbox with its indexes.

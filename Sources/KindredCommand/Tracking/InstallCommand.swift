@@ -5,10 +5,10 @@ import Kindred
 struct InstallCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "install",
-        abstract: "Installs change tracking, or brings it up to date.",
+        abstract: "Installs change tracking, or upgrades an older version in place.",
         discussion: """
-            One transaction, which may be run again. As a superuser it gets event triggers too, so that new partitions are \
-            tracked at once. Afterwards `kindred enable` chooses the tables.
+            One transaction, which may be run again: tracked tables, records and cursors stay. As a superuser it gets event \
+            triggers too, so that new partitions are tracked at once. Afterwards `kindred enable` chooses the tables.
 
             Example: kindred install --reader web --database "$DATABASE_URL"
             """)
@@ -32,7 +32,7 @@ struct InstallCommand: ToolCommand {
 
     func run(in terminal: Terminal) async throws {
         if dryRun {
-            terminal.printLines(Tracking.installationScript)
+            terminal.printLines("BEGIN;\n\n\(Tracking.installationScript)\nCOMMIT;\n")
             return
         }
         try await withTracking(connection, in: terminal) { tracking in
@@ -60,7 +60,7 @@ struct UninstallCommand: ToolCommand {
 
     func run(in terminal: Terminal) async throws {
         if dryRun {
-            terminal.printLines(Tracking.uninstallationScript)
+            terminal.printLines("BEGIN;\n\n\(Tracking.uninstallationScript)\nCOMMIT;\n")
             return
         }
         try await withTracking(connection, in: terminal) { tracking in

@@ -8,7 +8,7 @@ struct StatusCommand: ToolCommand {
         abstract: "Shows what change tracking records, and where changes may be missing.",
         discussion: "Example: kindred status --check")
 
-    @Flag(help: "End with 1 if it is not installed, or if changes of a table may be missing.")
+    @Flag(help: "End with 1 if it is not installed, an upgrade is due, or changes of a table may be missing.")
     var check = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -21,6 +21,9 @@ struct StatusCommand: ToolCommand {
                 return
             }
             print(status, in: terminal)
+            if check, status.isUpgradeDue {
+                throw CommandFailure(.failure, "Change tracking has version \(Self.versions(status)).")
+            }
             if check, let table = status.tables.first(where: { $0.fault != nil }), let fault = table.fault {
                 throw CommandFailure(.failure, "\(table.name): \(fault).")
             }
@@ -29,7 +32,7 @@ struct StatusCommand: ToolCommand {
 
     private func print(_ status: TrackingStatus, in terminal: Terminal) {
         var facts = TextTable()
-        facts.add([("version", .faint), ("\(status.version)", nil)])
+        facts.add([("version", .faint), (Self.versions(status), status.isUpgradeDue ? .red : nil)])
         facts.add([("retention", .faint), (Self.text(status.retention), nil)])
         facts.add([
             ("records", .faint),
@@ -48,6 +51,13 @@ struct StatusCommand: ToolCommand {
             ])
         }
         for line in tables.lines(indentation: 0, in: terminal) { terminal.print(line) }
+    }
+
+    /// The installed version, and this library's where it is another.
+    private static func versions(_ status: TrackingStatus) -> String {
+        let library = "\(status.version), and this library has version \(Tracking.version)"
+        if status.isUpgradeDue { return library + ": run `kindred install`" }
+        return status.version == Tracking.version ? "\(status.version)" : library
     }
 
     private static func text(_ duration: Duration) -> String {

@@ -73,17 +73,6 @@ private let schema = """
         }
     }
 
-    @Test func aNewerVersionIsRefused() async throws {
-        try await withTracking("person") { database, other, _ in
-            try await other.query("UPDATE kindred.tracking_state SET version = 2")
-            await expectError(.trackingVersion) { try await database.tracking.install() }
-            // Its installation says whether an older library may use it.
-            try await database.tracking.enable("email")
-            try await other.query("UPDATE kindred.tracking_state SET compatible = 2")
-            await expectError(.trackingVersion) { try await database.tracking.enable("email") }
-        }
-    }
-
     @Test func withoutInstallationTheRemedyIsSaid() async throws {
         try await withDatabase { database, _, _ in
             let error = await expectError(.trackingNotInstalled) { try await database.tracking.enable("person") }

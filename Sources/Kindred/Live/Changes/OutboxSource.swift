@@ -18,8 +18,7 @@ struct OutboxSource: ChangeSource {
 
     func begin() async throws -> ChangeCursor {
         guard let row = try await query(TrackingStatements.begin).first else { throw Self.silent }
-        try Tracking.requireCompatible(
-            version: row.decode(5, as: Int32.self) ?? 0, oldest: row.decode(6, as: Int32.self) ?? 0)
+        try Tracking.requireCompatible(row, at: 5)
         facts.notifies.store(try row.decode(7, as: Bool.self) ?? false, ordering: .relaxed)
         let retention = Duration.seconds(try row.decode(8, as: Double.self) ?? 0)
         facts.retention.withLock { $0 = retention }
@@ -29,6 +28,7 @@ struct OutboxSource: ChangeSource {
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece {
         let rows = try await query(TrackingStatements.read(from: cursor.snapshot, limit: Int32(clamping: limit)))
         guard let first = rows.first else { throw Self.silent }
+        try Tracking.requireCompatible(first, at: 17)
         let next = try ChangeCursor(first, snapshot: 0, stream: 4)
         var piece = ChangePiece(cursor: next)
         piece.isLast = try first.decode(1, as: Bool.self) ?? true
@@ -49,6 +49,7 @@ struct OutboxSource: ChangeSource {
     func keys() async throws -> [UInt32: [String]] {
         var keys: [UInt32: [String]] = [:]
         for row in try await query(TrackingStatements.keys) {
+            try Tracking.requireCompatible(row, at: 2)
             guard let table = try row.oid(at: 0) else { continue }
             keys[table] = try row.decode(1, as: [String].self) ?? []
         }
@@ -83,7 +84,7 @@ struct OutboxSource: ChangeSource {
     }
 
     private func query(_ sql: SQL) async throws -> QueryResult {
-        try await KindredError.tracking { try await client.query(sql) }
+        try await KindredError.tracking(client) { try await client.query(sql) }
     }
 
     private static var silent: PostgresError {
@@ -145,15 +146,6 @@ extension KindredError {
                 "The role may not read changes: give it the right by `kindred install --reader ROLE`",
                 underlying: error)
         default: return nil
-        }
-    }
-
-    /// Runs `body`, and translates errors of the helper schema's functions.
-    static func tracking<T>(_ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch let error as PostgresError {
-            throw KindredError(tracking: error) ?? error
         }
     }
 

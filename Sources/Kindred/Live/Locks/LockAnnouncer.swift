@@ -38,7 +38,7 @@ final class LockAnnouncer: Sendable {
         else { return }
         let sql = LockStatements.announce(
             id, of: entity.entity, transaction: transaction, process: process, text)
-        let isNew = try await Self.translated(entity.name) {
+        let isNew = try await Self.translated(entity.name, connected) {
             try await self.send(sql).first?.decode(0, as: Bool.self) ?? false
         }
         // What was announced before a savepoint stays announced after its rollback.
@@ -51,7 +51,7 @@ final class LockAnnouncer: Sendable {
 
     /// The announced locks of an entity's objects.
     static func held(_ entity: EntityRuntime, in core: ContextCore) async throws -> [AnnouncedLock] {
-        let rows = try await translated(entity.name) {
+        let rows = try await translated(entity.name, { core.client }) {
             try await core.client.query(LockStatements.announced(entity.entity))
         }
         return try rows.compactMap { row in
@@ -97,16 +97,18 @@ final class LockAnnouncer: Sendable {
         }
     }
 
-    /// Says where the helper schema is missing, or the role may not know of a table's rows.
+    /// Says where the helper schema is missing or another version, or the role may not know of a table's rows.
     private static func translated<T: Sendable>(
-        _ entity: QualifiedName, _ body: () async throws -> T
+        _ entity: QualifiedName, _ client: () async throws -> PostgresClient, body: () async throws -> T
     ) async throws -> T {
         do {
             return try await body()
         } catch let error as PostgresError {
             switch error.sqlState {
             case .undefinedFunction?, .invalidSchemaName?:
-                throw KindredError(.trackingNotInstalled, Tracking.notInstalled, underlying: error)
+                let missing = KindredError(.trackingNotInstalled, Tracking.notInstalled, underlying: error)
+                guard let client = try? await client() else { throw missing }
+                throw await Tracking.explained(missing, client)
             default: throw KindredError(rejectedStatement: error, entity: entity) ?? error
             }
         }

@@ -49,7 +49,9 @@ struct ReaderLoop {
                 await lookAfter()
                 try await rest(hasChanges)
             } catch {
-                guard await recover(from: error) else { return reader.failAll(error) }
+                guard await recover(from: error) else {
+                    return reader.failAll(await Tracking.explained(error, database.client))
+                }
             }
         }
     }

@@ -24,7 +24,7 @@ struct LiveTables: Sendable {
             if let oid = schema[name]?.oid { starts[Int64(oid)] = name }
         }
         let statement = try LiveStatements.tables(read: starts.keys.sorted())
-        let rows = try await KindredError.tracking { try await client.execute(statement) }
+        let rows = try await KindredError.tracking(client) { try await client.execute(statement) }
         relations = try rows.compactMap { row in
             guard let start = try row.decode(0, as: Int64.self).flatMap({ starts[$0] }),
                 let isOwn = try row.decode(1, as: Bool.self), let kind = try row.decode(2, as: String.self),

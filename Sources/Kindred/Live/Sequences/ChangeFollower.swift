@@ -33,7 +33,7 @@ struct ChangeFollower {
             try await database.client.query(
                 TrackingStatements.begin(consumer: consumer, hold: hold / .seconds(1)))
         }
-        guard let row = try await KindredError.tracking({ try await begin.value }).first else {
+        guard let row = try await KindredError.tracking(database.client, { try await begin.value }).first else {
             throw PostgresError(.protocolViolation, "The server gave no cursor")
         }
         let cursor = try ChangeCursor(row, snapshot: 0, stream: 1)
@@ -92,7 +92,7 @@ struct ChangeFollower {
 
     /// Throws unless changes of all these tables are recorded; the error names all that are not.
     func requireEnabled(_ entities: [EntityRuntime]) async throws {
-        let tables = try await KindredError.tracking { try await reader.source.keys() }
+        let tables = try await reader.source.keys()
         let missing = entities.filter { tables[$0.entity.oid] == nil }.map(\.name)
         guard missing.isEmpty else { throw KindredError(untracked: missing) }
     }

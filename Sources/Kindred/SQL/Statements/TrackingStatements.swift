@@ -8,8 +8,8 @@ enum TrackingStatements {
             WHERE n.nspname = 'kindred' AND c.relname = 'tracking_state')
         """
 
-    /// The installed version, and the oldest version of the library that can use it.
-    static let version: SQL = "SELECT s.version, s.compatible FROM kindred.tracking_state AS s"
+    /// The installed version, and the oldest version of the library that can use it; for each version, and each reader.
+    static let version: SQL = "SELECT i.version, i.compatible FROM kindred.tracking_identity() AS i"
 
     /// Tables in use are not waited for: writers would wait behind.
     static let lockTimeout: SQL = "SELECT pg_catalog.set_config('lock_timeout', '5s', true)"
@@ -42,7 +42,7 @@ enum TrackingStatements {
         SELECT r.snapshot::pg_catalog.text, r.is_last, r.unsafe, r.reason, i.epoch::pg_catalog.text, i.system, i.timeline,
             i.database::pg_catalog.int8, r.xid::pg_catalog.text::pg_catalog.int8, r.relation::pg_catalog.int8,
             r.op::pg_catalog.text, r.depth, r.keys, r.new_keys, r.columns, r.key,
-            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - r.at)
+            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - r.at), i.version, i.compatible
         FROM kindred.tracking_read(\(cursor)::pg_catalog.text::pg_catalog.pg_snapshot, \(limit)::pg_catalog.int4) AS r
         LEFT JOIN kindred.tracking_identity() AS i ON r.snapshot IS NOT NULL
         """
@@ -64,9 +64,10 @@ enum TrackingStatements {
 
     static let hasEventTriggers: SQL = "SELECT s.has_event_triggers FROM kindred.tracking_status() AS s"
 
-    /// The columns of keys in records.
+    /// The columns of keys in records, with the installed version; one row without a table if none is tracked.
     static let keys: SQL = """
-        SELECT t.root::pg_catalog.int8, t.key FROM kindred.tracking_tables() AS t WHERE t.relation = t.root
+        SELECT t.root::pg_catalog.int8, t.key, i.version, i.compatible FROM kindred.tracking_identity() AS i
+        LEFT JOIN kindred.tracking_tables() AS t ON t.relation = t.root
         """
 
     /// Which tables hide rows or keys from the role.
