@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import Logging
 import Testing
 
 /// `Database.connect(…, tracking: TrackingOptions(wakeUp: .notify(uri: …)))`.

@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import Logging
 import Testing
 
 /// Databases that are made with options of their own for the listener of changes.
