@@ -217,7 +217,12 @@ struct ReaderLoop {
             if error.code == .poolTimeout { reader.failCatchUps(error) }
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
-        await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
+        let keptFailing = pace.keepsFailing
+        let pause = pace.afterFailure()
+        if pace.keepsFailing, !keptFailing {
+            database.mistakes.warn("Changes cannot be read for some seconds now; it is tried again and again: \(error)")
+        }
+        await reader.signal.wait(pause, hearsNotifications: false)
         return true
     }
 
