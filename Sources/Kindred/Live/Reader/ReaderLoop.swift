@@ -220,7 +220,7 @@ struct ReaderLoop {
         let keptFailing = pace.keepsFailing
         let pause = pace.afterFailure()
         if pace.keepsFailing, !keptFailing {
-            database.mistakes.warn("Changes cannot be read for some seconds now; it is tried again and again: \(error)")
+            database.mistakes.warn("Changes could not be read for some time; it is tried again and again: \(error)")
         }
         await reader.signal.wait(pause, hearsNotifications: false)
         return true
