@@ -81,6 +81,16 @@ import Testing
         _ = (database, orders)
     }
 
+    /// Compiled only: there is no such pooler.
+    private func listenerAddress() async throws {
+        // block: listener-address
+        let database = try await Database.connect(
+            "postgres://app@pooler.example.org:6432/shop?statementCacheCapacity=0",
+            tracking: TrackingOptions(wakeUp: .notify(uri: "postgres://app@db.example.org/shop")))
+        // end
+        _ = database
+    }
+
     private struct Vault {
         func databasePassword() async throws -> String { "" }
     }
@@ -110,6 +120,37 @@ import Testing
             }
             // end
             #expect(try await database.tracking.status()?.tables.map(\.name.name) == ["email", "person"])
+
+            // block: tracking-metrics
+            let metrics = database.tracking.metrics
+            print(metrics.backlog, metrics.oldestRecord, metrics.isListening, metrics.retries, metrics.gaps)
+            // end
+            #expect(metrics == TrackingMetrics())
+        }
+    }
+
+    /// What operators ask the server when the outbox grows, and what a tracked table costs.
+    @Test(.shop) func askingTheServerAboutLiveChanges() async throws {
+        try await withShop { database, context, _ in
+            try await database.tracking.install()
+            try await database.tracking.enable("person")
+            let batches = try await context.changes(of: ["person"], consumer: "search-index")
+            let silent = try await database.query(
+                """
+                SELECT name, clock_timestamp() - acknowledged_at AS silent, hold FROM kindred.tracking_consumer ORDER BY acknowledged_at
+                """)
+            #expect(try silent.map { try $0.decode("name", as: String.self) } == ["search-index"])
+            try await database.query(
+                """
+                SELECT pid, application_name, clock_timestamp() - xact_start AS open, query FROM pg_stat_activity
+                WHERE xact_start < clock_timestamp() - interval '10 minutes' ORDER BY xact_start
+                """)
+            let plan = try await database.query(
+                "EXPLAIN (ANALYZE, COSTS OFF) UPDATE person SET firstname = 'Jo' WHERE id = 1")
+            let lines = try plan.map { try $0.decode(0, as: String.self) ?? "" }
+            #expect(lines.contains { $0.contains("kindred_tracking_update") })
+            #expect(try await database.tracking.dropConsumer("search-index"))
+            withExtendedLifetime(batches) {}
         }
     }
 

@@ -27,7 +27,8 @@ private enum Systems {
         #expect(Systems.areReady)
         var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
         configuration.pool.acquireTimeout = .seconds(60)
-        let database = try await Database.connect(configuration)
+        // Woken by no notification, so that figures are exact.
+        let database = try await Database.connect(configuration, tracking: TrackingOptions(wakeUp: .poll))
         do {
             try await body(database, configuration.database ?? "")
         } catch {
@@ -145,6 +146,8 @@ private enum Systems {
             try await database.tracking.install()
             try await database.tracking.enable("book")
             let changes = try await database.makeContext().changes(of: "book")
+            var updates = try await database.makeContext().fetch("book").live().makeAsyncIterator()
+            _ = try await updates.next()
             try await database.query("TRUNCATE book")
             try await database.tracking.catchUp()
             // A step is reported with a statement after it.
@@ -153,11 +156,21 @@ private enum Systems {
             let here = ("db.namespace", name)
             let meters = Systems.metrics.meters.filter { $0.dimensions.contains { $0 == here } }
             let counters = Systems.metrics.counters.filter { $0.dimensions.contains { $0 == here } }
-            #expect(meters.first { $0.label == "kindred.tracking.subscribers" }?.values.last == 1)
-            #expect(counters.contains { $0.label == "kindred.tracking.readings" && $0.totalValue > 0 })
+            func gauge(_ name: String) -> [Double]? { meters.first { $0.label == "kindred.tracking.\(name)" }?.values }
+            func total(_ name: String) -> Int64? {
+                counters.first { $0.label == "kindred.tracking.\(name)" }?.totalValue
+            }
+            #expect(gauge("subscribers")?.last == 2 && gauge("live_requests")?.last == 1)
+            #expect(gauge("backlog")?.max() == 1 && (gauge("oldest_record")?.max() ?? 0) > 0)
+            #expect(gauge("listening")?.allSatisfy { $0 == 0 } == true)
+            // The first answer, and the one after TRUNCATE.
+            #expect(total("records") == 1 && total("statements") == 2)
+            #expect((total("readings") ?? 0) >= 2 && total("wake_ups") == 0 && total("retries") == 0)
+            #expect((total("reader_statements") ?? 0) >= (total("readings") ?? .max))
             let gaps = counters.first { $0.label == "kindred.tracking.gaps" }
             #expect(gaps?.dimensions.contains { $0 == ("kindred.tracking.reason", "bulk") } == true)
-            withExtendedLifetime(changes) {}
+            #expect(gaps?.totalValue == 1)
+            withExtendedLifetime((changes, updates)) {}
         }
     }
 }

@@ -21,6 +21,8 @@ final class ListenerTask {
     private var waiters: [CheckedContinuation<Void, any Error>] = []
     private var generation = 0
     private var failures = 0
+    /// Whether the log has the present failure.
+    private var hasWarned = false
     private var hadConnection = false
     private var ticker: Task<Void, Never>?
 
@@ -55,13 +57,17 @@ final class ListenerTask {
         do {
             if connection == nil { try await connect() }
             try await tellServer()
-            failures = 0
+            (failures, hasWarned) = (0, false)
             for waiter in waiters { waiter.resume() }
             waiters = []
             tick(after: Self.interval)
         } catch {
             failures += 1
-            listener.logger?.warning("the listener has no connection", metadata: ["error": "\(error)"])
+            // A caller that gets the error reports it.
+            if waiters.isEmpty, !hasWarned {
+                hasWarned = true
+                listener.logger?.warning("the listener has no connection", metadata: ["error": "\(error)"])
+            }
             // New subscribers get the error; earlier ones wait for the next attempt.
             for waiter in waiters { waiter.resume(throwing: error) }
             waiters = []
@@ -87,6 +93,7 @@ final class ListenerTask {
         }
         self.gate = gate
         self.probe = probe
+        try await listener.check? { try await self.answer(to: $0) }
     }
 
     /// Sends LISTEN and UNLISTEN for the channels wanted.
@@ -116,7 +123,17 @@ final class ListenerTask {
 
     @discardableResult
     private func run(_ texts: [String]) async throws -> [QueryResult] {
-        let statements = texts.map { Statement(text: StatementText(oneTime: $0, effect: .lasting)) }
+        try await run(texts.map { Statement(text: StatementText(oneTime: $0, effect: .lasting)) })
+    }
+
+    private func answer(to sql: SQL) async throws -> QueryResult {
+        guard let answer = try await run([sql.statement(isProgrammed: false)]).first else {
+            throw PostgresError(.connectionLost, "The connection has ended")
+        }
+        return answer
+    }
+
+    private func run(_ statements: [Statement]) async throws -> [QueryResult] {
         do {
             return try await connection?.run(
                 statements, traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true) ?? []

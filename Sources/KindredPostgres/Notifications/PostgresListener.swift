@@ -17,6 +17,9 @@ public final class PostgresListener: Sendable {
         case tick
     }
 
+    /// Checks a new connection by the server's answers over it; an error refuses the connection.
+    package typealias Check = @Sendable (_ ask: (SQL) async throws -> QueryResult) async throws -> Void
+
     private struct State {
         var queues: [ChannelName: [NotificationQueue]] = [:]
         var signals: AsyncStream<Signal>.Continuation?
@@ -31,15 +34,22 @@ public final class PostgresListener: Sendable {
     let configuration: PostgresConfiguration
     let logger: Logger?
     let startupRequirements = Connector.StartupRequirements()
+    let check: Check?
     private let state = RankedMutex(State(), .leaf)
 
     /// Makes a listener, which connects with its first subscriber.
     ///
     /// Throws `PostgresError` `.invalidConfiguration`.
-    public init(_ configuration: PostgresConfiguration, logger: Logger? = nil) throws {
+    public convenience init(_ configuration: PostgresConfiguration, logger: Logger? = nil) throws {
+        try self.init(configuration, logger: logger, check: nil)
+    }
+
+    /// Makes a listener that checks each new connection before it listens.
+    package init(_ configuration: PostgresConfiguration, logger: Logger?, check: Check?) throws {
         try configuration.validate()
         self.configuration = configuration
         self.logger = logger
+        self.check = check
     }
 
     /// Listens to a channel, and returns once the server has confirmed; later losses are reported.

@@ -31,6 +31,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     let tracked: TrackedID?
     private let state = RankedMutex(TransactionState(), .transactionScope)
     private let isWriting = Atomic(false)
+    private let sent = Atomic(0)
 
     /// The task's own transaction on a client.
     static func current(of client: any TransactionClient) -> PostgresTransaction? {
@@ -78,6 +79,9 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     /// SQL of the program's own may, because a function that it calls may write.
     package var mayHaveWritten: Bool { isWriting.load(ordering: .acquiring) }
 
+    /// The number of statements that were sent in this scope, without transaction control and savepoints inside.
+    package var statementCount: Int { sent.load(ordering: .relaxed) }
+
     /// Notes that a statement that may write rows is about to be sent.
     private func noteWriting() {
         var scope: PostgresTransaction? = self
@@ -102,6 +106,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         var traits = traits
         traits.mayRepeat = false
         traits.isInTransaction = true
+        if !traits.isDescription { sent.wrappingAdd(statements.count, ordering: .relaxed) }
         let question = tracked?.question(after: statements, traits) ?? []
         do {
             var results = try await connection.run(

@@ -12,6 +12,7 @@ extension Database {
     ///   - classes: the typed classes of entities, as `kindred generate` writes them; objects of other entities are
     ///     untyped.
     ///   - overrides: annotations in code: names, keys, delete rules.
+    ///   - tracking: how changes of other processes are noticed, where a program follows them.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
     ///   - fileID: the file of the call, for errors and observers.
@@ -23,6 +24,7 @@ extension Database {
         _ uri: String? = nil,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
+        tracking: TrackingOptions = TrackingOptions(),
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -30,7 +32,8 @@ extension Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
         return try await connect(
-            configuration, classes: classes, overrides: overrides, logger: logger, fileID: fileID, line: line)
+            configuration, classes: classes, overrides: overrides, tracking: tracking, logger: logger, fileID: fileID,
+            line: line)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
@@ -38,17 +41,21 @@ extension Database {
         _ configuration: PostgresConfiguration,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
+        tracking: TrackingOptions = TrackingOptions(),
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
     ) async throws -> Database {
+        try tracking.wakeUp.validate()
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
             let schema = try await client.called(at: fileID, line) {
                 try await SchemaReader.read(from: client, overrides: overrides)
             }
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
-            return Database(client: client, runtime: runtime, overrides: overrides, logger: logger)
+            return Database(
+                client: client, runtime: runtime, overrides: overrides,
+                listening: try ChangeListening(tracking, for: client, logger), logger: logger)
         } catch {
             await client.close()
             throw error
@@ -120,6 +127,7 @@ extension Database {
     /// connection.
     public func close(timeout: Duration = .seconds(5)) async {
         if let announcer = lockAnnouncer.withLock({ $0 as? LockAnnouncer }) { await announcer.close() }
+        listening.close()
         await client.close(timeout: timeout)
     }
 }

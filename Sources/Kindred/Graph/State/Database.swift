@@ -23,11 +23,17 @@ public final class Database: Sendable {
     /// Brings changes to contexts while some follow them.
     let contextFollowerReference = RankedMutex(WeakReference(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
+    /// Where notifications of changes are listened to.
+    let listening: ChangeListening
     /// Tells other processes of row locks; made at the first announcement.
     let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
 
-    init(client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], logger: Logger?) {
+    init(
+        client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride],
+        listening: ChangeListening = .byClient, logger: Logger?
+    ) {
         mistakes = MistakeLog(logger)
+        self.listening = listening
         self.client = client
         self.overrides = overrides
         model = RankedMutex(SharedModel(runtime), .leaf)

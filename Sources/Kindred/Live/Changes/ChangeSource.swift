@@ -17,7 +17,7 @@ protocol ChangeSource: Sendable {
     /// Returns once everything is on disk that was visible before.
     func flush() async throws
 
-    /// Whether the server can notify of changes; known after `begin`.
+    /// Whether the server can notify of changes, and the process wants that; known after `begin`.
     var notifies: Bool { get }
 
     /// Says that a notification is wanted for the next change.

@@ -9,11 +9,11 @@ struct OutboxSource: ChangeSource {
         let retention = RankedMutex(Duration.seconds(3_600), .leaf)
     }
 
-    private let client: PostgresClient
+    private let database: Database
     private let facts = Facts()
 
-    init(_ client: PostgresClient) {
-        self.client = client
+    init(_ database: Database) {
+        self.database = database
     }
 
     func begin() async throws -> ChangeCursor {
@@ -58,7 +58,7 @@ struct OutboxSource: ChangeSource {
 
     func flush() async throws { _ = try await query(TrackingStatements.flush) }
 
-    var notifies: Bool { facts.notifies.load(ordering: .relaxed) }
+    var notifies: Bool { facts.notifies.load(ordering: .relaxed) && database.listening.isWanted }
 
     func sleep(for duration: Duration) async throws -> Int64 {
         let milliseconds = Int32(clamping: Int64(duration / .milliseconds(1)))
@@ -69,7 +69,7 @@ struct OutboxSource: ChangeSource {
 
     func wake(_ token: Int64) async throws { _ = try await query(TrackingStatements.wake(token)) }
 
-    func notifications() async throws -> Notifications { try await client.listen(to: "kindred_tracking") }
+    func notifications() async throws -> Notifications { try await database.notifications(on: "kindred_tracking") }
 
     func attend() async throws {
         _ = try await query(TrackingStatements.attend)
@@ -84,7 +84,8 @@ struct OutboxSource: ChangeSource {
     }
 
     private func query(_ sql: SQL) async throws -> QueryResult {
-        try await KindredError.tracking(client) { try await client.query(sql) }
+        database.trackingMetrics.withLock { $0.readerStatements += 1 }
+        return try await KindredError.tracking(database.client) { try await database.client.query(sql) }
     }
 
     private static var silent: PostgresError {

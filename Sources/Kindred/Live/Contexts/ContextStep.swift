@@ -38,7 +38,6 @@ struct ContextStep {
                     if let key = try ObjectKey(row, entity.key) { rows[entity, default: [:]][key] = row }
                 }
             }
-            count(batch.count)
         }
         return rows
     }
@@ -54,7 +53,6 @@ struct ContextStep {
         var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
         for (relationship, keys) in owners.sorted(by: { $0.key < $1.key }) {
             answers[relationship] = try await Loader(core).answer(relationship, keys)
-            count(1)
         }
         return answers
     }
@@ -71,12 +69,7 @@ struct ContextStep {
         for (relationship, keys) in owners.sorted(by: { $0.key < $1.key }) {
             let numbers = try await MemberCounter(core).counts(.count, of: relationship, keys)
             counts[relationship] = Dictionary(zip(keys.keys, numbers), uniquingKeysWith: { first, _ in first })
-            count(1)
         }
         return counts
-    }
-
-    private func count(_ statements: Int) {
-        core.database.trackingMetrics.withLock { $0.statements += statements }
     }
 }

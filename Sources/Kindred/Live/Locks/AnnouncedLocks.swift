@@ -27,7 +27,7 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
 
         init(core: ContextCore, entity: EntityRuntime) {
             (self.core, self.entity) = (core, entity)
-            watch = LockWatch(core.client)
+            watch = LockWatch(core.database)
         }
 
         /// The next change; one short statement each time that a lock is announced or released, and each second while one
@@ -59,9 +59,13 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
 private final class LockWatch: Sendable {
     private let listener: ReaderListener
     private let signal = ReaderSignal()
+    private let isWanted: Bool
 
-    init(_ client: PostgresClient) {
-        listener = ReaderListener(signal) { try await client.listen(to: "kindred_tracking_locks") }
+    init(_ database: Database) {
+        isWanted = database.listening.isWanted
+        listener = ReaderListener(signal, warn: { database.warnOfPolling($0) }) {
+            try await database.notifications(on: "kindred_tracking_locks")
+        }
     }
 
     deinit { listener.end() }
@@ -70,7 +74,7 @@ private final class LockWatch: Sendable {
 
     /// Waits until something is heard, or some time.
     func wait(_ duration: Duration) async {
-        listener.start()
+        if isWanted { listener.start() }
         _ = await signal.wait(duration, hearsNotifications: true)
     }
 }

@@ -204,7 +204,7 @@ extension Database {
     var changeReader: ChangeReader {
         if let known = changeReaderReference.withLock({ $0.object as? ChangeReader }) { return known }
         // Made outside of the lock; another task's may be the one that stays.
-        let made = ChangeReader(self, source: OutboxSource(client))
+        let made = ChangeReader(self, source: OutboxSource(self))
         return changeReaderReference.withLock { $0.first(or: made) }
     }
 }

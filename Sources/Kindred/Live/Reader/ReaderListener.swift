@@ -4,12 +4,25 @@ import Synchronization
 /// Hears notifications, where they arrive, and signals them.
 final class ReaderListener: Sendable {
     private let notifications: @Sendable () async throws -> Notifications
+    private let warn: @Sendable (any Error) -> Void
+    private let pause: Duration
     private let signal: ReaderSignal
     private let listens = Atomic(false)
     private let task = RankedMutex<Task<Void, Never>?>(nil, .leaf)
 
-    init(_ signal: ReaderSignal, _ notifications: @escaping @Sendable () async throws -> Notifications) {
+    /// - Parameters:
+    ///   - signal: is told of notifications.
+    ///   - pause: the time between attempts to listen.
+    ///   - warn: is called when listening fails, once until it succeeds.
+    ///   - notifications: begins to listen.
+    init(
+        _ signal: ReaderSignal, retryingAfter pause: Duration = .seconds(60),
+        warn: @escaping @Sendable (any Error) -> Void,
+        _ notifications: @escaping @Sendable () async throws -> Notifications
+    ) {
         self.notifications = notifications
+        self.warn = warn
+        self.pause = pause
         self.signal = signal
     }
 
@@ -29,17 +42,28 @@ final class ReaderListener: Sendable {
     }
 
     private func run() async {
+        var hasWarned = false
         while !Task.isCancelled {
-            if let notifications = try? await notifications() {
+            do {
+                let notifications = try await notifications()
+                hasWarned = false
                 listens.store(true, ordering: .relaxed)
                 // What happened before is found by looking once more.
-                signal.notify()
-                // A lost connection is reopened, and reported, since notifications may be missing.
-                for await _ in notifications { signal.notify() }
+                signal.ask()
+                for await event in notifications {
+                    switch event {
+                    case .notification: signal.notify()
+                    // A lost connection was reopened: notifications may be missing.
+                    case .missed: signal.ask()
+                    }
+                }
                 listens.store(false, ordering: .relaxed)
+            } catch {
+                if !hasWarned, !Task.isCancelled { warn(error) }
+                hasWarned = true
             }
             // Polling goes on meanwhile.
-            try? await Task.sleep(for: .seconds(60))
+            try? await Task.sleep(for: pause)
         }
     }
 }

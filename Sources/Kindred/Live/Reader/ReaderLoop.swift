@@ -29,7 +29,7 @@ struct ReaderLoop {
         await loop.run()
         loop.listener.end()
         await loop.wake()
-        reader.database.trackingMetrics.withLock { $0.subscribers = 0 }
+        reader.database.trackingMetrics.withLock { ($0.subscribers, $0.isListening) = (0, false) }
     }
 
     private init(_ reader: ChangeReader) {
@@ -38,7 +38,9 @@ struct ReaderLoop {
         source = reader.source
         told = reader.database.schema
         attendance = .now + reader.source.attendance
-        listener = ReaderListener(reader.signal) { [source = reader.source] in try await source.notifications() }
+        listener = ReaderListener(reader.signal, warn: { [database] in database.warnOfPolling($0) }) { [source] in
+            try await source.notifications()
+        }
     }
 
     private mutating func run() async {
@@ -72,7 +74,14 @@ struct ReaderLoop {
         var failed: ChangeReader.Entry?
         let step: Step
         do {
-            step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
+            step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
+                [read = database.trackingMetrics.withLock { $0.readerStatements }] transaction in
+                // Sent is sent, also where the step fails.
+                defer {
+                    database.trackingMetrics.withLock { metrics in
+                        metrics.statements += max(0, transaction.statementCount - (metrics.readerStatements - read))
+                    }
+                }
                 var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
@@ -124,6 +133,7 @@ struct ReaderLoop {
         let reading = step.reading
         database.trackingMetrics.withLock { metrics in
             metrics.subscribers = round.entries.count
+            metrics.isListening = listener.isListening
             metrics.readings += 1
             metrics.records += reading.records
             (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
@@ -209,7 +219,12 @@ struct ReaderLoop {
             if error.code == .poolTimeout { reader.failCatchUps(error) }
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
-        await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
+        let keptFailing = pace.keepsFailing
+        let pause = pace.afterFailure()
+        if pace.keepsFailing, !keptFailing {
+            database.mistakes.warn("Changes could not be read for some time; it is tried again and again: \(error)")
+        }
+        await reader.signal.wait(pause, hearsNotifications: false)
         return true
     }
 

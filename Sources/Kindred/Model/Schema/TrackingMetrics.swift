@@ -1,24 +1,35 @@
 /// Counters and gauges of what follows a database's changes in this process.
+///
+/// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for what. BEGIN and COMMIT are not
+/// counted as statements.
 public struct TrackingMetrics: Sendable, Hashable {
     /// Subscribers of the reader: each sequence, all live requests together, all contexts together.
     public var subscribers = 0
+    /// Live requests that are evaluated; equal ones are one.
+    public var liveRequests = 0
+    /// Whether the server notifies the reader; otherwise it polls.
+    ///
+    /// A lost listening connection that is being reopened counts as one.
+    public var isListening = false
+    /// Records that were unread before the last reading, which read them.
+    public var backlog = 0
+    /// The age that the oldest record had at the last reading; zero if there was none.
+    public var oldestRecord: Duration = .zero
     /// Readings of the outbox.
     public var readings = 0
-    /// Records that were read.
+    /// Records that were read: one for each statement that changed rows of a table.
     public var records = 0
-    /// Records of the last reading.
-    public var backlog = 0
-    /// The age of the oldest record of the last reading, when it was read.
-    public var oldestRecord: Duration = .zero
+    /// Statements that live requests and contexts asked: for first answers, and because of changes.
+    ///
+    /// Divided by ``records``, the statements for each change.
+    public var statements = 0
+    /// Statements of the reader itself: readings, and what it says of itself between them.
+    public var readerStatements = 0
     /// Notifications that woke the reader.
     public var wakeUps = 0
     /// Steps that were run again, because the connection was lost or the server was not to be had.
     public var retries = 0
-    /// Live requests that are evaluated; equal ones are one.
-    public var liveRequests = 0
-    /// Statements that contexts asked because of changes, besides the readings.
-    public var statements = 0
-    /// How often changes were told without naming rows, by reason.
+    /// How often changes of a table were told without naming rows, by reason; once for each reading and reason.
     public var gaps: [String: Int] = [:]
 
     /// Nothing has been counted.
