@@ -6,16 +6,12 @@ import KindredPostgres
 /// before, and later ones.
 struct CommittedChanges: Sendable {
     let entity: EntityRuntime
-    /// Rows that were inserted, and whose foreign keys and position have not changed since.
-    var inserted: [Row] = []
     /// Rows that have changed, but not in foreign keys or in the position.
     var updated: [Row] = []
-    /// Rows whose foreign keys or position have changed, or may have.
+    /// Rows that were inserted, or whose foreign keys or position have changed, or may have.
     var moved: [Row] = []
     /// The keys of rows that are gone.
     var deleted: [ObjectKey] = []
-    /// Whether more rows have changed, unknown which.
-    var isIncomplete = false
 }
 
 extension ContextCore {
@@ -25,8 +21,7 @@ extension ContextCore {
     /// deleted rows are deleted for good, without their staged values. Loaded sets and to-one ends follow at their next
     /// use, where the rows tell what became of them; counts are asked for again where a row came or may have gone, and
     /// so are many-to-many sets that a row joins which is not in memory. Rows that the context knows, such as those that
-    /// it has written itself, change nothing that it shows. Where it is unknown which rows have changed, everything
-    /// loaded of the entity is stale.
+    /// it has written itself, change nothing that it shows.
     ///
     /// Answers that are still on their way lose to these changes. To be called outside of transactions, when
     /// all changes of a snapshot have been read.
@@ -40,17 +35,14 @@ extension ContextCore {
         for key in changes.deleted where try !acceptCommitted(deletionOf: key, of: entity, askedAt: askedAt) {
             doubtful.insert(key)
         }
-        let kinds: [(rows: [Row], kind: CommittedRow.Kind)] = [
-            (changes.inserted, .inserted), (changes.updated, .updated), (changes.moved, .moved),
-        ]
-        for (rows, kind) in kinds {
+        for (rows, mayHaveMoved) in [(changes.updated, false), (changes.moved, true)] {
             for row in rows {
                 guard let key = try ObjectKey(row, entity.key) else { continue }
-                let change = CommittedRow(entity: entity, key: key, row: row, kind: kind, askedAt: askedAt)
+                let change = CommittedRow(
+                    entity: entity, key: key, row: row, mayHaveMoved: mayHaveMoved, askedAt: askedAt)
                 if try !acceptCommitted(change) { doubtful.insert(key) }
             }
         }
-        if changes.isIncomplete { noteUnknownRows(of: entity) }
         noteWrittenThrough(entity)
         noteViewsOutdated()
         return doubtful
@@ -66,14 +58,12 @@ extension ContextCore {
             guard !isWritten(key, of: entity), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
             else { return false }
         }
-        if change.kind == .updated { return true }
+        if !change.mayHaveMoved { return true }
         // Also of a known row: that it was read tells nothing to sets which were loaded before.
         note { map, time in map.notes.noteMoved(entity, key, at: time) }
-        if change.kind == .moved {
-            noteLeft(entity)
-            // It may have left a pair.
-            if !entity.namesPairs { for relationship in entity.helperEnds { noteAllStale(relationship) } }
-        }
+        noteLeft(entity)
+        // It may have left a pair.
+        if !entity.namesPairs { for relationship in entity.helperEnds { noteAllStale(relationship) } }
         noteRow(row, of: entity, key, isByOthers: true)
         return true
     }
@@ -124,17 +114,6 @@ extension ContextCore {
         }
         return cells.row(entity.emptyRow(types).columns)
     }
-
-    /// Marks everything loaded of an entity as stale, because some of its rows have changed.
-    private func noteUnknownRows(of entity: EntityRuntime) {
-        for object in withMap({ $0.objects(of: entity) }) {
-            let time = tick()
-            // Also what a rollback would restore.
-            change(object) { $0.becomeStale(at: time) }
-        }
-        note { map, time in map.notes.noteUnknownRows(entity, at: time) }
-        noteUndone()
-    }
 }
 
 extension EntityRuntime {
@@ -144,17 +123,11 @@ extension EntityRuntime {
 
 /// A row that others have committed.
 struct CommittedRow {
-    /// The kind of change, as in the lists of ``CommittedChanges``.
-    enum Kind {
-        case inserted
-        case updated
-        case moved
-    }
-
     let entity: EntityRuntime
     let key: ObjectKey
     let row: Row
-    let kind: Kind
+    /// Whether owners may have lost or gained it.
+    let mayHaveMoved: Bool
     /// A time before its snapshot.
     let askedAt: ContextTime
 }
