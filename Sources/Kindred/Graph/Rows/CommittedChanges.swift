@@ -31,8 +31,10 @@ extension ContextCore {
     ///   transaction has: which row is the later one is unknown. They are to be read again in a later snapshot.
     func accept(_ changes: CommittedChanges, askedAt: ContextTime) throws -> Set<ObjectKey> {
         let entity = changes.entity
+        let written = writtenKeys(of: entity)
         var doubtful: Set<ObjectKey> = []
-        for key in changes.deleted where try !acceptCommitted(deletionOf: key, of: entity, askedAt: askedAt) {
+        for key in changes.deleted
+        where try !acceptCommitted(deletionOf: key, of: entity, besides: written, askedAt: askedAt) {
             doubtful.insert(key)
         }
         for (rows, mayHaveMoved) in [(changes.updated, false), (changes.moved, true)] {
@@ -40,7 +42,7 @@ extension ContextCore {
                 guard let key = try ObjectKey(row, entity.key) else { continue }
                 let change = CommittedRow(
                     entity: entity, key: key, row: row, mayHaveMoved: mayHaveMoved, askedAt: askedAt)
-                if try !acceptCommitted(change) { doubtful.insert(key) }
+                if try !acceptCommitted(change, besides: written) { doubtful.insert(key) }
             }
         }
         noteWrittenThrough(entity)
@@ -49,13 +51,13 @@ extension ContextCore {
     }
 
     /// Whether the row is known or was taken, and not left out.
-    private func acceptCommitted(_ change: CommittedRow) throws -> Bool {
+    private func acceptCommitted(_ change: CommittedRow, besides written: Set<ObjectKey>) throws -> Bool {
         let (entity, key, row) = (change.entity, change.key, change.row)
         if let object = liveObject(entity, key) {
             try accept(row, for: object, from: .committed(change.askedAt))
             guard object.withState({ $0.storedRow.hasSameBytes(as: row) }) else { return false }
         } else {
-            guard !isWritten(key, of: entity), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
+            guard !isBeingWritten(key, of: entity, written), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
             else { return false }
         }
         if !change.mayHaveMoved { return true }
@@ -70,7 +72,7 @@ extension ContextCore {
 
     /// Whether the row is known to be gone or its deletion was taken, and not left out.
     private func acceptCommitted(
-        deletionOf key: ObjectKey, of entity: EntityRuntime, askedAt: ContextTime
+        deletionOf key: ObjectKey, of entity: EntityRuntime, besides written: Set<ObjectKey>, askedAt: ContextTime
     ) throws -> Bool {
         if let object = liveObject(entity, key) {
             guard object.withState({ $0.seenAt <= askedAt }),
@@ -80,7 +82,7 @@ extension ContextCore {
             noteLeft(entity)
             return true
         }
-        if isWritten(key, of: entity) { return false }
+        if isBeingWritten(key, of: entity, written) { return false }
         let former = withMap { $0.notes.newerRow(entity, key) }
         if let former, former.changedAt > askedAt { return false }
         // Also of a row that is known to be gone: it may have been there again for a while.
@@ -99,10 +101,14 @@ extension ContextCore {
         note { map, time in map.notes.noteLeft(entity, at: time) }
     }
 
-    /// Whether a running transaction has written the row of a key without an object.
-    private func isWritten(_ key: ObjectKey, of entity: EntityRuntime) -> Bool {
-        journals.others(than: journal).contains { $0.hasNewerRow(of: entity, key, in: self) }
-            || withMap { $0.notes.isBeingDeleted(entity, key) }
+    /// The keys without objects whose rows running transactions have written.
+    private func writtenKeys(of entity: EntityRuntime) -> Set<ObjectKey> {
+        journals.others(than: journal).reduce(into: []) { $0.formUnion($1.newerKeys(of: entity, in: self)) }
+    }
+
+    /// Whether a running transaction has written or deleted the row of a key without an object.
+    private func isBeingWritten(_ key: ObjectKey, of entity: EntityRuntime, _ written: Set<ObjectKey>) -> Bool {
+        written.contains(key) || withMap { $0.notes.isBeingDeleted(entity, key) }
     }
 
     /// A helper's row with nothing but its key, if that names both ends of the pair.
