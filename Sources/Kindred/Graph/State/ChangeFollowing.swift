@@ -157,12 +157,12 @@ final class ChangeFollowing: Sendable {
     /// Whether the context itself has noted anything since a time.
     func hasNoted(since time: ContextTime) -> Bool { ownNotedAt.load(ordering: .acquiring) > time }
 
-    /// Called when the context has written a row: others may have changed it before the answer came.
-    func wrote(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
+    /// Called when the context has written rows: others may have changed them before the answer came.
+    func wrote(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {
         if Self.isTakingChanges { return }
         state.withLock { state in
             guard state.entities.contains(entity) else { return }
-            state.doubtful[entity, default: [:]][key] = time
+            for key in keys { state.doubtful[entity, default: [:]][key] = time }
         }
     }
 
