@@ -2,10 +2,8 @@ import KindredSchema
 
 /// The changes of whole transactions between two cursors, as one snapshot of the database shows them.
 struct ChangeBatch: Sendable {
-    /// The place behind the batch.
-    let cursor: ChangeCursor
     /// The changes by table: of a partition by its root, of a table that inherits also by its parents.
-    let changes: [QualifiedName: TableChanges]
+    var changes: [QualifiedName: TableChanges] = [:]
     /// The keys of rows that came and went between the cursors: a context that read in between may hold them.
     var passed: [QualifiedName: Set<ObjectKey>] = [:]
 }

@@ -77,11 +77,11 @@ struct ReaderLoop {
                 let (at, changes) = (step.reading.cursor, step.reading.changes)
                 let passed = step.reading.passed
                 let batch =
-                    changes.isEmpty && passed.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes, passed: passed)
+                    changes.isEmpty && passed.isEmpty ? nil : ChangeBatch(changes: changes, passed: passed)
                 for entry in round.entries where entry.isAtItsFirstStep || batch != nil || entry.subscriber.wantsStep {
                     failed = entry
                     try await entry.subscriber.evaluate(
-                        entry.isAtItsFirstStep ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
+                        entry.isAtItsFirstStep ? nil : batch ?? ChangeBatch(), at: at)
                     failed = nil
                     step.evaluated.append(entry)
                 }
