@@ -74,14 +74,10 @@ struct ReaderLoop {
                 var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
-                let (at, changes) = (step.reading.cursor, step.reading.changes)
-                let passed = step.reading.passed
-                let batch =
-                    changes.isEmpty && passed.isEmpty ? nil : ChangeBatch(changes: changes, passed: passed)
-                for entry in round.entries where entry.isAtItsFirstStep || batch != nil || entry.subscriber.wantsStep {
+                let (at, batch) = (step.reading.cursor, step.reading.batch)
+                for entry in round.entries where entry.isAtItsFirstStep || !batch.isEmpty || entry.subscriber.wantsStep {
                     failed = entry
-                    try await entry.subscriber.evaluate(
-                        entry.isAtItsFirstStep ? nil : batch ?? ChangeBatch(), at: at)
+                    try await entry.subscriber.evaluate(entry.isAtItsFirstStep ? nil : batch, at: at)
                     failed = nil
                     step.evaluated.append(entry)
                 }
@@ -108,7 +104,7 @@ struct ReaderLoop {
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        return !step.reading.changes.isEmpty
+        return !step.reading.batch.changes.isEmpty
     }
 
     /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.
@@ -125,9 +121,9 @@ struct ReaderLoop {
             metrics.readings += 1
             metrics.records += reading.records
             (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
-            for gap in Set(reading.changes.values.compactMap(\.gap)) { metrics.gaps[gap.rawValue, default: 0] += 1 }
+            for gap in Set(reading.batch.changes.values.compactMap(\.gap)) { metrics.gaps[gap.rawValue, default: 0] += 1 }
         }
-        for (name, changes) in reading.changes {
+        for (name, changes) in reading.batch.changes {
             guard let gap = changes.gap else { continue }
             database.mistakes.note(
                 "changes are not named row by row", ["entity": "\(name)", "reason": gap.rawValue])
@@ -241,7 +237,7 @@ struct ReaderLoop {
 extension ChangeReading {
     /// Says of all tables that rows have changed which are not named.
     fileprivate mutating func lose(_ gap: ChangeGap, _ runtime: SchemaRuntime) {
-        for entity in runtime.entities { changes[entity.name] = TableChanges(gap: gap) }
+        for entity in runtime.entities { batch.changes[entity.name] = TableChanges(gap: gap) }
     }
 }
 

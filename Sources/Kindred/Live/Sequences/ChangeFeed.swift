@@ -121,12 +121,12 @@ final class ChangeFeed: ChangeSubscriber {
             let changes = entities.map { ($0, TableChanges(gap: refusal)) }
             return Staged(changes: Dictionary(uniqueKeysWithValues: changes), cursor: cursor, place: .joined)
         }
-        if reading.changes.values.contains(where: { $0.gap == .overflow }) {
+        if reading.batch.changes.values.contains(where: { $0.gap == .overflow }) {
             // Records of many rows each.
             reading = try await reader.read(from: own, limit: 100)
         }
         return Staged(
-            changes: reading.changes.filter { entities.contains($0.key) },
+            changes: reading.batch.changes.filter { entities.contains($0.key) },
             cursor: reading.isLast ? cursor : reading.cursor,
             place: reading.isLast ? .joined : .behind(reading.cursor))
     }
