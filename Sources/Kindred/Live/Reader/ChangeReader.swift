@@ -195,7 +195,7 @@ final class ChangeReader: Sendable {
     /// Tells which entities the model has anew, differently or no more.
     func tellSchemaChanges(_ names: Set<QualifiedName>) {
         guard !names.isEmpty else { return }
-        for case let feed as SchemaChangeFeed in state.change({ $0.entries.map(\.subscriber) }) { feed.tell(names) }
+        for subscriber in state.change({ $0.entries.map(\.subscriber) }) { subscriber.schemaChanged(names) }
     }
 }
 
