@@ -77,7 +77,7 @@ final class ChangeReader: Sendable {
     }
 
     /// Makes a step soon, for a subscriber that wants one.
-    func askForStep() { signal.ask() }
+    func askForStep() { signal.wish() }
 
     /// The place up to which subscribers have been told; nil while nothing is read.
     var cursor: ChangeCursor? { state.change { $0.cursor } }

@@ -43,11 +43,12 @@ struct ReaderLoop {
 
     private mutating func run() async {
         while let round = reader.nextRound() {
+            let start = MonotonicTime.now
             do {
                 // On one connection: a session that is there after the flush proves that no crash came before it.
                 let hasChanges = try await database.client.withConnection { _ in try await step(round) }
                 await lookAfter()
-                try await rest(hasChanges)
+                try await rest(hasChanges, since: start)
             } catch {
                 guard await recover(from: error) else { return reader.failAll(error) }
             }
@@ -75,7 +76,8 @@ struct ReaderLoop {
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
                 let (at, batch) = (step.reading.cursor, step.reading.batch)
-                for entry in round.entries where entry.isAtItsFirstStep || !batch.isEmpty || entry.subscriber.wantsStep {
+                for entry in round.entries where entry.isAtItsFirstStep || !batch.isEmpty || entry.subscriber.wantsStep
+                {
                     failed = entry
                     try await entry.subscriber.evaluate(entry.isAtItsFirstStep ? nil : batch, at: at)
                     failed = nil
@@ -121,7 +123,9 @@ struct ReaderLoop {
             metrics.readings += 1
             metrics.records += reading.records
             (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
-            for gap in Set(reading.batch.changes.values.compactMap(\.gap)) { metrics.gaps[gap.rawValue, default: 0] += 1 }
+            for gap in Set(reading.batch.changes.values.compactMap(\.gap)) {
+                metrics.gaps[gap.rawValue, default: 0] += 1
+            }
         }
         for (name, changes) in reading.batch.changes {
             guard let gap = changes.gap else { continue }
@@ -157,11 +161,11 @@ struct ReaderLoop {
         }
     }
 
-    private mutating func rest(_ hasChanges: Bool) async throws {
+    private mutating func rest(_ hasChanges: Bool, since start: MonotonicTime) async throws {
         if hasChanges || reader.isAsked {
             await wake()
-            let pause = pace.afterChanges()
-            if pause > .zero { await reader.signal.wait(pause, hearsNotifications: false) }
+            let pause = pace.afterChanges(MonotonicTime.now.since(start))
+            if pause > .zero { await reader.signal.wait(pause, hearsAll: false) }
             return
         }
         if let sleep, sleep.end < .now { self.sleep = nil }
@@ -172,7 +176,7 @@ struct ReaderLoop {
             return
         }
         let pause = pace.afterNothing(isAsleep: sleep != nil)
-        if await reader.signal.wait(pause, hearsNotifications: true) {
+        if await reader.signal.wait(pause, hearsAll: true) {
             database.trackingMetrics.withLock { $0.wakeUps += 1 }
         }
     }
@@ -203,7 +207,7 @@ struct ReaderLoop {
             if error.code == .poolTimeout { reader.failCatchUps(error) }
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
-        await reader.signal.wait(pace.afterFailure(), hearsNotifications: false)
+        await reader.signal.wait(pace.afterFailure(), hearsAll: false)
         return true
     }
 
