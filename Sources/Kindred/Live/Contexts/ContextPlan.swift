@@ -39,9 +39,7 @@ struct ContextPlan: Sendable {
         guard let following = core.following else { return nil }
         (self.core, self.following) = (core, following)
         loaded = following.withState { state in
-            for relationship in state.counts.keys {
-                state.counts[relationship] = state.counts[relationship]?.filter { $0.value.owner != nil }
-            }
+            state.dropCounts()
             return state
         }
         askedAt = loaded.preparedAt
