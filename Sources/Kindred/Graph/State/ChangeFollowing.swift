@@ -129,9 +129,12 @@ final class ChangeFollowing: Sendable {
         }
     }
 
-    /// Called when changes of entities' rows reach the context.
-    func begin(_ entities: [EntityRuntime]) {
-        state.withLock { $0.entities.formUnion(entities) }
+    /// Called when changes of entities' rows reach the context; throws if they never will again.
+    func begin(_ entities: [EntityRuntime]) throws {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            state.entities.formUnion(entities)
+        }
     }
 
     /// Called when changes no longer reach the context: the next use begins anew.

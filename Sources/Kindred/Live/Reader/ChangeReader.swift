@@ -70,6 +70,11 @@ final class ChangeReader: Sendable {
         signal.ask()
     }
 
+    /// Whether a subscriber has had its first step, and is told what changes from then on.
+    func tells(_ subscriber: any ChangeSubscriber) -> Bool {
+        state.change { $0.entries.contains { $0.subscriber === subscriber && !$0.isAtItsFirstStep } }
+    }
+
     /// Returns when all that was committed before the call has reached every subscriber.
     func catchUp() async throws {
         if state.change({ !$0.isRunning }) { return }
