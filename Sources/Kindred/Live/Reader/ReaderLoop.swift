@@ -106,7 +106,8 @@ struct ReaderLoop {
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        return !step.reading.batch.changes.isEmpty
+        // Also where nothing is told of them: they may come as fast as others.
+        return step.reading.records > 0 || !step.reading.batch.isEmpty
     }
 
     /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.
