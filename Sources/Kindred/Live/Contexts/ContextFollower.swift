@@ -8,6 +8,8 @@ import Synchronization
 final class ContextFollower: ContextFeed, ChangeSubscriber {
     private struct Entry {
         weak var core: ContextCore?
+        /// Whether it was there when a step began: what it has read and written since may be newer than the step's snapshot.
+        var isPrepared = false
     }
 
     private struct State {
@@ -114,14 +116,18 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     // MARK: Steps
 
     func prepare() {
-        for core in state.withLock({ $0.cores }) {
+        let cores = state.withLock { state in
+            for place in state.entries.indices { state.entries[place].isPrepared = true }
+            return state.cores
+        }
+        for core in cores {
             let time = core.beginReading()
             core.following?.withState { $0.preparedAt = time }
         }
     }
 
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
-        let (cores, isApart) = state.withLock { ($0.cores, $0.isApart) }
+        let (cores, isApart) = state.withLock { ($0.entries.filter(\.isPrepared).compactMap(\.core), $0.isApart) }
         let changes = batch?.changes ?? [:]
         forgetTables(changes)
         var plans: [ContextPlan] = []

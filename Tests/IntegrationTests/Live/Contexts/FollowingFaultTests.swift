@@ -42,6 +42,28 @@ import Testing
         }
     }
 
+    @Test func aContextThatEntersWhileAStepRunsIsLeftToTheNext() async throws {
+        try await withInterruptedSource { database, source, other in
+            let first = database.makeContext(tracking: .automatic)
+            let north = try #require(try await first.find("region", 1))
+            let second = database.makeContext(tracking: .automatic)
+            let made = try second.insert("region", ["id": 2, "name": "south"])
+            // The step's snapshot does not have the row, and the context has it before it enters.
+            source.interruptReading {
+                try await second.save()
+                _ = try await second.find("person", 1)
+            }
+            try await other.query("UPDATE region SET name = 'far north' WHERE id = 1")
+            try await database.tracking.catchUp()
+            try await #require(source.interruption).value
+            #expect(north["name"] == .string("far north"))
+            #expect(!made.isDeleted && made["name"] == .string("south"))
+            try await other.query("UPDATE region SET name = 'far south' WHERE id = 2")
+            try await database.tracking.catchUp()
+            #expect(made["name"] == .string("far south"))
+        }
+    }
+
     @Test func whatTheServerRefusesToOneContextConcernsNoOther() async throws {
         try await withDatabase { database, _, other in
             try await database.tracking.install()
@@ -126,7 +148,10 @@ import Testing
 /// A source of changes that does something once before it says which tables are recorded.
 private final class InterruptedSource: ChangeSource {
     private struct State {
-        var interruption: (@Sendable () async -> Void)?
+        var keysInterruption: (@Sendable () async -> Void)?
+        var readingInterruption: (@Sendable () async throws -> Void)?
+        /// The work of the second one.
+        var task: Task<Void, any Error>?
         var failsReading = false
     }
 
@@ -135,17 +160,25 @@ private final class InterruptedSource: ChangeSource {
 
     init(_ source: OutboxSource) { self.source = source }
 
-    func interruptKeys(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.interruption = body } }
+    func interruptKeys(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.keysInterruption = body } }
+
+    /// Does something after the next reading of records, while its step runs.
+    func interruptReading(_ body: @escaping @Sendable () async throws -> Void) {
+        state.withLock { $0.readingInterruption = body }
+    }
+
+    /// What was done after a reading; nil if nothing was.
+    var interruption: Task<Void, any Error>? { state.withLock { $0.task } }
 
     /// Has one reading fail for good.
     func failNextReading() { state.withLock { $0.failsReading = true } }
 
-    var wasInterrupted: Bool { state.withLock { $0.interruption == nil && !$0.failsReading } }
+    var wasInterrupted: Bool { state.withLock { $0.keysInterruption == nil && !$0.failsReading } }
 
     func keys() async throws -> [UInt32: [String]] {
         let interruption = state.withLock { state in
-            defer { state.interruption = nil }
-            return state.interruption
+            defer { state.keysInterruption = nil }
+            return state.keysInterruption
         }
         await interruption?()
         return try await source.keys()
@@ -157,7 +190,18 @@ private final class InterruptedSource: ChangeSource {
             return state.failsReading
         }
         if fails { throw KindredError(.trackingNotInstalled, "for a test") }
-        return try await source.read(from: cursor, limit: limit)
+        let piece = try await source.read(from: cursor, limit: limit)
+        if piece.records.isEmpty { return piece }
+        let interruption = state.withLock { state in
+            defer { state.readingInterruption = nil }
+            return state.readingInterruption
+        }
+        guard let interruption else { return piece }
+        // Detached: it has no part in the step's transaction.
+        let task = Task.detached { try await interruption() }
+        _ = await task.result
+        state.withLock { $0.task = task }
+        return piece
     }
 
     func begin() async throws -> ChangeCursor { try await source.begin() }
