@@ -92,7 +92,7 @@ final class SchemaChangeFeed: ChangeSubscriber {
 
     func fail(_ error: any Error) { queue.change { $0.failure = error } }
 
-    func tell(_ names: Set<QualifiedName>) { queue.change { $0.names.formUnion(names) } }
+    func schemaChanged(_ names: Set<QualifiedName>) { queue.change { $0.names.formUnion(names) } }
 
     func next() async throws -> Set<QualifiedName>? {
         do {

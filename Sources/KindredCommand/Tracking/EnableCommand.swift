@@ -22,12 +22,7 @@ struct EnableCommand: ToolCommand {
 
     func run(in terminal: Terminal) async throws {
         try await withTracking(connection, in: terminal) { tracking in
-            if dryRun {
-                for statement in try await tracking.statements(toEnable: tables) {
-                    terminal.printLines(statement + ";\n")
-                }
-                return
-            }
+            if dryRun { return terminal.printScript(try await tracking.statements(toEnable: tables)) }
             try await tracking.enable(tables)
             terminal.print("Changes of \(tables.joined(separator: ", ")) are recorded.")
         }
@@ -51,14 +46,16 @@ struct DisableCommand: ToolCommand {
 
     func run(in terminal: Terminal) async throws {
         try await withTracking(connection, in: terminal) { tracking in
-            if dryRun {
-                for statement in try await tracking.statements(toDisable: tables) {
-                    terminal.printLines(statement + ";\n")
-                }
-                return
-            }
+            if dryRun { return terminal.printScript(try await tracking.statements(toDisable: tables)) }
             try await tracking.disable(tables)
             terminal.print("Changes of \(tables.joined(separator: ", ")) are not recorded any more.")
         }
+    }
+}
+
+extension Terminal {
+    /// Prints statements as a script.
+    fileprivate func printScript(_ statements: [String]) {
+        for statement in statements { printLines(statement + ";\n") }
     }
 }

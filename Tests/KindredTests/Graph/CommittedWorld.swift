@@ -89,7 +89,6 @@ struct PeopleAndEmails {
 /// A database that others change, and a context that is told of it later.
 struct CommittedWorld {
     private enum Change {
-        case inserted
         case updated
         case moved
     }
@@ -138,8 +137,7 @@ struct CommittedWorld {
         let email = PeopleAndEmails.Email(owner: 1 + random.next(people.owners.count), address: "\(number)")
         guard let before = database[id] else {
             database[id] = email
-            // In place of a row whose deletion the context was not told of.
-            changes[id] = changes[id] == nil ? .inserted : .moved
+            changes[id] = .moved
             return
         }
         switch random.next(3) {
@@ -166,7 +164,6 @@ struct CommittedWorld {
             }
             let row = try people.row(id, email)
             switch change {
-            case .inserted: told.inserted.append(row)
             case .updated: told.updated.append(row)
             case .moved: told.moved.append(row)
             }

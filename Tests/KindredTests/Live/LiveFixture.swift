@@ -40,11 +40,8 @@ struct LiveFixture {
             from: LiveTables.Found(reads: LiveReads(reads)))
     }
 
-    static let cursor = ChangeCursor(epoch: "e", system: 1, timeline: "1", database: 1, snapshot: "1:1:")
-
     static func batch(_ changes: [String: TableChanges]) -> ChangeBatch {
         ChangeBatch(
-            cursor: cursor,
             changes: Dictionary(uniqueKeysWithValues: changes.map { (ConditionFixture.name($0), $1) }))
     }
 }

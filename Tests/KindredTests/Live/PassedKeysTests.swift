@@ -13,7 +13,7 @@ import Testing
                     transaction: transaction, relation: SimulatedTable.relation, operation: operation, depth: depth,
                     keys: ["1"])
             }, SimulatedTable.layout)
-        return net.passedKeys()[SimulatedTable.name] ?? []
+        return net.sum().batch.passed[SimulatedTable.name] ?? []
     }
 
     @Test func aRowThatCameAndWentHasPassed() {

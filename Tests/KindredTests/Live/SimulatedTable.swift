@@ -116,3 +116,10 @@ extension TableChanges {
         return Set(updated.keys).isSubset(of: both) ? nil : "updated \(updated.keys)"
     }
 }
+
+extension NetChanges {
+    /// The net effects where of the uncertain keys some have rows.
+    func changes(present: [QualifiedName: Set<ObjectKey>] = [:]) -> [QualifiedName: TableChanges] {
+        present.reduce(into: sum().batch) { $0.add(present: $1.value, of: $1.key) }.changes
+    }
+}

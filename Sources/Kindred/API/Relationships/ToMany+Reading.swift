@@ -34,7 +34,7 @@ extension ToMany {
         get async throws {
             let context = context
             defer { withExtendedLifetime(context) {} }
-            return try await MemberCounter(context.core).count(of: relationship, owner: owner, at: place)
+            return try await MemberCounter(context.core, of: relationship, owner: owner, at: place).count()
         }
     }
 
@@ -43,7 +43,7 @@ extension ToMany {
         get async throws {
             let context = context
             defer { withExtendedLifetime(context) {} }
-            return try await !MemberCounter(context.core).hasMembers(of: relationship, owner: owner, at: place)
+            return try await !MemberCounter(context.core, of: relationship, owner: owner, at: place).hasMembers()
         }
     }
 
@@ -52,8 +52,8 @@ extension ToMany {
     /// False for an object of another entity or context, and for a deleted one.
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await owner.called(at: fileID, line) { context in
-            try await MemberCounter(context.core).contains(
-                object, in: relationship, owner: owner, at: SourcePlace(fileID: fileID, line: line))
+            let place = SourcePlace(fileID: fileID, line: line)
+            return try await MemberCounter(context.core, of: relationship, owner: owner, at: place).contains(object)
         }
     }
 }

@@ -39,8 +39,12 @@ extension ContextCore {
 
     /// Notes that the context has written a row, or deleted it: others may have changed it before the answer came.
     func noteWritten(_ entity: EntityRuntime, _ key: ObjectKey) {
-        guard let following, !key.isTemporary else { return }
-        following.wrote(entity, key, at: now)
+        if !key.isTemporary { noteWritten(entity, CollectionOfOne(key)) }
+    }
+
+    /// Notes that the context has written rows, or deleted them.
+    func noteWritten(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>) {
+        following?.wrote(entity, keys, at: now)
     }
 
     /// Notes new objects of an answer, which may be older than changes that have been left out.

@@ -6,16 +6,12 @@ import KindredPostgres
 /// before, and later ones.
 struct CommittedChanges: Sendable {
     let entity: EntityRuntime
-    /// Rows that were inserted, and whose foreign keys and position have not changed since.
-    var inserted: [Row] = []
     /// Rows that have changed, but not in foreign keys or in the position.
     var updated: [Row] = []
-    /// Rows whose foreign keys or position have changed, or may have.
+    /// Rows that were inserted, or whose foreign keys or position have changed, or may have.
     var moved: [Row] = []
     /// The keys of rows that are gone.
     var deleted: [ObjectKey] = []
-    /// Whether more rows have changed, unknown which.
-    var isIncomplete = false
 }
 
 extension ContextCore {
@@ -25,8 +21,7 @@ extension ContextCore {
     /// deleted rows are deleted for good, without their staged values. Loaded sets and to-one ends follow at their next
     /// use, where the rows tell what became of them; counts are asked for again where a row came or may have gone, and
     /// so are many-to-many sets that a row joins which is not in memory. Rows that the context knows, such as those that
-    /// it has written itself, change nothing that it shows. Where it is unknown which rows have changed, everything
-    /// loaded of the entity is stale.
+    /// it has written itself, change nothing that it shows.
     ///
     /// Answers that are still on their way lose to these changes. To be called outside of transactions, when
     /// all changes of a snapshot have been read.
@@ -36,51 +31,48 @@ extension ContextCore {
     ///   transaction has: which row is the later one is unknown. They are to be read again in a later snapshot.
     func accept(_ changes: CommittedChanges, askedAt: ContextTime) throws -> Set<ObjectKey> {
         let entity = changes.entity
+        let written = writtenKeys(of: entity)
         var doubtful: Set<ObjectKey> = []
-        for key in changes.deleted where try !acceptCommitted(deletionOf: key, of: entity, askedAt: askedAt) {
+        for key in changes.deleted
+        where try !acceptCommitted(deletionOf: key, of: entity, besides: written, askedAt: askedAt) {
             doubtful.insert(key)
         }
-        let kinds: [(rows: [Row], kind: CommittedRow.Kind)] = [
-            (changes.inserted, .inserted), (changes.updated, .updated), (changes.moved, .moved),
-        ]
-        for (rows, kind) in kinds {
+        for (rows, mayHaveMoved) in [(changes.updated, false), (changes.moved, true)] {
             for row in rows {
                 guard let key = try ObjectKey(row, entity.key) else { continue }
-                let change = CommittedRow(entity: entity, key: key, row: row, kind: kind, askedAt: askedAt)
-                if try !acceptCommitted(change) { doubtful.insert(key) }
+                let change = CommittedRow(
+                    entity: entity, key: key, row: row, mayHaveMoved: mayHaveMoved, askedAt: askedAt)
+                if try !acceptCommitted(change, besides: written) { doubtful.insert(key) }
             }
         }
-        if changes.isIncomplete { noteUnknownRows(of: entity) }
         noteWrittenThrough(entity)
         noteViewsOutdated()
         return doubtful
     }
 
     /// Whether the row is known or was taken, and not left out.
-    private func acceptCommitted(_ change: CommittedRow) throws -> Bool {
+    private func acceptCommitted(_ change: CommittedRow, besides written: Set<ObjectKey>) throws -> Bool {
         let (entity, key, row) = (change.entity, change.key, change.row)
         if let object = liveObject(entity, key) {
             try accept(row, for: object, from: .committed(change.askedAt))
             guard object.withState({ $0.storedRow.hasSameBytes(as: row) }) else { return false }
         } else {
-            guard !isWritten(key, of: entity), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
+            guard !isBeingWritten(key, of: entity, written), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
             else { return false }
         }
-        if change.kind == .updated { return true }
+        if !change.mayHaveMoved { return true }
         // Also of a known row: that it was read tells nothing to sets which were loaded before.
         note { map, time in map.notes.noteMoved(entity, key, at: time) }
-        if change.kind == .moved {
-            noteLeft(entity)
-            // It may have left a pair.
-            if !entity.namesPairs { for relationship in entity.helperEnds { noteAllStale(relationship) } }
-        }
+        noteLeft(entity)
+        // It may have left a pair.
+        if !entity.namesPairs { for relationship in entity.helperEnds { noteAllStale(relationship) } }
         noteRow(row, of: entity, key, isByOthers: true)
         return true
     }
 
     /// Whether the row is known to be gone or its deletion was taken, and not left out.
     private func acceptCommitted(
-        deletionOf key: ObjectKey, of entity: EntityRuntime, askedAt: ContextTime
+        deletionOf key: ObjectKey, of entity: EntityRuntime, besides written: Set<ObjectKey>, askedAt: ContextTime
     ) throws -> Bool {
         if let object = liveObject(entity, key) {
             guard object.withState({ $0.seenAt <= askedAt }),
@@ -90,7 +82,7 @@ extension ContextCore {
             noteLeft(entity)
             return true
         }
-        if isWritten(key, of: entity) { return false }
+        if isBeingWritten(key, of: entity, written) { return false }
         let former = withMap { $0.notes.newerRow(entity, key) }
         if let former, former.changedAt > askedAt { return false }
         // Also of a row that is known to be gone: it may have been there again for a while.
@@ -109,10 +101,14 @@ extension ContextCore {
         note { map, time in map.notes.noteLeft(entity, at: time) }
     }
 
-    /// Whether a running transaction has written the row of a key without an object.
-    private func isWritten(_ key: ObjectKey, of entity: EntityRuntime) -> Bool {
-        journals.others(than: journal).contains { $0.hasNewerRow(of: entity, key, in: self) }
-            || withMap { $0.notes.isBeingDeleted(entity, key) }
+    /// The keys without objects whose rows running transactions have written.
+    private func writtenKeys(of entity: EntityRuntime) -> Set<ObjectKey> {
+        journals.others(than: journal).reduce(into: []) { $0.formUnion($1.newerKeys(of: entity, in: self)) }
+    }
+
+    /// Whether a running transaction has written or deleted the row of a key without an object.
+    private func isBeingWritten(_ key: ObjectKey, of entity: EntityRuntime, _ written: Set<ObjectKey>) -> Bool {
+        written.contains(key) || withMap { $0.notes.isBeingDeleted(entity, key) }
     }
 
     /// A helper's row with nothing but its key, if that names both ends of the pair.
@@ -124,17 +120,6 @@ extension ContextCore {
         }
         return cells.row(entity.emptyRow(types).columns)
     }
-
-    /// Marks everything loaded of an entity as stale, because some of its rows have changed.
-    private func noteUnknownRows(of entity: EntityRuntime) {
-        for object in withMap({ $0.objects(of: entity) }) {
-            let time = tick()
-            // Also what a rollback would restore.
-            change(object) { $0.becomeStale(at: time) }
-        }
-        note { map, time in map.notes.noteUnknownRows(entity, at: time) }
-        noteUndone()
-    }
 }
 
 extension EntityRuntime {
@@ -144,17 +129,11 @@ extension EntityRuntime {
 
 /// A row that others have committed.
 struct CommittedRow {
-    /// The kind of change, as in the lists of ``CommittedChanges``.
-    enum Kind {
-        case inserted
-        case updated
-        case moved
-    }
-
     let entity: EntityRuntime
     let key: ObjectKey
     let row: Row
-    let kind: Kind
+    /// Whether owners may have lost or gained it.
+    let mayHaveMoved: Bool
     /// A time before its snapshot.
     let askedAt: ContextTime
 }

@@ -163,7 +163,7 @@ extension ContextCore {
         }
         journal?.record(displaced)
         for (key, row) in replaced { journal?.recordNewerRow(row, of: entity, key: key, in: self) }
-        if following != nil { for key in keys { noteWritten(entity, key) } }
+        noteWritten(entity, keys)
         noteWrittenThrough(entity)
         let isCounted = runtime.countLimits?.concern(entity, nil) == true
         let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted

@@ -186,7 +186,7 @@ extension ContextCore {
         note { map, time in
             for key in unheld { map.notes.noteDeleted(entity, key, at: time, in: scope) }
         }
-        for key in unheld { noteWritten(entity, key) }
+        noteWritten(entity, unheld)
         noteLostRows(of: entity)
     }
 

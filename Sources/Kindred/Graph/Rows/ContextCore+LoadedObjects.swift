@@ -80,11 +80,6 @@ private struct MadeObjects {
     mutating func add(_ object: DatabaseObject, key: ObjectKey, in map: inout IdentityMap, isAwaking: Bool) {
         if isAwaking { awaking.append(object) }
         if mayBeUndone { undoable.append(object) }
-        let entity = object.runtime
-        guard map.notes.hasNotes(entity) else { return }
-        if let newer = map.notes.newerRow(entity, key) {
-            object.withState { $0.show(newer) }
-        }
-        if map.notes.isDeleting(entity, key) { object.markDeleting() }
+        if map.notes.hasNotes(object.runtime) { map.notes.tell(object, key) }
     }
 }

@@ -116,10 +116,7 @@ extension ContextCore {
             following?.mustCheck(at: now)
         }
         map.notes.noteStored(entity, key, in: writing?.scope)
-        if let newer = map.notes.newerRow(entity, key), newer.changedAt > askedAt {
-            object.withState { $0.show(newer) }
-        }
-        if map.notes.isDeleting(entity, key) { object.markDeleting() }
+        map.notes.tell(object, key, since: askedAt)
         guard let replaced = map.notes.noteRead(object.storedRow, of: entity, key: key, askedAt: askedAt) else {
             return
         }
@@ -134,6 +131,16 @@ extension ContextCore {
     func make(_ entity: EntityRuntime, _ row: Row, in group: FetchGroup?, at position: Int32) -> DatabaseObject {
         if entity.layout == nil { return DatabaseObject(plain: self, entity, row, in: group, at: position) }
         return make(ObjectSeed(core: self, runtime: entity, row: row, group: group, position: position))
+    }
+}
+
+extension RowNotes {
+    /// Tells an object that was just made what was noted of its row after a time.
+    func tell(_ object: DatabaseObject, _ key: ObjectKey, since time: ContextTime = .never) {
+        if let newer = newerRow(object.runtime, key), newer.changedAt > time {
+            object.withState { $0.show(newer) }
+        }
+        if isDeleting(object.runtime, key) { object.markDeleting() }
     }
 }
 

@@ -50,6 +50,31 @@ final class ChangeFollowing: Sendable {
         var checked = NoteStamp()
         /// Why changes no longer reach the context.
         var failure: (any Error)?
+
+        /// The limit of doubtful rows of an entity: many rows are not asked for one by one.
+        private static let maximumDoubts = 10_000
+        /// The number of counts above which those of owners that have left memory are dropped.
+        private var maximumCounts = 1_000
+
+        /// Has rows asked for again; if there are too many, everything.
+        mutating func doubt(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {
+            for key in keys { doubtful[entity, default: [:]][key] = time }
+            guard let count = doubtful[entity]?.count, count > Self.maximumDoubts else { return }
+            doubtful[entity] = nil
+            reloads += 1
+        }
+
+        fileprivate mutating func keep(_ count: Count, of relationship: RelationshipRuntime, _ owner: ObjectKey) {
+            counts[relationship, default: [:]][owner] = count
+            guard counts.values.reduce(0, { $0 + $1.count }) > maximumCounts else { return }
+            dropCounts()
+            maximumCounts = max(1_000, 2 * counts.values.reduce(0) { $0 + $1.count })
+        }
+
+        /// Drops the counts of owners that have left memory.
+        mutating func dropCounts() {
+            counts = counts.mapValues { $0.filter { $0.value.owner != nil } }
+        }
     }
 
     /// Tells whether a context's notes have made anything stale.
@@ -104,9 +129,12 @@ final class ChangeFollowing: Sendable {
         }
     }
 
-    /// Called when changes of entities' rows reach the context.
-    func begin(_ entities: [EntityRuntime]) {
-        state.withLock { $0.entities.formUnion(entities) }
+    /// Called when changes of entities' rows reach the context; throws if they never will again.
+    func begin(_ entities: [EntityRuntime]) throws {
+        try state.withLock { state in
+            if let failure = state.failure { throw failure }
+            state.entities.formUnion(entities)
+        }
     }
 
     /// Called when changes no longer reach the context: the next use begins anew.
@@ -138,7 +166,7 @@ final class ChangeFollowing: Sendable {
     }
 
     func keep(_ count: Count, of relationship: RelationshipRuntime, _ owner: ObjectKey) {
-        state.withLock { $0.counts[relationship, default: [:]][owner] = count }
+        state.withLock { $0.keep(count, of: relationship, owner) }
     }
 
     /// Asks for what may be stale to be looked for, and read again.
@@ -157,12 +185,11 @@ final class ChangeFollowing: Sendable {
     /// Whether the context itself has noted anything since a time.
     func hasNoted(since time: ContextTime) -> Bool { ownNotedAt.load(ordering: .acquiring) > time }
 
-    /// Called when the context has written a row: others may have changed it before the answer came.
-    func wrote(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
+    /// Called when the context has written rows: others may have changed them before the answer came.
+    func wrote(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {
         if Self.isTakingChanges { return }
         state.withLock { state in
-            guard state.entities.contains(entity) else { return }
-            state.doubtful[entity, default: [:]][key] = time
+            if state.entities.contains(entity) { state.doubt(entity, keys, at: time) }
         }
     }
 
@@ -174,9 +201,7 @@ final class ChangeFollowing: Sendable {
     /// Called for rows that an answer brought, and that had no objects when changes of them were left out.
     func arrived(_ keys: [ObjectKey], of entity: EntityRuntime, at time: ContextTime) {
         if keys.isEmpty { return }
-        state.withLock { state in
-            for key in keys { state.doubtful[entity, default: [:]][key] = time }
-        }
+        state.withLock { $0.doubt(entity, keys, at: time) }
         feed.askForStep()
     }
 }

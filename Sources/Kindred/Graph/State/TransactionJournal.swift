@@ -200,9 +200,11 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// Whether the row of a key without an object was written.
-    func hasNewerRow(of entity: EntityRuntime, _ key: ObjectKey, in core: ContextCore) -> Bool {
-        entries.withLock { $0.rows.contains { $0.core === core && $0.entity === entity && $0.key == key } }
+    /// The keys without objects whose rows were written.
+    func newerKeys(of entity: EntityRuntime, in core: ContextCore) -> Set<ObjectKey> {
+        entries.withLock { entries in
+            Set(entries.rows.lazy.filter { $0.core === core && $0.entity === entity }.map(\.key))
+        }
     }
 
     /// The contexts that have changed.

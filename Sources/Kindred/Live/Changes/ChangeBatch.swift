@@ -2,12 +2,18 @@ import KindredSchema
 
 /// The changes of whole transactions between two cursors, as one snapshot of the database shows them.
 struct ChangeBatch: Sendable {
-    /// The place behind the batch.
-    let cursor: ChangeCursor
     /// The changes by table: of a partition by its root, of a table that inherits also by its parents.
-    let changes: [QualifiedName: TableChanges]
+    var changes: [QualifiedName: TableChanges] = [:]
     /// The keys of rows that came and went between the cursors: a context that read in between may hold them.
     var passed: [QualifiedName: Set<ObjectKey>] = [:]
+
+    /// Whether nothing has changed.
+    var isEmpty: Bool { changes.isEmpty && passed.isEmpty }
+
+    /// Adds rows that came as often as they went, and are there: others may have taken their keys.
+    mutating func add(present keys: Set<ObjectKey>, of table: QualifiedName) {
+        for key in keys { changes[table, default: TableChanges()].updated.updateValue(nil, forKey: key) }
+    }
 }
 
 /// The changes of one table in a batch: each key once, with the net effect on its row.

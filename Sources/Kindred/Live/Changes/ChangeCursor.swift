@@ -11,11 +11,6 @@ public struct ChangeCursor: Sendable, Hashable, Codable {
     /// The transactions that have been told, as a `pg_snapshot`.
     let snapshot: String
 
-    /// A later place of the same stream.
-    func moved(to snapshot: String) -> ChangeCursor {
-        ChangeCursor(epoch: epoch, system: system, timeline: timeline, database: database, snapshot: snapshot)
-    }
-
     /// Why a cursor is of no use in the stream of this one; nil if it is of the same stream.
     func refusal(of cursor: ChangeCursor) -> ChangeGap? {
         guard cursor.system == system, cursor.timeline == timeline, cursor.database == database else {

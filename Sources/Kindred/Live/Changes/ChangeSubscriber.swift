@@ -1,3 +1,5 @@
+import KindredSchema
+
 /// Thrown by `ChangeSubscriber.evaluate` where the step has to be run again because of a part of the subscriber's work that it
 /// has given up; the subscriber stays.
 struct StepIsVoid: Error {}
@@ -27,10 +29,15 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// database is closed). Not for an error of its first step, which `ChangeReader.add` throws.
     func fail(_ error: any Error)
 
+    /// Called after the model was read again, with the entities that it has anew, differently or no more.
+    func schemaChanged(_ names: Set<QualifiedName>)
+
     /// Whether it wants to be evaluated in the next step even if nothing has changed, such as to ask for rows again.
     var wantsStep: Bool { get }
 }
 
 extension ChangeSubscriber {
     func prepare() {}
+
+    func schemaChanged(_ names: Set<QualifiedName>) {}
 }

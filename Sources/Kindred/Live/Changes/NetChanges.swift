@@ -114,9 +114,15 @@ struct NetChanges {
         _ operation: ChangeRecord.Operation, _ key: ObjectKey, by record: ChangeRecord, in name: QualifiedName
     ) {
         if tables[name]?.gap != nil { return }
-        if tables[name, default: Table()].entries[key] == nil {
+        if tables[name]?.entries[key] == nil {
+            if count >= limit {
+                // Of the table that has most, so that others keep their names.
+                let others = tables.filter { $0.key != name }.max { $0.value.entries.count < $1.value.entries.count }
+                let own = tables[name]?.entries.count ?? 0
+                guard let others, others.value.entries.count > own else { return lose(name, .overflow) }
+                lose(others.key, .overflow)
+            }
             count += 1
-            if count > limit { return lose(name, .overflow) }
         }
         let new = Entry(record.transaction, record.depth, firstSays: operation != .insert)
         tables[name, default: Table()].entries[key, default: new].add(operation, record)
@@ -127,52 +133,27 @@ struct NetChanges {
         tables[name] = Table(gap: tables[name]?.gap ?? gap)
     }
 
-    /// The keys of which it has to be looked up whether their rows are there.
-    func uncertainKeys() -> [QualifiedName: [ObjectKey]] {
-        var found: [QualifiedName: [ObjectKey]] = [:]
-        for name in tables.keys {
-            for (key, var entry) in tables[name]?.entries ?? [:] {
-                entry.endTransaction()
-                if entry.wasThere == nil { found[name, default: []].append(key) }
-            }
-        }
-        return found
-    }
-
-    /// The keys of rows that came and went: see `ChangeBatch.passed`.
+    /// The net effects, and the keys of which it has to be looked up whether their rows are there.
     ///
-    /// Uncertain keys are among them.
-    func passedKeys() -> [QualifiedName: Set<ObjectKey>] {
-        tables.compactMapValues { table in
-            let keys = table.entries.compactMap { key, entry in
-                var entry = entry
-                entry.endTransaction()
-                return entry.wasThere != true && entry.total <= 0 ? key : nil
-            }
-            return keys.isEmpty ? nil : Set(keys)
-        }
-    }
-
-    /// The net effects.
-    ///
-    /// - Parameter present: of the uncertain keys those whose rows are there.
-    func changes(present: [QualifiedName: Set<ObjectKey>] = [:]) -> [QualifiedName: TableChanges] {
-        var result: [QualifiedName: TableChanges] = [:]
+    /// The rows of uncertain keys came as often as they went. Where they are there, `ChangeBatch.add` is to be told.
+    func sum() -> (batch: ChangeBatch, uncertain: [QualifiedName: [ObjectKey]]) {
+        var batch = ChangeBatch()
+        var uncertain: [QualifiedName: [ObjectKey]] = [:]
         for (name, table) in tables {
             var changes = TableChanges(gap: table.gap)
             for (key, var entry) in table.entries {
                 entry.endTransaction()
-                // An uncertain key's row came as often as it went.
-                let wasThere = entry.wasThere ?? (present[name]?.contains(key) ?? false)
+                if entry.wasThere == nil { uncertain[name, default: []].append(key) }
+                let wasThere = entry.wasThere ?? false
                 switch (wasThere, (wasThere ? 1 : 0) + entry.total > 0) {
                 case (false, true): changes.inserted.insert(key)
                 case (true, false): changes.deleted.insert(key)
                 case (true, true): changes.updated.updateValue(entry.columns, forKey: key)
-                case (false, false): break
+                case (false, false): batch.passed[name, default: []].insert(key)
                 }
             }
-            if !changes.isEmpty { result[name] = changes }
+            if !changes.isEmpty { batch.changes[name] = changes }
         }
-        return result
+        return (batch, uncertain)
     }
 }

@@ -8,13 +8,16 @@ import Synchronization
 final class ContextFollower: ContextFeed, ChangeSubscriber {
     private struct Entry {
         weak var core: ContextCore?
+        /// Whether it was there when a step began: what it has read and written since may be newer than the step's snapshot.
+        var isPrepared = false
     }
 
     private struct State {
         var entries: [Entry] = []
-        var isSubscribed = false
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
+        /// Whether each context is asked for alone in the next step, since the server has refused what all ask for.
+        var isApart = false
         /// The findings of the last evaluation.
         var plans: [ContextPlan] = []
 
@@ -33,23 +36,35 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     // MARK: Contexts
 
     func follow(_ entities: [EntityRuntime], in core: ContextCore) async throws {
+        // Before the gate: tasks that wait for another one's attempt wait no longer than that.
+        let deadline = MonotonicTime.now + .seconds(60)
         try await gate.withLock {
-            enter(core)
-            if !state.withLock({ $0.isSubscribed }) {
-                // The reader may wait for a connection that only the waiting tasks can give back.
-                do {
-                    try await reader.add(self, by: .now + .seconds(60))
-                } catch is WaitTimeout {
-                    throw KindredError(
-                        .contextBusy,
-                        "No connection was free to follow changes within 60 seconds: load before the transaction begins, or allow more connections"
-                    )
-                }
-                state.withLock { $0.isSubscribed = true }
-            }
-            try await requireRecorded(entities)
-            core.following?.begin(entities)
+            repeat {
+                enter(core)
+                try await subscribe(by: deadline)
+                try await requireRecorded(entities)
+                try core.following?.begin(entities)
+                // A failure meanwhile has forgotten the context, perhaps before it began.
+            } while !isTold(core)
         }
+    }
+
+    private func subscribe(by deadline: MonotonicTime) async throws {
+        if reader.tells(self) { return }
+        // The reader may wait for a connection that only the waiting tasks can give back.
+        do {
+            try await reader.add(self, by: deadline)
+        } catch is WaitTimeout {
+            throw KindredError(
+                .contextBusy,
+                "No connection was free to follow changes within 60 seconds: load before the transaction begins, or allow more connections"
+            )
+        }
+    }
+
+    /// Whether changes reach a context.
+    private func isTold(_ core: ContextCore) -> Bool {
+        reader.tells(self) && state.withLock { $0.entries.contains { $0.core === core } }
     }
 
     /// Takes a context among those that follow, with a time before any query that it will ask.
@@ -63,7 +78,10 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             // Objects that it has made itself may have been changed since.
             if !isEmpty { state.reloads += 1 }
         }
-        state.withLock { $0.entries.append(Entry(core: core)) }
+        state.withLock { state in
+            // After a failure another task may have been faster.
+            if !state.entries.contains(where: { $0.core === core }) { state.entries.append(Entry(core: core)) }
+        }
     }
 
     /// Throws unless the changes of the entities' tables are recorded.
@@ -87,11 +105,9 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         await gate.withLock {
             let isLast = state.withLock { state in
                 state.entries.removeAll { $0.core == nil }
-                guard state.entries.isEmpty, state.isSubscribed else { return false }
-                (state.isSubscribed, state.plans) = (false, [])
-                return true
+                return state.entries.isEmpty
             }
-            if isLast { reader.remove(self) }
+            if isLast, reader.tells(self) { reader.remove(self) }
         }
     }
 
@@ -100,37 +116,60 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     // MARK: Steps
 
     func prepare() {
-        for core in state.withLock({ $0.cores }) {
+        let cores = state.withLock { state in
+            for place in state.entries.indices { state.entries[place].isPrepared = true }
+            return state.cores
+        }
+        for core in cores {
             let time = core.beginReading()
             core.following?.withState { $0.preparedAt = time }
         }
     }
 
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
-        let (cores, client) = (state.withLock { $0.cores }, reader.database.client)
+        let (cores, isApart) = state.withLock { ($0.entries.filter(\.isPrepared).compactMap(\.core), $0.isApart) }
         let changes = batch?.changes ?? [:]
         forgetTables(changes)
         var plans: [ContextPlan] = []
-        for (_, cores) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
-            let runtime = cores[0].runtime
+        for (_, group) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
             let mayBeOld =
-                runtime !== reader.database.runtime || changes.values.contains { $0.gap == .schemaChanged }
-            guard mayBeOld else {
-                plans += try await ContextStep(cores, batch).plans()
-                continue
-            }
-            // The model of these contexts may no longer fit: that concerns no others.
+                group[0].runtime !== reader.database.runtime
+                || changes.values.contains { $0.gap == .schemaChanged }
             do {
-                plans += try await client.withTransaction { _ in try await ContextStep(cores, batch).plans() }
-            } catch  where error.meansNewSchema {
-                for core in cores { core.following?.end(error) }
-                state.withLock { state in
-                    state.entries.removeAll { entry in cores.contains { $0 === entry.core } }
+                if isApart {
+                    for core in group { plans += try await plansApart(of: [core], batch) }
+                } else if mayBeOld {
+                    plans += try await plansApart(of: group, batch)
+                } else {
+                    plans += try await ContextStep(group, batch).plans()
                 }
+            } catch  where cores.count > 1 && !isApart && !error.isPassing && !error.meansNewSchema {
+                // The server refuses what some of them ask for: the step is run again, with each of them alone.
+                state.withLock { $0.isApart = true }
+                throw StepIsVoid()
             }
         }
         let found = plans
-        state.withLock { $0.plans = found }
+        state.withLock { ($0.plans, $0.isApart) = (found, false) }
+    }
+
+    /// The plans of contexts whose failure concerns no others: their model may no longer fit, or the server may refuse what a
+    /// single one asks for.
+    private func plansApart(of cores: [ContextCore], _ batch: ChangeBatch?) async throws -> [ContextPlan] {
+        do {
+            return try await reader.database.client.withTransaction { _ in
+                try await ContextStep(cores, batch).plans()
+            }
+        } catch  where error.meansNewSchema || cores.count == 1 && !error.isPassing {
+            for core in cores { core.following?.end(error.meansNewSchema ? error : nil) }
+            state.withLock { state in
+                state.entries.removeAll { entry in cores.contains { $0 === entry.core } }
+            }
+            if !error.meansNewSchema {
+                reader.database.mistakes.warn("A context follows no changes until its next load: \(error)")
+            }
+            return []
+        }
     }
 
     func commit(at cursor: ChangeCursor) {
@@ -150,7 +189,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     func fail(_ error: any Error) {
         let cores = state.withLock { state in
-            defer { (state.entries, state.isSubscribed, state.plans) = ([], false, []) }
+            defer { (state.entries, state.plans) = ([], []) }
             return state.cores
         }
         for core in cores { core.following?.end() }

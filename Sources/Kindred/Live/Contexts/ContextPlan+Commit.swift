@@ -66,7 +66,7 @@ extension ContextPlan {
                 if unmoved[entity]?.contains(key) == true {
                     changes.updated.append(row)
                 } else {
-                    // A new row too: it may have moved since, and been read before that.
+                    // A new row too: it may have been moved since, and read before that.
                     changes.moved.append(row)
                 }
             }

@@ -35,23 +35,21 @@ struct ContextPlan: Sendable {
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
     /// Plans what a context needs; nil if it follows nothing any more.
-    init?(_ core: ContextCore, _ changes: [QualifiedName: TableChanges], passed: [QualifiedName: Set<ObjectKey>]) {
+    init?(_ core: ContextCore, _ batch: ChangeBatch) {
         guard let following = core.following else { return nil }
         (self.core, self.following) = (core, following)
         loaded = following.withState { state in
-            for relationship in state.counts.keys {
-                state.counts[relationship] = state.counts[relationship]?.filter { $0.value.owner != nil }
-            }
+            state.dropCounts()
             return state
         }
         askedAt = loaded.preparedAt
         stamp = core.noteStamp
         for (entity, keys) in loaded.doubtful { self.keys[entity, default: []].formUnion(keys.keys) }
-        for (name, changes) in changes {
+        for (name, changes) in batch.changes {
             if let entity = core.runtime[name] { add(changes, of: entity) }
         }
         // Read between two steps, the row that came may be in memory.
-        for (name, keys) in passed {
+        for (name, keys) in batch.passed {
             if let entity = core.runtime[name] { add(TableChanges(deleted: keys), of: entity) }
         }
         if loaded.reloads > 0 {

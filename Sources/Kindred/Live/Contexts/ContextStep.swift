@@ -10,7 +10,7 @@ struct ContextStep {
     /// - Parameter cores: contexts of the same model, not none.
     init(_ cores: [ContextCore], _ batch: ChangeBatch?) {
         core = cores[0]
-        entries = cores.compactMap { ContextPlan($0, batch?.changes ?? [:], passed: batch?.passed ?? [:]) }
+        entries = cores.compactMap { ContextPlan($0, batch ?? ChangeBatch()) }
     }
 
     /// The contexts' plans with all that they need.
@@ -31,27 +31,15 @@ struct ContextStep {
         var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) where !keys.isEmpty && !entity.key.isEmpty {
             let batch = try Array(keys).slices().map { try entity.select($0) }
-            for result in try await core.client.send(batch, entity) {
-                let found = try EntityRows(result, of: entity)
-                for position in 0..<found.count {
-                    let row = try found[position]
-                    if let key = try ObjectKey(row, entity.key) { rows[entity, default: [:]][key] = row }
-                }
-            }
+            rows[entity] = try await core.client.rows(batch, entity)
         }
         return rows
     }
 
     /// The members of owners whose relationships are asked for again: one statement for each relationship.
     private func answers(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: LoadedBatch.Builder] {
-        var owners: [RelationshipRuntime: KeyNumbers] = [:]
-        for plan in plans {
-            for (relationship, keys) in plan.ownerKeys {
-                for key in keys { owners[relationship, default: KeyNumbers()].insert(key) }
-            }
-        }
         var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
-        for (relationship, keys) in owners.sorted(by: { $0.key < $1.key }) {
+        for (relationship, keys) in owners(plans.map(\.ownerKeys)) {
             answers[relationship] = try await Loader(core).answer(relationship, keys)
         }
         return answers
@@ -59,17 +47,22 @@ struct ContextStep {
 
     /// The counts that are asked for again: one statement for each relationship.
     private func counts(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: [ObjectKey: Int]] {
-        var owners: [RelationshipRuntime: KeyNumbers] = [:]
-        for plan in plans {
-            for (relationship, keys) in plan.counts {
-                for key in keys { owners[relationship, default: KeyNumbers()].insert(key) }
-            }
-        }
         var counts: [RelationshipRuntime: [ObjectKey: Int]] = [:]
-        for (relationship, keys) in owners.sorted(by: { $0.key < $1.key }) {
-            let numbers = try await MemberCounter(core).counts(.count, of: relationship, keys)
+        for (relationship, keys) in owners(plans.map(\.counts)) {
+            let numbers = try await Loader(core).counts(.count, of: relationship, keys)
             counts[relationship] = Dictionary(zip(keys.keys, numbers), uniquingKeysWith: { first, _ in first })
         }
         return counts
+    }
+
+    /// The owners that any plan asks about, each once.
+    private func owners(
+        _ wanted: [[RelationshipRuntime: [ObjectKey]]]
+    ) -> [(key: RelationshipRuntime, value: KeyNumbers)] {
+        var owners: [RelationshipRuntime: KeyNumbers] = [:]
+        for (relationship, keys) in wanted.joined() {
+            for key in keys { owners[relationship, default: KeyNumbers()].insert(key) }
+        }
+        return owners.sorted { $0.key < $1.key }
     }
 }

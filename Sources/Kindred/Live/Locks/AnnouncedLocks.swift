@@ -75,6 +75,6 @@ private final class LockWatch: Sendable {
     /// Waits until something is heard, or some time.
     func wait(_ duration: Duration) async {
         if isWanted { listener.start() }
-        _ = await signal.wait(duration, hearsNotifications: true)
+        _ = await signal.wait(duration, hearsAll: true)
     }
 }

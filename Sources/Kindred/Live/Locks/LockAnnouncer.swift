@@ -8,7 +8,12 @@ import Synchronization
 /// where all connections of the pool are in such transactions, none is left to speak for them.
 final class LockAnnouncer: Sendable {
     private let configuration: PostgresConfiguration
-    private let connecting = RankedMutex<Task<PostgresClient, any Error>?>(nil, .leaf)
+    private let state = RankedMutex(State(), .leaf)
+
+    private struct State {
+        var connecting: Task<PostgresClient, any Error>?
+        var isClosed = false
+    }
 
     private init(_ client: PostgresClient) {
         var configuration = client.configuration
@@ -68,11 +73,11 @@ final class LockAnnouncer: Sendable {
         }
     }
 
-    /// Closes the connection.
+    /// Closes the connection; no other is opened after that.
     func close() async {
-        let task = connecting.withLock { task in
-            defer { task = nil }
-            return task
+        let task = state.withLock { state in
+            defer { state = State(isClosed: true) }
+            return state.connecting
         }
         await (try? task?.value)?.close()
     }
@@ -83,16 +88,18 @@ final class LockAnnouncer: Sendable {
     }
 
     private func connected() async throws -> PostgresClient {
-        let task = connecting.withLock { task in
-            if let task { return task }
+        let task = try state.withLock { state in
+            // At the end of a transaction that the close of the database has ended.
+            if state.isClosed { throw PostgresError(.closed, "The database was closed") }
+            if let task = state.connecting { return task }
             let made = Task.detached { [configuration] in try await PostgresClient.connect(configuration) }
-            task = made
+            state.connecting = made
             return made
         }
         do {
             return try await task.value
         } catch {
-            connecting.withLock { if $0 == task { $0 = nil } }
+            state.withLock { if $0.connecting == task { $0.connecting = nil } }
             throw error
         }
     }

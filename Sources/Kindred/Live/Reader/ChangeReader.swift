@@ -70,6 +70,11 @@ final class ChangeReader: Sendable {
         signal.ask()
     }
 
+    /// Whether a subscriber has had its first step, and is told what changes from then on.
+    func tells(_ subscriber: any ChangeSubscriber) -> Bool {
+        state.change { $0.entries.contains { $0.subscriber === subscriber && !$0.isAtItsFirstStep } }
+    }
+
     /// Returns when all that was committed before the call has reached every subscriber.
     func catchUp() async throws {
         if state.change({ !$0.isRunning }) { return }
@@ -77,7 +82,7 @@ final class ChangeReader: Sendable {
     }
 
     /// Makes a step soon, for a subscriber that wants one.
-    func askForStep() { signal.ask() }
+    func askForStep() { signal.wish() }
 
     /// The place up to which subscribers have been told; nil while nothing is read.
     var cursor: ChangeCursor? { state.change { $0.cursor } }
@@ -195,7 +200,7 @@ final class ChangeReader: Sendable {
     /// Tells which entities the model has anew, differently or no more.
     func tellSchemaChanges(_ names: Set<QualifiedName>) {
         guard !names.isEmpty else { return }
-        for case let feed as SchemaChangeFeed in state.change({ $0.entries.map(\.subscriber) }) { feed.tell(names) }
+        for subscriber in state.change({ $0.entries.map(\.subscriber) }) { subscriber.schemaChanged(names) }
     }
 }
 

@@ -45,11 +45,12 @@ struct ReaderLoop {
 
     private mutating func run() async {
         while let round = reader.nextRound() {
+            let start = MonotonicTime.now
             do {
                 // On one connection: a session that is there after the flush proves that no crash came before it.
                 let hasChanges = try await database.client.withConnection { _ in try await step(round) }
                 await lookAfter()
-                try await rest(hasChanges)
+                try await rest(hasChanges, since: start)
             } catch {
                 guard await recover(from: error) else {
                     return reader.failAll(await Tracking.explained(error, database.client))
@@ -85,14 +86,11 @@ struct ReaderLoop {
                 var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
-                let (at, changes) = (step.reading.cursor, step.reading.changes)
-                let passed = step.reading.passed
-                let batch =
-                    changes.isEmpty && passed.isEmpty ? nil : ChangeBatch(cursor: at, changes: changes, passed: passed)
-                for entry in round.entries where entry.isAtItsFirstStep || batch != nil || entry.subscriber.wantsStep {
+                let (at, batch) = (step.reading.cursor, step.reading.batch)
+                for entry in round.entries where entry.isAtItsFirstStep || !batch.isEmpty || entry.subscriber.wantsStep
+                {
                     failed = entry
-                    try await entry.subscriber.evaluate(
-                        entry.isAtItsFirstStep ? nil : batch ?? ChangeBatch(cursor: at, changes: [:]), at: at)
+                    try await entry.subscriber.evaluate(entry.isAtItsFirstStep ? nil : batch, at: at)
                     failed = nil
                     step.evaluated.append(entry)
                 }
@@ -119,7 +117,8 @@ struct ReaderLoop {
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        return !step.reading.changes.isEmpty
+        // Also where nothing is told of them: they may come as fast as others.
+        return step.reading.records > 0 || !step.reading.batch.isEmpty
     }
 
     /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.
@@ -137,9 +136,11 @@ struct ReaderLoop {
             metrics.readings += 1
             metrics.records += reading.records
             (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
-            for gap in Set(reading.changes.values.compactMap(\.gap)) { metrics.gaps[gap.rawValue, default: 0] += 1 }
+            for gap in Set(reading.batch.changes.values.compactMap(\.gap)) {
+                metrics.gaps[gap.rawValue, default: 0] += 1
+            }
         }
-        for (name, changes) in reading.changes {
+        for (name, changes) in reading.batch.changes {
             guard let gap = changes.gap else { continue }
             database.mistakes.note(
                 "changes are not named row by row", ["entity": "\(name)", "reason": gap.rawValue])
@@ -173,11 +174,11 @@ struct ReaderLoop {
         }
     }
 
-    private mutating func rest(_ hasChanges: Bool) async throws {
+    private mutating func rest(_ hasChanges: Bool, since start: MonotonicTime) async throws {
         if hasChanges || reader.isAsked {
             await wake()
-            let pause = pace.afterChanges()
-            if pause > .zero { await reader.signal.wait(pause, hearsNotifications: false) }
+            let pause = pace.afterChanges(MonotonicTime.now.since(start))
+            if pause > .zero { await reader.signal.wait(pause, hearsAll: false) }
             return
         }
         if let sleep, sleep.end < .now { self.sleep = nil }
@@ -188,7 +189,7 @@ struct ReaderLoop {
             return
         }
         let pause = pace.afterNothing(isAsleep: sleep != nil)
-        if await reader.signal.wait(pause, hearsNotifications: true) {
+        if await reader.signal.wait(pause, hearsAll: true) {
             database.trackingMetrics.withLock { $0.wakeUps += 1 }
         }
     }
@@ -224,7 +225,7 @@ struct ReaderLoop {
         if pace.keepsFailing, !keptFailing {
             database.mistakes.warn("Changes could not be read for some time; it is tried again and again: \(error)")
         }
-        await reader.signal.wait(pause, hearsNotifications: false)
+        await reader.signal.wait(pause, hearsAll: false)
         return true
     }
 
@@ -258,7 +259,7 @@ struct ReaderLoop {
 extension ChangeReading {
     /// Says of all tables that rows have changed which are not named.
     fileprivate mutating func lose(_ gap: ChangeGap, _ runtime: SchemaRuntime) {
-        for entity in runtime.entities { changes[entity.name] = TableChanges(gap: gap) }
+        for entity in runtime.entities { batch.changes[entity.name] = TableChanges(gap: gap) }
     }
 }
 

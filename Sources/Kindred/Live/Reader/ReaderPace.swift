@@ -9,11 +9,13 @@ struct ReaderPace {
 
     /// The first change after a quiet time is read at once.
     ///
-    /// While changes go on, pauses grow, so that one step has many.
-    mutating func afterChanges() -> Duration {
+    /// While changes go on, steps begin less and less often, so that one has many: 25 times a second at last, which is 50
+    /// statements where each asks for rows once. The time that a step takes is a part of this, so that no change waits
+    /// longer because the server is busy.
+    mutating func afterChanges(_ step: Duration) -> Duration {
         (quiet, failures) = (0, 0)
         busy += 1
-        return busy == 1 ? .zero : .milliseconds(min(40, 1 << min(busy, 6)))
+        return busy == 1 ? .zero : max(.zero, .milliseconds(min(40, 1 << min(busy, 6))) - step)
     }
 
     /// A writer that saw the reader awake may commit after the reader has looked again, without a notification.

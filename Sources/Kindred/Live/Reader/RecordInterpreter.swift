@@ -32,14 +32,12 @@ final class RecordInterpreter: Sendable {
             reading.age = max(reading.age, piece.age)
             if !piece.records.isEmpty { net.add(piece.records, try await layout(for: piece.records, runtime)) }
         } while limit == nil && !reading.isLast
-        var present: [QualifiedName: Set<ObjectKey>] = [:]
-        for (name, keys) in net.uncertainKeys() {
-            if let entity = runtime[name] {
-                present[name] = try await database.client.storedKeys(among: keys, of: entity)
-            }
+        let (batch, uncertain) = net.sum()
+        reading.batch = batch
+        for (name, keys) in uncertain {
+            guard let entity = runtime[name] else { continue }
+            reading.batch.add(present: try await database.client.storedKeys(among: keys, of: entity), of: name)
         }
-        reading.changes = net.changes(present: present)
-        reading.passed = net.passedKeys()
         reading.changedTables = net.changedTables
         return reading
     }
@@ -70,9 +68,7 @@ struct ChangeReading: Sendable {
     var isLast = true
     var isUnsafe = false
     var refusal: ChangeGap?
-    var changes: [QualifiedName: TableChanges] = [:]
-    /// The keys of rows that came and went.
-    var passed: [QualifiedName: Set<ObjectKey>] = [:]
+    var batch = ChangeBatch()
     /// The tables that were changed themselves.
     var changedTables: Set<UInt32> = []
     var records = 0

@@ -33,11 +33,13 @@ final class ChangeFeed: ChangeSubscriber {
         var start: ChangeCursor?
         var failure: (any Error)?
 
+        /// Whether the consumer has taken all that was collected.
+        var isTaken: Bool { pending.allSatisfy(\.value.isEmpty) }
+
         mutating func take() -> Delivery? {
-            pending = pending.filter { !$0.value.isEmpty }
-            guard !pending.isEmpty, let cursor else { return nil }
+            guard !isTaken, let cursor else { return nil }
             defer { pending = [:] }
-            return Delivery(changes: pending, cursor: cursor)
+            return Delivery(changes: pending.filter { !$0.value.isEmpty }, cursor: cursor)
         }
     }
 
@@ -71,7 +73,7 @@ final class ChangeFeed: ChangeSubscriber {
     var isEmptied: Bool {
         queue.change { state in
             guard case .joined = state.place else { return false }
-            return state.staged == nil && state.pending.allSatisfy(\.value.isEmpty)
+            return state.staged == nil && state.isTaken
         }
     }
 
@@ -90,14 +92,14 @@ final class ChangeFeed: ChangeSubscriber {
     var wantsStep: Bool {
         queue.change { state in
             guard case .behind = state.place else { return false }
-            return state.pending.allSatisfy(\.value.isEmpty)
+            return state.isTaken
         }
     }
 
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
-        let (place, hasRoom) = queue.change { state in
+        let (place, isTaken) = queue.change { state in
             state.staged = nil
-            return (state.place, state.pending.allSatisfy(\.value.isEmpty))
+            return (state.place, state.isTaken)
         }
         let changes = batch?.changes.filter { entities.contains($0.key) } ?? [:]
         var own: ChangeCursor?
@@ -109,7 +111,7 @@ final class ChangeFeed: ChangeSubscriber {
         }
         var staged = Staged(changes: changes, cursor: cursor, place: .joined)
         if let own {
-            staged = hasRoom ? try await piece(from: own, at: cursor) : Staged(cursor: own, place: .behind(own))
+            staged = isTaken ? try await piece(from: own, at: cursor) : Staged(cursor: own, place: .behind(own))
         }
         queue.change { $0.staged = staged }
     }
@@ -121,12 +123,12 @@ final class ChangeFeed: ChangeSubscriber {
             let changes = entities.map { ($0, TableChanges(gap: refusal)) }
             return Staged(changes: Dictionary(uniqueKeysWithValues: changes), cursor: cursor, place: .joined)
         }
-        if reading.changes.values.contains(where: { $0.gap == .overflow }) {
+        if reading.batch.changes.values.contains(where: { $0.gap == .overflow }) {
             // Records of many rows each.
             reading = try await reader.read(from: own, limit: 100)
         }
         return Staged(
-            changes: reading.changes.filter { entities.contains($0.key) },
+            changes: reading.batch.changes.filter { entities.contains($0.key) },
             cursor: reading.isLast ? cursor : reading.cursor,
             place: reading.isLast ? .joined : .behind(reading.cursor))
     }
@@ -137,7 +139,7 @@ final class ChangeFeed: ChangeSubscriber {
             state.staged = nil
             (state.place, state.cursor) = (staged.place, staged.cursor)
             if state.start == nil { state.start = staged.cursor }
-            let isWaiting = !state.pending.allSatisfy(\.value.isEmpty)
+            let isWaiting = !state.isTaken
             for (name, changes) in staged.changes { state.pending[name, default: TableChanges()].merge(changes) }
             // What came in one step is the consumer's, however much it is.
             guard isWaiting, state.pending.values.reduce(0, { $0 + $1.count }) > limit else { return }

@@ -75,18 +75,15 @@ struct ChangeFollower {
         for row in rows {
             let oid = try row.decode(0, as: Int64.self)
             guard let entity = entities.first(where: { Int64($0.entity.oid) == oid }) else { continue }
-            if try row.decode(1, as: Bool.self) == true {
-                throw KindredError(
-                    .accessDenied,
-                    "A row-level security policy of \(entity.name) applies to the role, and keys are data: follow a request, by live()",
-                    entity: entity.name.description)
-            }
-            if try row.decode(2, as: Bool.self) == true {
-                throw KindredError(
-                    .accessDenied,
-                    "The role may not read all columns of \(entity.name), and keys are data: follow a request, by live()",
-                    entity: entity.name.description)
-            }
+            let isHidden = try row.decode(1, as: Bool.self) == true
+            guard try isHidden || row.decode(2, as: Bool.self) == true else { continue }
+            let reason =
+                isHidden
+                ? "A row-level security policy of \(entity.name) applies to the role"
+                : "The role may not read all columns of \(entity.name)"
+            throw KindredError(
+                .accessDenied, "\(reason), and keys are data: follow a request, by live()",
+                entity: entity.name.description)
         }
     }
 

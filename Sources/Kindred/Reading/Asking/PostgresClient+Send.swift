@@ -45,6 +45,19 @@ extension PostgresClient {
         }
     }
 
+    /// The rows that statements find, by key.
+    func rows(_ statements: [Statement], _ entity: EntityRuntime) async throws -> [ObjectKey: Row] {
+        var rows: [ObjectKey: Row] = [:]
+        for result in try await send(statements, entity) {
+            let found = try EntityRows(result, of: entity)
+            for position in 0..<found.count {
+                let row = try found[position]
+                if let key = try ObjectKey(row, entity.key) { rows[key] = row }
+            }
+        }
+        return rows
+    }
+
     /// Throws for a lock that would end with its own statement.
     func requireTransaction() throws {
         guard !isInTransaction else { return }

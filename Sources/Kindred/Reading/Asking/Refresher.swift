@@ -144,15 +144,7 @@ struct Refresher: Sendable {
         let batch = try objects.compactMap(\.key).slices().map {
             try DeletionStatements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
-        var rows: [ObjectKey: Row] = [:]
-        for result in try await core.client.send(batch, entity) {
-            let found = try EntityRows(result, of: entity)
-            for position in 0..<found.count {
-                let row = try found[position]
-                if let key = try ObjectKey(row, entity.key) { rows[key] = row }
-            }
-        }
-        return rows
+        return try await core.client.rows(batch, entity)
     }
 
     private func refusedByTrigger(_ objects: [DatabaseObject]) -> KindredError {

@@ -1,41 +1,35 @@
 import KindredPostgres
 import KindredSchema
 
-/// Counts and looks for members of sets: in memory where they are loaded, else by one query for all owners that were
-/// read together.
+/// Counts and looks for the members of an owner's set: in memory where they are loaded, else by one query for all owners that
+/// were read together.
 struct MemberCounter: Sendable {
     private let core: ContextCore
+    private let relationship: RelationshipRuntime
+    private let owner: DatabaseObject
+    /// The place in the program that asks.
+    private let place: SourcePlace?
     private var loader: Loader { Loader(core) }
 
-    init(_ core: ContextCore) { self.core = core }
-
-    /// The number of an owner's members.
-    func count(
-        of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
-    ) async throws -> Int {
-        if let loaded = try await loadedCount(of: relationship, owner: owner) { return loaded }
-        if mustLoad(relationship, of: owner) {
-            return try await loader.members(of: relationship, owner: owner, at: place).count
-        }
-        return try await tally(.count, of: relationship, owner: owner, at: place)
+    init(_ core: ContextCore, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?) {
+        (self.core, self.relationship, self.owner, self.place) = (core, relationship, owner, place)
     }
 
-    /// Whether an owner has any member.
-    func hasMembers(
-        of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
-    ) async throws -> Bool {
-        if let loaded = try await loadedCount(of: relationship, owner: owner) { return loaded > 0 }
-        if mustLoad(relationship, of: owner) {
-            return try await !loader.members(of: relationship, owner: owner, at: place).isEmpty
-        }
-        return try await tally(.existence, of: relationship, owner: owner, at: place) > 0
+    /// The number of members.
+    func count() async throws -> Int {
+        if let loaded = try await loadedCount() { return loaded }
+        return mustLoad ? try await members().count : try await tally(.count)
+    }
+
+    /// Whether there are any members.
+    func hasMembers() async throws -> Bool {
+        if let loaded = try await loadedCount() { return loaded > 0 }
+        return mustLoad ? try await !members().isEmpty : try await tally(.existence) > 0
     }
 
     /// Whether an object is a member; false for one of another entity or context, and for a deleted one.
-    func contains(
-        _ object: DatabaseObject, in relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
-    ) async throws -> Bool {
-        try await requireLive(owner, relationship)
+    func contains(_ object: DatabaseObject) async throws -> Bool {
+        try await requireLive()
         guard object.core === core, object.runtime === relationship.destination, !object.isDeleted,
             let key = object.key
         else { return false }
@@ -47,54 +41,43 @@ struct MemberCounter: Sendable {
         }
         if object.isInserted { return false }
         try loader.requireFaulting(relationship, at: place)
-        if leadsToViewByHelper(relationship) {
-            return try await loader.members(of: relationship, owner: owner).contains(object)
-        }
-        return try await isMember(object, of: relationship, owner: owner)
+        return leadsToViewByHelper ? try await members().contains(object) : try await isMember(object)
     }
 
-    private func requireLive(_ owner: DatabaseObject, _ relationship: RelationshipRuntime) async throws {
+    private func members() async throws -> [DatabaseObject] {
+        try await loader.members(of: relationship, owner: owner, at: place)
+    }
+
+    private func requireLive() async throws {
         try owner.requireLive(try await Refresher(core).source(of: relationship, from: owner).status)
     }
 
     /// The number of members, if they are loaded.
-    private func loadedCount(of relationship: RelationshipRuntime, owner: DatabaseObject) async throws -> Int? {
+    private func loadedCount() async throws -> Int? {
         if core.following != nil { try await core.follow(relationship) }
-        try await requireLive(owner, relationship)
+        try await requireLive()
         if relationship.isComparedByServer { try await loader.compareStagedKeys(relationship, of: owner) }
         return core.loadedMembers(of: relationship, owner: owner)?.count
     }
 
     /// Whether the members have to be loaded to be counted: staged changes are in memory only, and a pair in the helper
     /// need not have a row in the view.
-    private func mustLoad(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> Bool {
-        core.stagedChange(relationship, of: owner) != nil || leadsToViewByHelper(relationship)
-    }
+    private var mustLoad: Bool { core.stagedChange(relationship, of: owner) != nil || leadsToViewByHelper }
 
-    private func leadsToViewByHelper(_ relationship: RelationshipRuntime) -> Bool {
-        guard relationship.helper != nil else { return false }
-        return relationship.destination.entity.isView
-    }
+    private var leadsToViewByHelper: Bool { relationship.helper != nil && relationship.destination.entity.isView }
 
-    private func tally(
-        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
-    ) async throws -> Int {
-        if let following = core.following {
-            return try await followedCount(of: relationship, owner: owner, following, at: place)
-        }
-        return try await unfollowedTally(tally, of: relationship, owner: owner, at: place).number
+    private func tally(_ tally: MemberTally) async throws -> Int {
+        if let following = core.following { return try await followedCount(following) }
+        return try await unfollowedTally(tally).number
     }
 
     /// The number of members as it was counted last, or counted now; a context that follows changes keeps it up to date.
-    private func followedCount(
-        of relationship: RelationshipRuntime, owner: DatabaseObject, _ following: ChangeFollowing,
-        at place: SourcePlace?
-    ) async throws -> Int {
+    private func followedCount(_ following: ChangeFollowing) async throws -> Int {
         let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
         func changedAt() -> ContextTime { loader.changedAt(relationship, key, ownKey: source.key) }
         if let known = following.count(relationship, key, since: changedAt()) { return known }
-        let (number, askedAt) = try await unfollowedTally(.count, of: relationship, owner: owner, at: place)
+        let (number, askedAt) = try await unfollowedTally(.count)
         // An answer of a transaction may be rolled back.
         if core.journal == nil {
             let count = ChangeFollowing.Count(owner: owner, number: number, askedAt: askedAt)
@@ -104,9 +87,7 @@ struct MemberCounter: Sendable {
         return number
     }
 
-    private func unfollowedTally(
-        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject, at place: SourcePlace?
-    ) async throws -> (number: Int, askedAt: ContextTime) {
+    private func unfollowedTally(_ tally: MemberTally) async throws -> (number: Int, askedAt: ContextTime) {
         let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return (0, core.now) }
         try loader.requireFaulting(relationship, at: place)
@@ -114,7 +95,7 @@ struct MemberCounter: Sendable {
             // An owner read alone has its own query, each time.
             guard core.faulting == .batch, let group = source.group, group.count > 1 else {
                 let askedAt = core.now
-                let number = try await queryAlone(tally, of: relationship, owner: owner)
+                let number = try await queryAlone(tally)
                 return (number, core.counted(askedAt))
             }
             let slot = tally.slot(of: relationship)
@@ -128,7 +109,7 @@ struct MemberCounter: Sendable {
             } stale: { element, key in
                 loader.changedAt(relationship, key, ownKey: element.key)
             } load: { keys in
-                try await query(tally, of: relationship, keys)
+                try await query(tally, keys)
             }
             if let count = batch.count(of: key),
                 loader.changedAt(relationship, key, ownKey: source.key) <= batch.askedAt
@@ -136,21 +117,40 @@ struct MemberCounter: Sendable {
                 return (count, batch.askedAt)
             }
             let askedAt = core.now
-            let number = try await queryAlone(tally, of: relationship, owner: owner)
+            let number = try await queryAlone(tally)
             return (number, core.counted(askedAt))
         }
     }
 
     /// One query for all owners with the given keys.
-    private func query(
-        _ tally: MemberTally, of relationship: RelationshipRuntime, _ keys: KeyNumbers
-    ) async throws -> LoadedBatch {
+    private func query(_ tally: MemberTally, _ keys: KeyNumbers) async throws -> LoadedBatch {
         core.withMap { $0.notes.noteKnown(relationship.source) }
         let time = core.now
-        let counts = try await counts(tally, of: relationship, keys)
+        let counts = try await loader.counts(tally, of: relationship, keys)
         return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)
     }
 
+    /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.
+    private func queryAlone(_ tally: MemberTally) async throws -> Int {
+        let statements = CountStatements(relationship)
+        guard let statement = try statements.tally(tally, of: owner.storedRow) else { return 0 }
+        switch try await core.client.execute(statement, for: statements.rows.name).first?[0] {
+        case .integer(let count): return Int(count)
+        case .bool(true): return 1
+        default: return 0
+        }
+    }
+
+    /// `SELECT EXISTS` of one member.
+    private func isMember(_ member: DatabaseObject) async throws -> Bool {
+        let statements = CountStatements(relationship)
+        guard let statement = try statements.exists(member.storedRow, of: owner.storedRow) else { return false }
+        let result = try await core.client.execute(statement, for: statements.rows.name)
+        return try result.first?[0] == .bool(true)
+    }
+}
+
+extension Loader {
     /// The numbers of members, by the owners' numbers: one query.
     func counts(
         _ tally: MemberTally, of relationship: RelationshipRuntime, _ keys: KeyNumbers
@@ -165,28 +165,5 @@ struct MemberCounter: Sendable {
             counts[Int(number) - 1] = tally == .count ? Int(try result.integer(row: row, column: 1) ?? 0) : 1
         }
         return counts
-    }
-
-    /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.
-    private func queryAlone(
-        _ tally: MemberTally, of relationship: RelationshipRuntime, owner: DatabaseObject
-    ) async throws -> Int {
-        let statements = CountStatements(relationship)
-        guard let statement = try statements.tally(tally, of: owner.storedRow) else { return 0 }
-        switch try await core.client.execute(statement, for: statements.rows.name).first?[0] {
-        case .integer(let count): return Int(count)
-        case .bool(true): return 1
-        default: return 0
-        }
-    }
-
-    /// `SELECT EXISTS` of one member.
-    private func isMember(
-        _ member: DatabaseObject, of relationship: RelationshipRuntime, owner: DatabaseObject
-    ) async throws -> Bool {
-        let statements = CountStatements(relationship)
-        guard let statement = try statements.exists(member.storedRow, of: owner.storedRow) else { return false }
-        let result = try await core.client.execute(statement, for: statements.rows.name)
-        return try result.first?[0] == .bool(true)
     }
 }
