@@ -14,7 +14,7 @@ private let schema =
         """
 
 /// Changes of tables themselves, and of their triggers.
-@Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct DefinitionFaultTests {
+@Suite(.database(.sql(schema), timeLimit: .seconds(600))) struct DefinitionFaultTests {
     private typealias Gap = Followers.Gap
 
     @Test("TRUNCATE") func truncate() async throws {

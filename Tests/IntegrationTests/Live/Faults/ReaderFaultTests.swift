@@ -21,7 +21,7 @@ import Testing
     }
 
     /// Lends a database of a role.
-    private func withDatabase(
+    private func lendDatabase(
         of role: String, _ other: PostgresClient, _ body: (_ database: Database) async throws -> Void
     ) async throws {
         var configuration = other.configuration
@@ -40,7 +40,7 @@ import Testing
         try await withLive("parent", "item", "leaf", "mark") { owner, _, other in
             try await withRole(other) { role in
                 try await other.query("GRANT SELECT ON parent, item, leaf, mark TO \(identifier: role)")
-                try await withDatabase(of: role, other) { database in
+                try await lendDatabase(of: role, other) { database in
                     let (plain, tracking) = (database.makeContext(), database.makeContext(tracking: .automatic))
                     await expectError(.accessDenied) { _ = try await plain.changes(of: "item") }
                     await expectError(.accessDenied) { _ = try await plain.fetch("item").live() }
@@ -61,7 +61,7 @@ import Testing
             try await withRole(other) { role in
                 try await other.query("GRANT SELECT ON parent, item, leaf, mark TO \(identifier: role)")
                 try await owner.tracking.install(readers: [role])
-                try await withDatabase(of: role, other) { database in
+                try await lendDatabase(of: role, other) { database in
                     let context = database.makeContext()
                     var changes = try await context.changes(of: "item").makeAsyncIterator()
                     var updates = try await context.fetch("item").sorted("id").live().makeAsyncIterator()

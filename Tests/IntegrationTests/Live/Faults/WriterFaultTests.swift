@@ -70,8 +70,8 @@ import Testing
                 UPDATE item SET value = 20 WHERE id = 2
                 """)
             try await followers.expectAgreement()
-            // Rows that take the place of others in the same statement. The record of what stands in WITH comes last if the
-            // statement does not read all of it.
+            // Rows that take the place of others in the same statement. The record of what stands in WITH comes last if
+            // the statement does not read all of it.
             for number in ["5", "1"] {
                 try await other.query(
                     """
