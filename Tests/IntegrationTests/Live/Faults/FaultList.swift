@@ -121,8 +121,10 @@ extension PostgresClient {
         ).compactMap { try $0.decode(0, as: Int32.self) }
     }
 
-    /// Waits until the server answers over a connection that was not lost.
+    /// Waits until the server takes writes, over a connection that was not lost.
     func waitForServer() async throws {
-        try await eventually("the server does not answer") { (try? await query("SELECT 1")) != nil }
+        try await eventually("the server does not answer") {
+            (try? await value("SELECT pg_is_in_recovery()")) == .bool(false)
+        }
     }
 }
