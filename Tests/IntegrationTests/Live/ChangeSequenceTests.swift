@@ -326,24 +326,6 @@ extension ChangeSequence.Element {
         }
     }
 
-    @Test func aRestartOfTheServerLosesNothing() async throws {
-        try await RestartableServer.with(settings: ["fsync = on"]) { server in
-            let database = try await Database.connect(server.configuration)
-            try await database.client.runScript("CREATE TABLE person (id integer PRIMARY KEY)")
-            try await database.refreshSchema()
-            try await database.tracking.install()
-            try await database.tracking.enable("person")
-            var changes = try await database.makeContext().changes(of: "person").makeAsyncIterator()
-            try await database.query("INSERT INTO person VALUES (1)")
-            #expect(try await changes.seen(database) == .inserted("person 1"))
-            try await server.stop(.immediate)
-            try await server.start()
-            try await lend(server.configuration) { try await $0.query("INSERT INTO person VALUES (2)") }
-            #expect(try await changes.next().map(Seen.init) == .inserted("person 2"))
-            await database.close()
-        }
-    }
-
     @Test func aChangedTableIsFollowedOn() async throws {
         try await withLive("person") { database, context, other in
             try await other.query("INSERT INTO person VALUES (1)")

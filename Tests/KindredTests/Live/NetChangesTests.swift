@@ -74,6 +74,43 @@ import Testing
         #expect(net.changes() == [Self.name: TableChanges(deleted: [.integer(1)])])
     }
 
+    @Test func whatAStatementReplacesByItsWITHIsLookedUp() {
+        // DELETE … RETURNING in the WITH of an INSERT that has not read all of it: recorded behind the INSERT.
+        for depth in [1, 2] {
+            let net = Self.net(
+                Self.record(.insert, ["1"], depth: depth), Self.record(.delete, ["1", "2"], depth: depth))
+            #expect(net.uncertainKeys() == [Self.name: [.integer(1)]])
+            #expect(net.changes() == [Self.name: TableChanges(deleted: [.integer(2)])])
+            #expect(
+                net.changes(present: [Self.name: [.integer(1)]])
+                    == [Self.name: TableChanges(updated: [.integer(1): nil], deleted: [.integer(2)])])
+        }
+        // A row that came and went, and came, was not there.
+        let net = Self.net(
+            Self.record(.insert, ["1"]), Self.record(.delete, ["1"]), Self.record(.insert, ["1"]))
+        #expect(net.uncertainKeys() == [:])
+        #expect(net.changes() == [Self.name: TableChanges(inserted: [.integer(1)])])
+    }
+
+    @Test func aTableThatWasRenamedOrMadeAnewIsToldUnderItsFormerNames() {
+        let former = QualifiedName(schema: "public", name: "former")
+        var layout = SimulatedTable.layout
+        layout.former = [SimulatedTable.relation: [former], 9: [Self.name]]
+        func changes(_ records: ChangeRecord...) -> [QualifiedName: TableChanges] {
+            var net = NetChanges()
+            net.add(records, layout)
+            return net.changes()
+        }
+        #expect(
+            changes(Self.record(.schema, nil))
+                == [Self.name: TableChanges(gap: .schemaChanged), former: TableChanges(gap: .schemaChanged)])
+        #expect(
+            changes(Self.record(.insert, ["1"])) == [Self.name: TableChanges(inserted: [.integer(1)])])
+        var dropped = Self.record(.schema, nil)
+        dropped.relation = 9
+        #expect(changes(dropped) == [Self.name: TableChanges(gap: .schemaChanged)])
+    }
+
     @Test func aGapTakesTheTablesKeys() {
         let insert = Self.record(.insert, ["1"])
         for (record, gap) in [

@@ -36,13 +36,18 @@ struct ChangeLayout: Sendable {
     let targets: [UInt32: [Target]]
     /// The columns of keys in records, by table.
     let keys: [UInt32: [String]]
+    /// The entities that a table's rows were of in earlier models: it was renamed, or dropped and made anew.
+    var former: [UInt32: Set<QualifiedName>] = [:]
 
     init(targets: [UInt32: [Target]], keys: [UInt32: [String]]) {
         self.targets = targets
         self.keys = keys
     }
 
-    init(_ runtime: SchemaRuntime, keys: [UInt32: [String]]) {
+    /// The layout of a model's tables.
+    ///
+    /// - Parameter earlier: that of the model before.
+    init(_ runtime: SchemaRuntime, keys: [UInt32: [String]], after earlier: ChangeLayout? = nil) {
         var targets: [UInt32: [Target]] = [:]
         for entity in runtime.entities {
             let tables = entity.rowTable.map { Array($0.tables.names.keys) } ?? [entity.entity.oid]
@@ -56,5 +61,12 @@ struct ChangeLayout: Sendable {
             }
         }
         self.init(targets: targets, keys: keys)
+        guard let earlier else { return }
+        former = earlier.former
+        for (oid, known) in earlier.targets { former[oid, default: []].formUnion(known.map(\.name)) }
+        for (oid, names) in former {
+            let left = names.subtracting(targets[oid]?.map(\.name) ?? [])
+            former[oid] = left.isEmpty ? nil : left
+        }
     }
 }

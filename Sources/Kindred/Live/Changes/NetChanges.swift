@@ -2,9 +2,10 @@ import KindredSchema
 
 /// Adds up the records of whole transactions: each key once, with the net effect on its row.
 ///
-/// What a statement's triggers do is recorded before the statement. So where a transaction changed a key in a trigger and
-/// afterwards outside of it, the order of these records is not that of the changes; only how often the row came and went is
-/// certain. If that is equally often, and no other transaction tells whether the row was there, it has to be looked up.
+/// What a statement's triggers do is recorded before the statement, and what stands in its WITH may be recorded behind it. So
+/// where a transaction changed a key in a trigger and afterwards outside of it, or where a row first came and then went, the
+/// order of these records may not be that of the changes; only how often the row came and went is certain. If that is equally
+/// often, and no other transaction tells whether the row was there, it has to be looked up.
 struct NetChanges {
     /// The records of one key, added up.
     private struct Entry {
@@ -51,7 +52,8 @@ struct NetChanges {
         }
 
         mutating func endTransaction() {
-            let isCertain = difference != 0 || !(isOutOfOrder && hasMoved)
+            // DELETE … RETURNING in the WITH of an INSERT may be recorded behind it.
+            let isCertain = difference != 0 || !hasMoved || firstSays && !isOutOfOrder
             let wasThereThen = isCertain ? (difference == 0 ? firstSays : difference < 0) : nil
             if wasThere == nil, let wasThereThen { wasThere = (wasThereThen ? 1 : 0) - total > 0 }
             total += difference
@@ -80,6 +82,8 @@ struct NetChanges {
         for record in records {
             if record.operation == .schema || record.gap(hasKey: true) == .schemaChanged {
                 changedTables.insert(record.relation)
+                // The model may have been read again since.
+                for name in layout.former[record.relation] ?? [] { lose(name, .schemaChanged) }
             }
             let key = record.key ?? layout.keys[record.relation] ?? []
             for target in layout.targets[record.relation] ?? [] { add(record, key: key, to: target) }

@@ -136,7 +136,8 @@ extension KindredError {
         switch error.sqlState {
         case .undefinedFunction?, .invalidSchemaName?, .undefinedTable?:
             self.init(.trackingNotInstalled, Tracking.notInstalled, underlying: error)
-        case SQLState(rawValue: "KT003")?:
+        // 55000: functions about the log that a standby refuses by itself.
+        case SQLState(rawValue: "KT003")?, SQLState(rawValue: "55000")?:
             self.init(
                 .trackingOnStandby,
                 "The server is a standby, whose snapshots list no running transactions: read changes on the primary",

@@ -94,6 +94,9 @@ final class ChangeReader: Sendable {
         try await interpreter.read(from: cursor, limit: limit)
     }
 
+    /// Leaves out the records of tables that the model does not have.
+    func leaveOut(_ tables: Set<UInt32>) { interpreter.leaveOut(tables) }
+
     /// Waits for an outcome of the loop, which is started if it is not running.
     private func wait(by deadline: MonotonicTime = .never, _ enter: (inout State, UInt64) -> Void) async throws {
         let (id, startsLoop) = state.change { state in

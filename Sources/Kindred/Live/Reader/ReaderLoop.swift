@@ -98,6 +98,10 @@ struct ReaderLoop {
             }
         } catch is StepIsVoid {
             return true
+        } catch let unknown as UnknownTables {
+            try await tell(unknown.tables)
+            reader.leaveOut(unknown.tables)
+            return true
         } catch {
             guard let failed, !error.isPassing || isHopeless(failed, error) else { throw error }
             reader.fail(failed, error)
@@ -269,6 +273,8 @@ extension Error {
 
     /// Whether the same may succeed later: the connection was lost, the server restarts or is busy.
     var isPassing: Bool {
+        // One that has read a primary waits until the standby has taken its place.
+        if (self as? KindredError)?.code == .trackingOnStandby { return true }
         guard let error = ofServer else { return false }
         switch error.code {
         case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,

@@ -2,21 +2,31 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
+/// Thrown where records name tables that the model does not have: it has to be read again, and then the records.
+struct UnknownTables: Error {
+    let tables: Set<UInt32>
+}
+
 /// Reads records, and makes of them what has changed in the entities of the model.
 final class RecordInterpreter: Sendable {
     private let database: Database
     private let source: any ChangeSource
     /// How records were last read, and for which model.
-    private let layout = RankedMutex<(runtime: SchemaRuntime, layout: ChangeLayout)?>(nil, .leaf)
+    private let layout: RankedMutex<(runtime: SchemaRuntime, layout: ChangeLayout)>
+    /// Tables that no model has.
+    private let foreign = RankedMutex<Set<UInt32>>([], .leaf)
 
     init(_ database: Database, _ source: any ChangeSource) {
         self.database = database
         self.source = source
+        let runtime = database.runtime
+        layout = RankedMutex((runtime, ChangeLayout(runtime, keys: [:])), .leaf)
     }
 
     /// Reads what became visible since a cursor, in the task's transaction.
     ///
     /// - Parameter limit: the number of records above which a piece is read, of whole transactions; nil for all of them.
+    /// - Throws: `UnknownTables`.
     func read(from start: ChangeCursor, limit: Int? = nil) async throws -> ChangeReading {
         let runtime = database.runtime
         var reading = ChangeReading(cursor: start)
@@ -30,7 +40,10 @@ final class RecordInterpreter: Sendable {
             reading.isUnsafe = reading.isUnsafe || piece.isUnsafe
             reading.records += piece.records.count
             reading.age = max(reading.age, piece.age)
-            if !piece.records.isEmpty { net.add(piece.records, try await layout(for: piece.records, runtime)) }
+            if piece.records.isEmpty { continue }
+            let tables = try await layout(for: piece.records, runtime)
+            try requireKnown(piece.records, tables)
+            net.add(piece.records, tables)
         } while limit == nil && !reading.isLast
         let (batch, uncertain) = net.sum()
         reading.batch = batch
@@ -42,21 +55,30 @@ final class RecordInterpreter: Sendable {
         return reading
     }
 
+    /// Leaves out the tables' records from now on: the model was read again, and does not have them.
+    func leaveOut(_ tables: Set<UInt32>) { foreign.withLock { $0.formUnion(tables) } }
+
+    /// Throws if a table was made since the model was read, as in the place of one that is followed.
+    private func requireKnown(_ records: [ChangeRecord], _ layout: ChangeLayout) throws {
+        var tables = Set(records.filter { $0.operation != .schema }.map(\.relation))
+        tables.subtract(layout.targets.keys)
+        if tables.isEmpty { return }
+        tables.subtract(foreign.withLock { $0 })
+        guard tables.isEmpty else { throw UnknownTables(tables: tables) }
+    }
+
     /// How to read records; the columns of keys are asked again where a table is new or has changed.
     private func layout(for records: [ChangeRecord], _ runtime: SchemaRuntime) async throws -> ChangeLayout {
-        var keys: [UInt32: [String]] = [:]
-        if let known = layout.withLock({ $0 }) {
-            keys = known.layout.keys
-            let isNew = records.contains {
-                let gap = $0.gap(hasKey: true)
-                return keys[$0.relation] == nil || gap == .schemaChanged || gap == .unrecorded
-            }
-            if known.runtime === runtime, !isNew { return known.layout }
+        let known = layout.withLock { $0 }
+        let isNew = records.contains {
+            let gap = $0.gap(hasKey: true)
+            return known.layout.keys[$0.relation] == nil || gap == .schemaChanged || gap == .unrecorded
         }
-        keys = try await source.keys()
+        if known.runtime === runtime, !isNew { return known.layout }
+        var keys = try await source.keys()
         // Not asked again for a table that is tracked no more.
         for record in records where keys[record.relation] == nil { keys[record.relation] = [] }
-        let made = ChangeLayout(runtime, keys: keys)
+        let made = ChangeLayout(runtime, keys: keys, after: known.layout)
         layout.withLock { $0 = (runtime, made) }
         return made
     }

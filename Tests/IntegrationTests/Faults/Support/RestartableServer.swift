@@ -14,7 +14,8 @@ final class RestartableServer: Sendable {
     }
 
     let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
-    private let programs: String
+    /// The folder of the server's programs.
+    let programs: String
     private let hasSmallDisk: Bool
     private let hasSmallLog: Bool
 
