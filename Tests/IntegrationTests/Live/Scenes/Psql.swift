@@ -33,7 +33,7 @@ struct Psql {
     func run(_ statements: String) async throws {
         let words = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname=\(uri)", "--command=\(statements)"]
         let result = try await Subprocess.run(
-            .name(program), arguments: Arguments(words), input: .none, output: .discarded,
+            .name("env"), arguments: Arguments([program] + words), input: .none, output: .discarded,
             error: .string(limit: 1 << 16))
         guard result.terminationStatus.isSuccess else { throw Failure(message: result.standardError) }
     }
