@@ -47,6 +47,7 @@ struct PoolerLiveTests {
                 while !Task.isCancelled {
                     let row = try await database.query("SELECT \(task) + 0").first
                     #expect(try row?.decode(0, as: Int.self) == task)
+                    try await Task.sleep(for: .milliseconds(1))
                 }
             }
         }
