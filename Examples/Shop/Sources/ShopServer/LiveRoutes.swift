@@ -31,7 +31,10 @@ struct LiveRoutes {
         // Objects change while the next update is asked for, so that each becomes text at once.
         let events = live.map { try BookEvent($0).text }.cancelOnGracefulShutdown()
         let body = ResponseBody { writer in
-            for try await event in events { try await writer.write(ByteBuffer(string: event)) }
+            // A client that goes ends it at once; a write would notice that at the next change only.
+            try await request.body.consumeWithCancellationOnInboundClose { _ in
+                for try await event in events { try await writer.write(ByteBuffer(string: event)) }
+            }
             try await writer.finish(nil)
         }
         let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-cache"]
@@ -87,7 +90,10 @@ private struct BookEvent: Encodable {
     }
 
     var text: String {
-        get throws { "data: \(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))\n\n" }
+        get throws {
+            let json = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+            return "data: \(json)\n\n"
+        }
     }
 }
 

@@ -134,31 +134,59 @@ struct ShopTests {
         defer { try? FileManager.default.removeItem(at: file) }
         try await shop.test(.live) { client in
             let port = try #require(client.port)
-            let reading = Task {
-                try await Self.runCurl("http://127.0.0.1:\(port)/live/books?category=Poetry", seconds: 5, into: file)
-            }
-            try await Task.sleep(for: .seconds(2))
+            let curl = try Self.curl("http://127.0.0.1:\(port)/live/books?category=Poetry", into: file)
+            defer { if curl.isRunning { curl.terminate() } }
+            try await Self.eventually("the books do not come") { Self.events(in: file).count == 1 }
             try await database.query(
                 """
                 UPDATE book SET title = 'A Title of Now' WHERE id = (
                     SELECT min(b.id) FROM book AS b JOIN category AS c ON c.id = b.category_id WHERE c.name = 'Poetry')
                 """)
-            try await reading.value
+            try await Self.eventually("the change does not come") { Self.events(in: file).count == 2 }
+            curl.terminate()
+            try await Self.eventually("a client that is gone is still served") {
+                database.tracking.metrics.liveRequests == 0
+            }
         }
-        let events = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n\n").dropLast()
+        let events = Self.events(in: file)
         #expect(events.count == 2 && events.allSatisfy { $0.hasPrefix("data: {") })
-        #expect(events.last?.contains("A Title of Now") == true)
+        #expect(events.first?.contains("A Title of Now") == false && events.last?.contains("A Title of Now") == true)
         await database.close()
     }
 
-    /// Keeps what the server sends for some time.
-    private static func runCurl(_ url: String, seconds: Int, into file: URL) async throws {
+    @Test func thePageShowsTheEvents() async throws {
+        try await withShop { client, _ in
+            try await client.execute(uri: "/live", method: .get) { response in
+                #expect(response.status == .ok && response.headers[.contentType]?.hasPrefix("text/html") == true)
+                #expect(String(buffer: response.body).contains("new EventSource(\"live/books\""))
+            }
+        }
+    }
+
+    /// Keeps what the server sends, until the process is ended.
+    private static func curl(_ url: String, into file: URL) throws -> Process {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
-        curl.arguments = ["curl", "--silent", "--no-buffer", "--max-time", "\(seconds)", "--output", file.path, url]
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            curl.terminationHandler = { _ in continuation.resume() }
-            do { try curl.run() } catch { continuation.resume(throwing: error) }
+        curl.arguments = ["curl", "--silent", "--no-buffer", "--max-time", "300", "--output", file.path, url]
+        try curl.run()
+        return curl
+    }
+
+    /// The events that were kept so far.
+    private static func events(in file: URL) -> [String] {
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return Array(text.components(separatedBy: "\n\n").dropLast())
+    }
+
+    /// Waits until a condition holds, at most two minutes.
+    private static func eventually(_ comment: Comment, _ condition: () -> Bool) async throws {
+        let end = ContinuousClock.now + .seconds(120)
+        while !condition() {
+            guard ContinuousClock.now < end else {
+                Issue.record(comment)
+                return
+            }
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 

@@ -283,7 +283,8 @@ extension Error {
         default: break
         }
         guard let state = error.sqlState else { return false }
-        return state == .lockNotAvailable || state == .idleInTransactionTimeout
+        // A pooler's other session does not know what was prepared; the client prepares it anew, or nothing any more.
+        return state == .lockNotAvailable || state == .idleInTransactionTimeout || state == .invalidStatementName
             || [.connectionException, .transactionRollback, .insufficientResources, .operatorIntervention]
                 .contains(state.class)
     }
@@ -292,8 +293,8 @@ extension Error {
     var isOfStatement: Bool {
         guard let error = ofServer else { return false }
         if error.code == .timeout { return true }
-        guard error.code == .server, let state = error.sqlState?.rawValue else { return false }
-        return !state.hasPrefix("57P") && !state.hasPrefix("08")
+        guard error.code == .server, let state = error.sqlState, state != .invalidStatementName else { return false }
+        return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
     }
 
     /// Whether a table or column of the model is not there any more.
