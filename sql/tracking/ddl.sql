@@ -95,8 +95,11 @@ DECLARE
 BEGIN
     IF current_setting('kindred.tracking_mends', true) = 'on' THEN RETURN; END IF;
     FOR place IN
-        SELECT DISTINCT d.objid FROM pg_event_trigger_ddl_commands() AS d
-        WHERE d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'table column', 'view', 'materialized view', 'foreign table')
+        -- A policy changes what a table shows.
+        SELECT DISTINCT coalesce(p.polrelid, d.objid) FROM pg_event_trigger_ddl_commands() AS d
+        LEFT JOIN pg_policy AS p ON d.classid = 'pg_policy'::regclass AND p.oid = d.objid
+        WHERE (d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'table column', 'view', 'materialized view', 'foreign table')
+                OR p.oid IS NOT NULL)
             AND NOT d.in_extension AND d.schema_name IS DISTINCT FROM 'pg_temp' AND d.schema_name IS DISTINCT FROM 'kindred'
     LOOP
         BEGIN
@@ -123,8 +126,10 @@ DECLARE
     place oid;
 BEGIN
     FOR place IN
-        SELECT DISTINCT d.objid FROM pg_event_trigger_dropped_objects() AS d
-        WHERE d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'view', 'materialized view', 'foreign table', 'table column')
+        SELECT DISTINCT CASE d.object_type WHEN 'policy' THEN to_regclass(format('%I.%I', d.address_names[1], d.address_names[2]))::oid ELSE d.objid END
+        FROM pg_event_trigger_dropped_objects() AS d
+        WHERE (d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'view', 'materialized view', 'foreign table', 'table column')
+                OR d.object_type = 'policy' AND to_regclass(format('%I.%I', d.address_names[1], d.address_names[2])) IS NOT NULL)
             AND NOT d.is_temporary AND d.schema_name IS DISTINCT FROM 'kindred'
     LOOP
         BEGIN

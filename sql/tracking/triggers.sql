@@ -108,10 +108,10 @@ BEGIN
             current_setting('synchronous_commit') = 'off', keys, new_keys, columns);
     END IF;
     %8$s
-    -- PREPARE TRANSACTION refuses a transaction that has notified.
+    -- PREPARE TRANSACTION refuses a transaction that has notified, and a full queue makes the commit of one that has fail.
     IF pg_sequence_last_value('kindred.tracking_sleeper'::regclass) > 0 THEN
         IF pg_sequence_last_value('kindred.tracking_sleeper'::regclass) > date_part('epoch', clock_timestamp()) * 1000
-            AND current_setting('max_prepared_transactions') = '0'
+            AND current_setting('max_prepared_transactions') = '0' AND pg_notification_queue_usage() < 0.5
         THEN
             PERFORM pg_notify('kindred_tracking', '');
         END IF;
