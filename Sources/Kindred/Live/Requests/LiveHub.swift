@@ -13,6 +13,8 @@ final class LiveHub: ChangeSubscriber {
         var isClosed = false
         /// How often in a row a request could not be answered in time.
         var failures: [Int: Int] = [:]
+        /// The shapes of requests that could not be asked together in this step.
+        var apart: Set<LiveQuery.Shape.Key> = []
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
 
@@ -152,15 +154,22 @@ final class LiveHub: ChangeSubscriber {
 
     private func evaluate(_ work: LiveSources.Work) async throws {
         for (number, cause) in work.whole { try await evaluate(number, cause) }
-        for (number, changes) in work.byKeys {
-            try await evaluating(number) { query, latest in
-                let found = try await query.snapshot(among: changes.presentKeys)
-                return try await self.changed(number, to: query, from: latest, by: changes.keys, found)
+        for group in try await groups(of: Array(work.byKeys.keys)) {
+            guard let changes = group.first.flatMap({ work.byKeys[$0.number] }) else { continue }
+            for (request, part) in zip(group, try await parts(of: group, among: changes.presentKeys)) {
+                try await evaluating(request.number) { query, latest in
+                    try await self.changed(request.number, to: query, from: latest, by: changes.keys, part)
+                }
             }
         }
         for (entity, changes) in work.routed {
+            guard let core = state.withLock({ $0.sources.core(of: entity) }) else { continue }
             let rows = try await giving(up: { $0.numbers(of: entity) }) {
-                try await self.rows(of: entity, changes.presentKeys)
+                var rows: [Member] = []
+                for keys in changes.presentKeys.slices() {
+                    rows += try await LiveQuery.members(try entity.select(byKeys: keys), of: entity, in: core)
+                }
+                return rows
             }
             let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
             for (number, changes) in routed where work.whole[number] == nil {
@@ -172,19 +181,37 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
-    /// The changed rows of an entity, to find requests by their values.
-    private func rows(of entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [Member] {
-        guard let client = state.withLock({ $0.sources.core(of: entity)?.client }) else { return [] }
-        var members: [Member] = []
-        for keys in keys.slices() {
-            let result = try await client.execute(try entity.select(byKeys: keys), for: entity.name)
-            let rows = try EntityRows(result, of: entity)
-            members += try result.indices.compactMap { position in
-                let row = try rows[position]
-                return try ObjectKey(row, entity.key).map { Member(key: $0, row: row) }
+    /// A request that is asked together with others of its shape.
+    private typealias Shaped = (number: Int, query: LiveQuery, shape: LiveQuery.Shape)
+
+    /// Requests of one entity by their shapes, those alone that cannot be asked together.
+    private func groups(of numbers: [Int]) async throws -> [[Shaped]] {
+        var groups: [LiveQuery.Shape.Key: [Shaped]] = [:]
+        for (number, query) in state.withLock({ state in numbers.map { ($0, state.sources.sources[$0]?.query) } }) {
+            guard let query else { continue }
+            let shape = try await giving(up: { _ in [number] }) { try query.shape() }
+            groups[shape.key, default: []].append((number, query, shape))
+        }
+        let apart = state.withLock { $0.apart }
+        return groups.flatMap { shape, group in apart.contains(shape) ? group.map { [$0] } : [group] }
+    }
+
+    /// The parts of the answers to requests of one shape that have the rows among some keys.
+    private func parts(of group: [Shaped], among keys: [ObjectKey]) async throws -> [LiveSnapshot] {
+        let queries = group.map { ($0.query, $0.shape) }
+        if let only = group.first, group.count == 1 {
+            return try await giving(up: { _ in [only.number] }) {
+                try await LiveQuery.snapshots(of: queries, among: keys)
             }
         }
-        return members
+        do {
+            return try await LiveQuery.snapshots(of: queries, among: keys)
+        } catch {
+            guard error.isOfStatement || !error.isPassing, !(error is CancellationError) else { throw error }
+            // Which of them cannot be answered shows when each is asked alone.
+            state.withLock { state in state.apart.formUnion(group.map(\.shape.key)) }
+            throw StepIsVoid()
+        }
     }
 
     /// Asks a request anew.
@@ -244,7 +271,7 @@ final class LiveHub: ChangeSubscriber {
             return step
         }
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
-            state.failures = [:]
+            (state.failures, state.apart) = ([:], [])
             var answers: [(LiveConsumer, LiveAnswer)] = []
             let joined = Set(step.joined.map { ObjectIdentifier($0) })
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })

@@ -21,6 +21,8 @@ struct LiveQuery: Sendable {
     let isSorted: Bool
     let key: Key
     private let statement: Statement
+    /// The shape by which the request is asked together with others; nil if it is not asked by keys.
+    private let knownShape: Shape?
 
     /// The parts that equal requests have in common, so that one evaluation is enough for all of them.
     struct Key: Hashable, Sendable {
@@ -42,6 +44,29 @@ struct LiveQuery: Sendable {
             parameters = statement.bindings.bytes
             slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
             self.prefetched = prefetched.slots.sorted { $0.lexicographicallyPrecedes($1) }
+        }
+    }
+
+    /// What requests have in common of which changed rows are asked for in one statement.
+    struct Shape: Sendable {
+        struct Key: Hashable {
+            fileprivate let runtime: ObjectIdentifier
+            fileprivate let entity: Int
+            fileprivate let query: QueryShape.Key
+            fileprivate let prefetched: [[Int]]
+        }
+
+        let key: Key
+        fileprivate let query: QueryShape
+
+        fileprivate init(
+            _ query: SelectQuery, prefetching prefetched: PrefetchTree, of entity: EntityRuntime,
+            in runtime: SchemaRuntime
+        ) throws {
+            self.query = try QueryShape(query, in: runtime.schema, of: entity)
+            key = Key(
+                runtime: ObjectIdentifier(runtime), entity: entity.index, query: self.query.key,
+                prefetched: prefetched.slots)
         }
     }
 
@@ -87,6 +112,15 @@ struct LiveQuery: Sendable {
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         statement = try self.query.statement(in: schema)
         key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
+        knownShape =
+            isAskedByKeys && equalities == nil
+            ? try Shape(self.query, prefetching: prefetched, of: entity, in: core.runtime) : nil
+    }
+
+    /// The shape with the values that the request has now.
+    func shape() throws -> Shape {
+        if let knownShape, !query.comparesObjects { return knownShape }
+        return try Shape(query, prefetching: prefetched, of: entity, in: core.runtime)
     }
 
     private static func requireFollowable(_ entity: EntityRuntime) throws {
@@ -106,17 +140,41 @@ struct LiveQuery: Sendable {
     /// The answer: one statement, and one more for each prefetched relationship.
     func snapshot() async throws -> LiveSnapshot {
         let statement = query.comparesObjects ? try query.statement(in: core.runtime.schema) : statement
-        let rows = try await members(statement)
+        let rows = try await Self.members(statement, of: entity, in: core)
         return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
     }
 
-    /// The part of the answer that has the rows among some keys, in any order.
-    func snapshot(among keys: [ObjectKey]) async throws -> LiveSnapshot {
-        var rows: [Member] = []
+    /// The parts of the answers to requests of one shape that have the rows among some keys, in any order.
+    ///
+    /// One statement for any number of requests, and one more for each prefetched relationship.
+    static func snapshots(
+        of queries: [(query: LiveQuery, shape: Shape)], among keys: [ObjectKey]
+    ) async throws -> [LiveSnapshot] {
+        guard let first = queries.first else { return [] }
+        let isAlone = queries.count == 1 || !first.shape.query.hasElements
+        let places = Array(1...Int64(queries.count))
+        let entity = first.query.entity
+        var found: [Int64: [Member]] = [:]
+        var rows: [Row] = []
         for keys in keys.slices() {
-            rows += try await members(try query.statement(in: core.runtime.schema, among: keys, of: entity))
+            let statement = try first.query.statement(among: keys, forAll: isAlone ? nil : queries.map(\.shape.query))
+            try await read(statement, of: entity, in: first.query.core) { member, result, position in
+                rows.append(member.row)
+                let owners = isAlone ? places : try result[position].decode(entity.entity.attributes.count) ?? []
+                for place in owners { found[place, default: []].append(member) }
+            }
         }
-        return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
+        let branches = try await first.query.branches(first.query.prefetched, of: rows)
+        return places.map { place in
+            let members = found[place] ?? []
+            return LiveSnapshot(members, LiveBranch.parts(of: branches, with: members.map(\.row)))
+        }
+    }
+
+    private func statement(among keys: [ObjectKey], forAll shapes: [QueryShape]?) throws -> Statement {
+        let schema = core.runtime.schema
+        guard let shapes else { return try query.statement(in: schema, among: keys, of: entity) }
+        return try query.statement(in: schema, among: keys, of: entity, forAll: shapes)
     }
 
     /// The answer after some of its rows have changed and nothing else; nil if the server has to say where rows belong.
@@ -130,16 +188,31 @@ struct LiveQuery: Sendable {
     }
 
     /// The rows of a statement, each once.
-    private func members(_ statement: Statement) async throws -> [Member] {
+    static func members(_ statement: Statement, of entity: EntityRuntime, in core: ContextCore) async throws -> [Member]
+    {
+        var members: [Member] = []
+        try await read(statement, of: entity, in: core) { member, _, _ in members.append(member) }
+        return members
+    }
+
+    /// Calls `body` with each row of a statement once, with the result and the row's place there.
+    private static func read(
+        _ statement: Statement, of entity: EntityRuntime, in core: ContextCore,
+        _ body: (Member, QueryResult, Int) throws -> Void
+    ) async throws {
         let result = try await core.client.execute(statement, for: entity.name)
+        count(in: core)
         let rows = try EntityRows(result, of: entity)
         var seen: Set<ObjectKey> = []
-        return try result.indices.compactMap { position in
+        for position in result.indices {
             let row = try rows[position]
-            guard let key = try ObjectKey(row, entity.key), seen.insert(key).inserted else { return nil }
-            return Member(key: key, row: row)
+            guard let key = try ObjectKey(row, entity.key), seen.insert(key).inserted else { continue }
+            try body(Member(key: key, row: row), result, position)
         }
     }
+
+    /// Counts a statement.
+    private static func count(in core: ContextCore) { core.database.trackingMetrics.withLock { $0.statements += 1 } }
 
     /// The prefetched relationships of some rows.
     private func branches(_ tree: PrefetchTree, of rows: [Row]) async throws -> [LiveBranch] {
@@ -149,6 +222,7 @@ struct LiveQuery: Sendable {
             var members: [ObjectKey: [Member]] = [:]
             if owners.count > 0 {
                 let batch = try await Loader(core).query(relationship, owners)
+                Self.count(in: core)
                 for owner in owners.keys {
                     let found = batch.members(of: owner)?.members ?? []
                     // Without an order of their own they come as the server finds them, which changes by itself.

@@ -20,7 +20,13 @@ struct LiveSources: Sendable {
         var found: [[Int]: [ObjectKey: Set<Int>]] = [:]
         /// The requests whose answers have a row.
         var holders: [ObjectKey: Set<Int>] = [:]
-        var count = 0
+
+        mutating func remove(_ number: Int, _ equalities: LiveEqualities) {
+            let (columns, values) = (equalities.columns, equalities.values)
+            found[columns]?[values]?.remove(number)
+            if found[columns]?[values]?.isEmpty == true { found[columns]?[values] = nil }
+            if found[columns]?.isEmpty == true { found[columns] = nil }
+        }
     }
 
     private(set) var sources: [Int: Source] = [:]
@@ -46,7 +52,6 @@ struct LiveSources: Sendable {
                 routes[query.entity, default: Route()].found[equalities.columns, default: [:]][
                     equalities.values, default: []
                 ].insert(number)
-                routes[query.entity]?.count += 1
             } else {
                 for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
             }
@@ -75,13 +80,9 @@ struct LiveSources: Sendable {
             }
             return Array(source.consumers.values)
         }
-        routes[query.entity]?.found[equalities.columns]?[equalities.values]?.remove(number)
-        if routes[query.entity]?.found[equalities.columns]?[equalities.values]?.isEmpty == true {
-            routes[query.entity]?.found[equalities.columns]?[equalities.values] = nil
-        }
         hold(number, query.entity, from: source.latest, to: nil)
-        routes[query.entity]?.count -= 1
-        if routes[query.entity]?.count == 0 { routes[query.entity] = nil }
+        routes[query.entity]?.remove(number, equalities)
+        if routes[query.entity]?.found.isEmpty == true { routes[query.entity] = nil }
         return Array(source.consumers.values)
     }
 

@@ -16,7 +16,7 @@ public struct TrackingMetrics: Sendable, Hashable {
     public var retries = 0
     /// Live requests that are evaluated; equal ones are one.
     public var liveRequests = 0
-    /// Statements that contexts asked because of changes, besides the readings.
+    /// Statements that contexts and live requests asked because of changes, besides the readings.
     public var statements = 0
     /// How often changes were told without naming rows, by reason.
     public var gaps: [String: Int] = [:]
