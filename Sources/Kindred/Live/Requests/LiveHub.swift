@@ -17,6 +17,8 @@ final class LiveHub: ChangeSubscriber {
         var apart: Set<LiveQuery.Shape.Key> = []
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
+        /// When they are compared with the catalog again, at the latest.
+        var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
 
         /// Whether requests take too long each time: the others cannot wait for them.
         mutating func isHopeless(_ numbers: [Int], _ error: any Error) -> Bool {
@@ -52,10 +54,15 @@ final class LiveHub: ChangeSubscriber {
     private struct Step {
         var found: [Found] = []
         var joined: [LiveConsumer] = []
+        /// Requests that read other tables from now on; nil if definitions were not compared.
+        var renewed: [Int: LiveQuery]?
     }
 
     /// So many new requests are asked in one step, so that the others do not wait long for theirs.
     private static let newPerStep = 200
+
+    /// DDL on tables and views is told with the changes; what is not, such as that of policies, is looked for.
+    private static let definitionsPause: Duration = .seconds(10)
 
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
@@ -93,7 +100,7 @@ final class LiveHub: ChangeSubscriber {
         let key = TablesKey(runtime: core.runtime, names: names)
         let hub = core.database.liveHubReference.withLock { $0.object as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
-        let asked = try await LiveTables(behind: names, in: core.runtime.schema, core.client)
+        let asked = try await LiveTables(behind: names, core.client)
         // What is refused may be allowed soon.
         if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
         return asked
@@ -138,18 +145,43 @@ final class LiveHub: ChangeSubscriber {
 
     // MARK: Steps
 
-    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty } }
+    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty || $0.definitionsAreDue <= .now } }
 
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
         step.withLock { $0 = Step() }
+        let renewed = try await renewed(after: batch)
         let (work, joining, new) = state.withLock { state in
             let joining = state.joining.prefix(Self.newPerStep)
             let new = joining.compactMap { state.sources.unanswered($0) }
-            return (batch.map { state.sources.work(for: $0) }, Array(joining), Set(new))
+            var work = batch.map { state.sources.work(for: $0) }
+            for number in renewed where state.sources.sources[number]?.latest != nil {
+                work?.ask(number, .schemaChanged)
+            }
+            return (work, Array(joining), Set(new))
         }
         if let work { try await evaluate(work) }
         for number in new { try await evaluate(number, .first) }
         step.withLock { $0.joined = joining }
+    }
+
+    /// Compares what the requests read with the catalog, if it is time or a batch says that something was changed; those
+    /// that cannot go on end. Returns those of which something is defined differently.
+    private func renewed(after batch: ChangeBatch?) async throws -> [Int] {
+        let isTold = batch?.changes.values.contains { $0.gap == .schemaChanged || $0.gap == .unrecorded } ?? false
+        let queries = state.withLock { state -> [Int: LiveQuery]? in
+            guard batch != nil, isTold || state.definitionsAreDue <= .now else { return nil }
+            return state.sources.sources.mapValues(\.query)
+        }
+        guard let queries else { return [] }
+        var renewed: [Int: LiveQuery] = [:]
+        for (number, result) in try await LiveDefinitions(queries: queries).changed() {
+            switch result {
+            case .success(let query): renewed[number] = query
+            case .failure(let error): giveUp([number], error)
+            }
+        }
+        step.withLock { $0.renewed = renewed }
+        return Array(renewed.keys)
     }
 
     private func evaluate(_ work: LiveSources.Work) async throws {
@@ -255,14 +287,22 @@ final class LiveHub: ChangeSubscriber {
                 let numbers = numbers(state.sources)
                 let isPassing = error.isPassing && !state.isHopeless(numbers, error)
                 if isPassing || error is CancellationError { throw error }
-                let left = numbers.flatMap { state.sources.remove($0) }
-                state.joining.removeAll { consumer in left.contains { $0 === consumer } }
-                return left
+                return numbers
             }
-            for consumer in left { consumer.fail(error) }
+            giveUp(left, error)
             // The error has ended the transaction; the others are asked again in another one.
             throw StepIsVoid()
         }
+    }
+
+    /// Ends requests with an error.
+    private func giveUp(_ numbers: [Int], _ error: any Error) {
+        let left = state.withLock { state in
+            let left = numbers.flatMap { state.sources.remove($0) }
+            state.joining.removeAll { consumer in left.contains { $0 === consumer } }
+            return left
+        }
+        for consumer in left { consumer.fail(error) }
     }
 
     func commit(at cursor: ChangeCursor) {
@@ -272,6 +312,11 @@ final class LiveHub: ChangeSubscriber {
         }
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
             (state.failures, state.apart) = ([:], [])
+            if let renewed = step.renewed {
+                for (number, query) in renewed { state.sources.renew(number, query) }
+                if !renewed.isEmpty { state.tables = [:] }
+                state.definitionsAreDue = .now + Self.definitionsPause
+            }
             var answers: [(LiveConsumer, LiveAnswer)] = []
             let joined = Set(step.joined.map { ObjectIdentifier($0) })
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })

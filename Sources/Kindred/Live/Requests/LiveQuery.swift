@@ -8,11 +8,15 @@ struct LiveQuery: Sendable {
     let entity: EntityRuntime
     let query: SelectQuery
     let prefetched: PrefetchTree
-    let reads: LiveReads
+    /// The rows and columns that it reads, by the model.
+    private let found: RequestReads
+    /// The tables that stand behind these.
+    private(set) var tables: LiveTables
+    private(set) var reads: LiveReads
     /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
-    let isAskedByKeys: Bool
+    private(set) var isAskedByKeys = false
     /// The columns and values that decide alone whether a row is in the answer; nil if the server has to.
-    let equalities: LiveEqualities?
+    private(set) var equalities: LiveEqualities?
     /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
     let order: LiveOrder?
     /// The entity's columns that decide which rows are in the answer, and where.
@@ -22,7 +26,7 @@ struct LiveQuery: Sendable {
     let key: Key
     private let statement: Statement
     /// The shape by which the request is asked together with others; nil if it is not asked by keys.
-    private let knownShape: Shape?
+    private var knownShape: Shape?
 
     /// The parts that equal requests have in common, so that one evaluation is enough for all of them.
     struct Key: Hashable, Sendable {
@@ -47,7 +51,7 @@ struct LiveQuery: Sendable {
         }
     }
 
-    /// What requests have in common of which changed rows are asked for in one statement.
+    /// The part that requests have in common of which changed rows are asked for in one statement.
     struct Shape: Sendable {
         struct Key: Hashable {
             fileprivate let runtime: ObjectIdentifier
@@ -84,15 +88,16 @@ struct LiveQuery: Sendable {
         try requireFollowable(entity)
         try prefetched.forEach { try requireFollowable($0.destination) }
         let found = try RequestReads(of: query, prefetching: prefetched, in: core.runtime)
-        let reads = LiveReads(found)
-        let tables = try await LiveHub.tables(behind: Set(reads.tables.keys), in: core).resolve(reads)
+        let tables = try await LiveHub.tables(behind: Set(LiveReads(found).tables.keys), in: core)
         return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: found, from: tables)
     }
 
     /// Makes a request whose tables are known.
+    ///
+    /// Throws `KindredError` where they cannot be followed.
     init(
         _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
-        in core: ContextCore, reading found: RequestReads, from tables: LiveTables.Found
+        in core: ContextCore, reading found: RequestReads, from tables: LiveTables
     ) throws {
         let schema = core.runtime.schema
         self.core = ContextCore(
@@ -100,21 +105,36 @@ struct LiveQuery: Sendable {
         self.entity = entity
         self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
-        reads = tables.reads
+        self.found = found
+        self.tables = tables
+        reads = LiveReads(found)
         isSorted = query.isSorted
         order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
+        decidingColumns = found.places.first?.decidingColumns ?? []
+        statement = try self.query.statement(in: schema)
+        key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
+        try follow(tables)
+    }
+
+    /// The request with other tables behind what it reads.
+    func reading(from tables: LiveTables) throws -> LiveQuery {
+        var query = self
+        try query.follow(tables)
+        return query
+    }
+
+    private mutating func follow(_ tables: LiveTables) throws {
+        let behind = try tables.resolve(LiveReads(found))
+        (self.tables, reads) = (tables, behind.reads)
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
         let isCut = query.limit != nil || query.offset != nil
-        let isReadOnce = !tables.indirect.contains(entity.name) && found.readsOwnRowsOnce
-        decidingColumns = found.places.first?.decidingColumns ?? []
+        let isReadOnce = !behind.indirect.contains(entity.name) && found.readsOwnRowsOnce
         isAskedByKeys = isKnown && !isCut && isReadOnce
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
-        statement = try self.query.statement(in: schema)
-        key = Key(statement, prefetching: prefetched, of: entity, in: core.runtime)
         knownShape =
             isAskedByKeys && equalities == nil
-            ? try Shape(self.query, prefetching: prefetched, of: entity, in: core.runtime) : nil
+            ? try Shape(query, prefetching: prefetched, of: entity, in: core.runtime) : nil
     }
 
     /// The shape with the values that the request has now.

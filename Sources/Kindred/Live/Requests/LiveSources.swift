@@ -8,7 +8,7 @@ import KindredSchema
 struct LiveSources: Sendable {
     /// One request, whatever the number of its consumers.
     struct Source: Sendable {
-        let query: LiveQuery
+        var query: LiveQuery
         /// The answer in the last snapshot; nil before the first.
         var latest: LiveSnapshot?
         var consumers: [ObjectIdentifier: LiveConsumer] = [:]
@@ -48,13 +48,7 @@ struct LiveSources: Sendable {
             lastNumber = number
             numbers[query.key] = number
             sources[number] = Source(query: query)
-            if let equalities = query.equalities {
-                routes[query.entity, default: Route()].found[equalities.columns, default: [:]][
-                    equalities.values, default: []
-                ].insert(number)
-            } else {
-                for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
-            }
+            enter(number, query)
         }
         sources[number]?.consumers[ObjectIdentifier(consumer)] = consumer
         return number
@@ -71,19 +65,44 @@ struct LiveSources: Sendable {
     /// Removes a request; returns its consumers.
     mutating func remove(_ number: Int) -> [LiveConsumer] {
         guard let source = sources.removeValue(forKey: number) else { return [] }
+        numbers[source.query.key] = nil
+        leave(number, source)
+        return Array(source.consumers.values)
+    }
+
+    /// Lets a request go on with other tables behind what it reads.
+    mutating func renew(_ number: Int, _ query: LiveQuery) {
+        guard var source = sources[number] else { return }
+        leave(number, source)
+        source.query = query
+        sources[number] = source
+        enter(number, query)
+        if query.equalities != nil { hold(number, query.entity, from: nil, to: source.latest) }
+    }
+
+    /// Notes by what changes a request is found.
+    private mutating func enter(_ number: Int, _ query: LiveQuery) {
+        guard let equalities = query.equalities else {
+            for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
+            return
+        }
+        let (columns, values) = (equalities.columns, equalities.values)
+        routes[query.entity, default: Route()].found[columns, default: [:]][values, default: []].insert(number)
+    }
+
+    /// Notes that a request is found no more.
+    private mutating func leave(_ number: Int, _ source: Source) {
         let query = source.query
-        numbers[query.key] = nil
         guard let equalities = query.equalities else {
             for table in query.reads.tables.keys {
                 readers[table]?.remove(number)
                 if readers[table]?.isEmpty == true { readers[table] = nil }
             }
-            return Array(source.consumers.values)
+            return
         }
         hold(number, query.entity, from: source.latest, to: nil)
         routes[query.entity]?.remove(number, equalities)
         if routes[query.entity]?.found.isEmpty == true { routes[query.entity] = nil }
-        return Array(source.consumers.values)
     }
 
     /// Notes the answer to a request; returns its consumers.

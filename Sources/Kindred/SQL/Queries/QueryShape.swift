@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// What the queries have in common whose statements differ in values alone, and the values of one of them.
+/// The common part of queries whose statements differ in values alone, with the values of one of them.
 struct QueryShape: Sendable {
     /// Equal for queries of one shape.
     struct Key: Hashable, Sendable {
@@ -19,8 +19,9 @@ struct QueryShape: Sendable {
 
     /// The shape of a query's statements among some keys.
     init(_ query: SelectQuery, in schema: DatabaseSchema, of runtime: EntityRuntime) throws {
-        values = try query.begin(in: schema).0.parameters.bindings
+        let values = try query.begin(in: schema).0.parameters.bindings
         let fixed = values.slots.filter { !$0.isElement }
+        self.values = values
         key = Key(
             text: try query.statement(in: schema, among: [], of: runtime).text,
             types: values.slots.map(\.type.rawValue),
