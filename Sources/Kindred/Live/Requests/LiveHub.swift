@@ -194,14 +194,11 @@ final class LiveHub: ChangeSubscriber {
                 }
             }
         }
+        try await evaluate(members: work.members)
         for (entity, changes) in work.routed {
             guard let core = state.withLock({ $0.sources.core(of: entity) }) else { continue }
             let rows = try await giving(up: { $0.numbers(of: entity) }) {
-                var rows: [Member] = []
-                for keys in changes.presentKeys.slices() {
-                    rows += try await LiveQuery.members(try entity.select(byKeys: keys), of: entity, in: core)
-                }
-                return rows
+                try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
             }
             let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
             for (number, changes) in routed where work.whole[number] == nil {
@@ -209,6 +206,61 @@ final class LiveHub: ChangeSubscriber {
                     try await self.changed(
                         number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
                 }
+            }
+        }
+    }
+
+    /// Asks for the members of the owners that changed members belong to, and belonged to.
+    private func evaluate(members work: [Int: [QualifiedName: TableChanges]]) async throws {
+        struct Owners {
+            let query: LiveQuery
+            let position: Int
+            var keys: [Int: Set<ObjectKey>] = [:]
+        }
+        var questions: [LiveQuery.MemberQuestion: Owners] = [:]
+        var rows: [EntityRuntime: [Member]] = [:]
+        var whole: Set<Int> = []
+        for (number, tables) in work {
+            guard let source = state.withLock({ $0.sources.sources[number] }), let latest = source.latest else {
+                continue
+            }
+            let query = source.query
+            for (table, changes) in tables {
+                guard let position = query.memberBranches[table] else { continue }
+                let entity = query.memberEntity(of: table)
+                if let entity, rows[entity] == nil {
+                    rows[entity] = try await giving(up: { _ in [number] }) {
+                        try await LiveQuery.rows(of: entity, changes.presentKeys, in: query.core)
+                    }
+                }
+                let found = entity.flatMap { rows[$0] } ?? []
+                guard let owners = try latest.owners(at: position, changedBy: changes, in: table, rows: found) else {
+                    whole.insert(number)
+                    break
+                }
+                let question = query.memberQuestion(at: position)
+                questions[question, default: Owners(query: query, position: position)]
+                    .keys[number, default: []].formUnion(owners)
+            }
+        }
+        var parts: [Int: [(position: Int, owners: Set<ObjectKey>, part: LiveBranch)]] = [:]
+        for asked in questions.values {
+            let keys = asked.keys.filter { !whole.contains($0.key) && !$0.value.isEmpty }
+            if keys.isEmpty { continue }
+            let owners = keys.values.reduce(into: Set<ObjectKey>()) { $0.formUnion($1) }
+            let part = try await giving(up: { _ in Array(keys.keys) }) {
+                try await asked.query.members(at: asked.position, of: owners)
+            }
+            for (number, owners) in keys { parts[number, default: []].append((asked.position, owners, part)) }
+        }
+        for number in whole { try await evaluate(number, .change) }
+        for (number, parts) in parts {
+            try await evaluating(number) { _, latest in
+                guard var snapshot = latest else { return nil }
+                for (position, owners, part) in parts {
+                    snapshot = snapshot.replacing(membersAt: position, of: owners, from: part)
+                }
+                return Found(number: number, snapshot: snapshot, cause: .change)
             }
         }
     }

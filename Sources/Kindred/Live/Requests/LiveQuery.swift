@@ -15,6 +15,8 @@ struct LiveQuery: Sendable {
     private(set) var reads: LiveReads
     /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
     private(set) var isAskedByKeys = false
+    /// The prefetched relationships whose members alone change with a table's rows, by table.
+    private(set) var memberBranches: [QualifiedName: Int] = [:]
     /// The columns and values that decide alone whether a row is in the answer; nil if the server has to.
     private(set) var equalities: LiveEqualities?
     /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
@@ -131,6 +133,7 @@ struct LiveQuery: Sendable {
         let isCut = query.limit != nil || query.offset != nil
         let isReadOnce = !behind.indirect.contains(entity.name) && found.readsOwnRowsOnce
         isAskedByKeys = isKnown && !isCut && isReadOnce
+        memberBranches = Self.findMemberBranches(of: prefetched, found, behind)
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         knownShape =
             isAskedByKeys && equalities == nil
@@ -208,11 +211,21 @@ struct LiveQuery: Sendable {
     }
 
     /// The rows of a statement, each once.
-    static func members(_ statement: Statement, of entity: EntityRuntime, in core: ContextCore) async throws -> [Member]
-    {
+    private static func members(
+        _ statement: Statement, of entity: EntityRuntime, in core: ContextCore
+    ) async throws -> [Member] {
         var members: [Member] = []
         try await read(statement, of: entity, in: core) { member, _, _ in members.append(member) }
         return members
+    }
+
+    /// The rows of an entity with some keys, of those that are there.
+    static func rows(of entity: EntityRuntime, _ keys: [ObjectKey], in core: ContextCore) async throws -> [Member] {
+        var rows: [Member] = []
+        for keys in keys.slices() {
+            rows += try await members(try entity.select(byKeys: keys), of: entity, in: core)
+        }
+        return rows
     }
 
     /// Calls `body` with each row of a statement once, with the result and the row's place there.
@@ -239,22 +252,29 @@ struct LiveQuery: Sendable {
         var branches: [LiveBranch] = []
         for (relationship, deeper) in tree.branches {
             let owners = KeyNumbers(try rows.compactMap { try relationship.ownKey($0) })
-            var members: [ObjectKey: [Member]] = [:]
-            if owners.count > 0 {
-                let batch = try await Loader(core).query(relationship, owners)
-                Self.count(in: core)
-                for owner in owners.keys {
-                    let found = batch.members(of: owner)?.members ?? []
-                    // Without an order of their own they come as the server finds them, which changes by itself.
-                    let isOrdered = relationship.position != nil || found.count < 2
-                    members[owner] = isOrdered ? found : found.sortedByKey()
-                }
-            }
-            let branch = LiveBranch(relationship, members: members)
-            let below = try await self.branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
-            branches.append(LiveBranch(relationship, members: members, branches: below))
+            branches.append(try await branch(relationship, deeper, of: owners))
         }
         return branches
+    }
+
+    /// A prefetched relationship of some owners, with those below it.
+    func branch(
+        _ relationship: RelationshipRuntime, _ deeper: PrefetchTree, of owners: KeyNumbers
+    ) async throws -> LiveBranch {
+        var members: [ObjectKey: [Member]] = [:]
+        if owners.count > 0 {
+            let batch = try await Loader(core).query(relationship, owners)
+            Self.count(in: core)
+            for owner in owners.keys {
+                let found = batch.members(of: owner)?.members ?? []
+                // Without an order of their own they come as the server finds them, which changes by itself.
+                let isOrdered = relationship.position != nil || found.count < 2
+                members[owner] = isOrdered ? found : found.sortedByKey()
+            }
+        }
+        let branch = LiveBranch(relationship, members: members)
+        let below = try await branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
+        return LiveBranch(relationship, members: members, branches: below)
     }
 }
 
@@ -278,7 +298,7 @@ extension PrefetchTree {
     }
 
     /// The path of slots to each relationship.
-    fileprivate var slots: [[Int]] {
+    var slots: [[Int]] {
         branches.flatMap { branch in
             [[branch.relationship.slot]] + branch.tree.slots.map { [branch.relationship.slot] + $0 }
         }

@@ -166,6 +166,8 @@ struct LiveSources: Sendable {
         var whole: [Int: LiveCause] = [:]
         /// Requests of which some rows have to be asked for.
         var byKeys: [Int: TableChanges] = [:]
+        /// Requests of which only prefetched members have to be asked for, with the changes of the members' tables.
+        var members: [Int: [QualifiedName: TableChanges]] = [:]
         /// Entities of which changed rows have to be read, to find requests by values.
         var routed: [EntityRuntime: TableChanges] = [:]
 
@@ -174,6 +176,7 @@ struct LiveSources: Sendable {
             let cause: LiveCause = gap.flatMap { $0 == .unnamed ? nil : .everything($0) } ?? .change
             whole[number] = whole[number].map { $0.merged(with: cause) } ?? cause
             byKeys[number] = nil
+            members[number] = nil
         }
     }
 
@@ -187,9 +190,12 @@ struct LiveSources: Sendable {
                 guard let source = sources[number], source.latest != nil,
                     source.query.reads.concerns(table, changes)
                 else { continue }
+                let isNamed = changes.gap == nil && changes.count <= Self.manyKeys
                 let isFirst = work.whole[number] == nil && work.byKeys[number] == nil
-                if isFirst, source.query.isAskedByKeys, table == source.query.entity.name, changes.gap == nil,
-                    changes.count <= Self.manyKeys
+                if isNamed, isFirst, source.query.memberBranches[table] != nil {
+                    work.members[number, default: [:]][table] = changes
+                } else if isNamed, isFirst, work.members[number] == nil, source.query.isAskedByKeys,
+                    table == source.query.entity.name
                 {
                     work.byKeys[number] = changes
                 } else {

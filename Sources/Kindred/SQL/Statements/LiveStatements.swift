@@ -17,7 +17,7 @@ enum LiveStatements {
             StatementText(
                 """
                 WITH RECURSIVE used(number, start, relation) AS (
-                    SELECT o.number, c.oid, c.oid FROM pg_catalog.unnest(\(schemas), \(relations))
+                    SELECT o.number, c.oid, c.oid FROM ROWS FROM (pg_catalog.unnest(\(schemas)), pg_catalog.unnest(\(relations)))
                         WITH ORDINALITY AS o(namespace, name, number)
                         JOIN pg_catalog.pg_namespace AS n ON n.nspname = o.namespace::pg_catalog.name
                         JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = o.name::pg_catalog.name
