@@ -62,6 +62,19 @@ package struct Bindings: Sendable {
         }
     }
 
+    /// Appends a parameter of other bindings.
+    package mutating func append(_ slot: Slot, of other: Bindings) throws {
+        guard slot.length >= 0 else {
+            guard count < Self.maximumCount else { throw Self.tooMany }
+            slots.append(Slot(type: slot.type, format: slot.format, offset: bytes.count, length: -1))
+            return
+        }
+        try append(as: slot.type) { bytes in
+            bytes += other.bytes[slot.offset..<slot.offset + slot.length]
+            return slot.format
+        }
+    }
+
     /// Appends a `bigint`.
     package mutating func append(_ value: Int64) throws {
         try append(as: .int8) { bytes in

@@ -35,9 +35,13 @@ struct LiveFixture {
     /// A live request of tables without policies.
     func query(_ request: FetchRequest<DatabaseObject>) throws -> LiveQuery {
         let reads = try RequestReads(of: request.query, prefetching: request.prefetched, in: core.runtime)
+        let names = Set(LiveReads(reads).tables.keys)
+        let tables = names.map {
+            LiveTables.Relation(start: $0, isOwn: true, name: $0, kind: "r", isTracked: true, definition: "")
+        }
         return try LiveQuery(
             request.query, prefetching: request.prefetched, of: request.entity, in: core, reading: reads,
-            from: LiveTables.Found(reads: LiveReads(reads)))
+            from: LiveTables(names: names, relations: Set(tables)))
     }
 
     static func batch(_ changes: [String: TableChanges]) -> ChangeBatch {

@@ -69,6 +69,30 @@ import Testing
         #expect(both.byKeys.isEmpty && both.whole == [number: .change])
     }
 
+    @Test func changesOfPrefetchedRowsAskForTheirOwnersMembers() throws {
+        let request = try fixture.offline.context.fetch("person").where("age > %@", 3).prefetch("emailSet", "titles")
+        var sources = LiveSources()
+        let number = sources.add(LiveConsumer(try fixture.query(request)))
+        _ = sources.set(LiveSnapshot([]), of: number)
+        func work(_ changes: [String: TableChanges]) -> LiveSources.Work {
+            sources.work(for: LiveFixture.batch(changes))
+        }
+        let (one, other) = (TableChanges(inserted: [.integer(1)]), TableChanges(deleted: [.integer(2)]))
+        let both = work(["email": one, "title": other])
+        #expect(both.whole.isEmpty && both.byKeys.isEmpty && both.routed.isEmpty)
+        #expect(both.members[number].map { Set($0.keys.map(\.name)) } == ["email", "title"])
+        // With the request's own rows, or rows that are not named: the request as a whole.
+        for changes in [["email": one, "person": other], ["email": TableChanges(gap: .bulk)]] {
+            #expect(work(changes).members.isEmpty && work(changes).whole.keys.sorted() == [number])
+        }
+        // Where the condition reads the rows too, they decide more than the members.
+        let deciding = try fixture.offline.context.fetch("person").where("ANY emailSet.size > 3").prefetch("emailSet")
+        #expect(try fixture.query(deciding).memberBranches.isEmpty)
+        // A second place of the same rows shows them, too.
+        let twice = try fixture.offline.context.fetch("person").prefetch("emailSet", "manager.emailSet", "orders")
+        #expect(try fixture.query(twice).memberBranches.keys.map(\.name) == ["order"])
+    }
+
     /// Random changes of rows, routed to requests `age = n`, against a filter of all rows.
     @Test func changedRowsReachTheRequestsThatTheyAreIn() throws {
         var random = SystemRandomNumberGenerator()

@@ -17,6 +17,10 @@ import KindredPostgres
 /// for, objects, values and prefetched relationships are those of one snapshot. Relationships that are not prefetched are
 /// read at their first access, and may be newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take
 /// the object with `context.object(with: id)` from another context to change it.
+///
+/// A view, policy or table that is defined differently while the request runs is read as it is defined then: at once where
+/// change tracking tells of it, and within ten seconds else. Where the request cannot go on the sequence ends with an error:
+/// a table or view is gone or has another key, or a table whose changes are not recorded stands behind it now.
 public struct LiveRequest<Object: DatabaseObject>: Sendable {
     let query: LiveQuery
     let faulting: FaultingMode
@@ -48,7 +52,7 @@ extension LiveRequest: AsyncSequence {
         /// The next update, once the result has changed.
         ///
         /// Throws `CancellationError` in a cancelled task, `KindredError` and `PostgresError` where the request cannot be
-        /// answered any more. A connection that is lost after the first update is no error: the database is asked again.
+        /// answered any more, such as `.schemaChanged`. A connection that is lost after the first update is no error: the database is asked again.
         public mutating func next() async throws -> LiveUpdate<Object>? {
             while true {
                 if let interval, shown != nil { try await Task.sleep(until: givenAt + interval, clock: .continuous) }

@@ -88,10 +88,7 @@ extension ConditionTerm {
     private func writeRare(to text: inout String) throws {
         switch self {
         case .sameRow(let columns, let missing):
-            for (position, term) in columns.enumerated() {
-                if position > 0 { text += " AND " }
-                try term.write(to: &text)
-            }
+            try columns.write(to: &text, separator: " AND ")
             text += " OR "
             try missing.write(to: &text, separator: " AND ")
         case .row(let columns, let arrays):

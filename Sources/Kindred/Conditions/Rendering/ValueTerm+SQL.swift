@@ -98,5 +98,5 @@ extension RowColumn {
 }
 
 extension Parameter {
-    func write(to text: inout String) { text += "$\(number)" }
+    func write(to text: inout String) { text += description }
 }

@@ -18,8 +18,8 @@ extension ConditionResolver {
             case .enumeration:
                 guard case .string = value else { throw wrongType(value, for: target) }
                 // The server knows the labels, to which others may have been added.
-                return .parameter(try parameters.value(value, as: nil))
-            case .array: return .parameter(try array(value, as: target))
+                return try inferred(value, as: type.comparedName)
+            case .array: return try array(value, as: target)
             case .document:
                 throw KindredError(
                     .wrongType,
@@ -28,7 +28,7 @@ extension ConditionResolver {
                 )
             case .text, .boolean, .moment, .other:
                 if type.type.isKnown { return .parameter(try parameters.value(value, as: type.type)) }
-                if case .string = value { return .parameter(try parameters.value(value, as: nil)) }
+                if case .string = value { return try inferred(value, as: type.comparedName) }
                 if case .other(let raw) = value, raw.dataType == type.type {
                     return .parameter(try parameters.value(value, as: type.type))
                 }
@@ -60,14 +60,21 @@ extension ConditionResolver {
         }
     }
 
-    private mutating func array(_ value: PostgresValue, as target: Scalar) throws -> Parameter {
+    private mutating func array(_ value: PostgresValue, as target: Scalar) throws -> ValueTerm {
         guard let element = target.type.elementType else { throw wrongType(value, for: target) }
+        let name = target.type.comparedName
         switch value {
-        case .array where element.arrayType != nil: return try parameters.value(value, as: target.type.type)
-        case .array(let array): return try parameters.value(.string(array.description), as: nil)
-        case .string where element.arrayType == nil: return try parameters.value(value, as: nil)
+        case .array where element.arrayType != nil: return .parameter(try parameters.value(value, as: target.type.type))
+        case .array(let array): return try inferred(.string(array.description), as: name)
+        case .string where element.arrayType == nil: return try inferred(value, as: name)
         default: throw wrongType(value, for: target)
         }
+    }
+
+    /// Appends a text as a parameter whose type the server infers; as an element of an array it is cast to the type.
+    private mutating func inferred(_ value: PostgresValue, as typeName: String) throws -> ValueTerm {
+        let parameter = ValueTerm.parameter(try parameters.value(value, as: nil))
+        return parameters.areOfMany ? .cast(parameter, to: Attribute.castName(of: typeName)) : parameter
     }
 
     /// Appends values as one array parameter, and returns the parameter.
@@ -107,9 +114,9 @@ extension ConditionResolver {
             return .string(value.description)
         }
         let array = PostgresArray(elementType: .text, elements: texts)
+        guard haveParts else { return try inferred(.string(array.description), as: "\(type.comparedName)[]") }
         let parameter = try parameters.value(.string(array.description), as: nil)
-        return haveParts
-            ? .cast(.parameter(parameter), to: "\(Attribute.castName(of: type.typeName))[]") : .parameter(parameter)
+        return .cast(.parameter(parameter), to: "\(Attribute.castName(of: type.typeName))[]")
     }
 
     /// The type to which a value is cast; throws for elements of a domain, whose own type has no name here.

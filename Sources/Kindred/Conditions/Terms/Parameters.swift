@@ -6,6 +6,8 @@ import KindredPostgres
 /// counted by hand. Only the first statement of a shape makes its text from the pieces; later ones bind alone.
 struct Parameters {
     var bindings = Bindings()
+    /// Whether each value stands for those of many statements: it is a column of `r` then, made of one array for all of them.
+    var areOfMany = false
 
     /// The number of the next parameter.
     var next: Int { bindings.count + 1 }
@@ -33,9 +35,9 @@ struct Parameters {
 
     /// One value, as a type; without one a text takes its type from the server, and other values have their natural one.
     mutating func value(_ value: PostgresValue?, as type: PostgresDataType?) throws -> Parameter {
-        let parameter = Parameter(number: next)
+        let number = next
         try bindings.append(value, as: type)
-        return parameter
+        return Parameter(number: number, isElement: areOfMany && bindings.slots[number - 1].isElement)
     }
 
     /// One array of values.
@@ -49,6 +51,20 @@ struct Parameters {
 /// One parameter; printed as `$2`.
 struct Parameter: CustomStringConvertible {
     let number: Int
+    /// Whether it is an element of an array, the one whose turn it is: printed as `r.p2`.
+    var isElement = false
 
-    var description: String { "$\(number)" }
+    var description: String { isElement ? "r.p\(number)" : "$\(number)" }
+}
+
+extension Bindings.Slot {
+    /// Whether many parameters of this kind can be the elements of one array.
+    var isElement: Bool { elementType != nil }
+
+    /// The type of that array's elements: a text where the server infers the parameter's type.
+    var elementType: PostgresDataType? {
+        // An array of arrays has no borders within, and NULL alone no type.
+        if type == .unspecified { return length < 0 ? nil : .text }
+        return format == .binary && type.arrayType != nil ? type : nil
+    }
 }

@@ -2,12 +2,6 @@ package import KindredSchema
 
 /// The columns, tables and relationships that a condition reads, or a whole request with its sort keys.
 package struct ConditionReads: Sendable {
-    /// A column of a table or view.
-    package struct Column: Sendable, Hashable {
-        package let entity: QualifiedName
-        package let name: String
-    }
-
     /// The rows at one path: the request's own, or those to which a relationship of an earlier place leads.
     package struct ReadPlace: Sendable {
         package let entity: QualifiedName
@@ -27,29 +21,6 @@ package struct ConditionReads: Sendable {
     init(entity: QualifiedName) {
         places = [ReadPlace(entity: entity, link: nil, path: "")]
     }
-
-    /// The columns, each once; a foreign key that needs no join is read in the referencing row alone.
-    package var columns: [Column] {
-        var columns: [Column] = []
-        var seen: Set<Column> = []
-        func note(_ names: [String], of entity: QualifiedName) {
-            for name in names {
-                let column = Column(entity: entity, name: name)
-                if seen.insert(column).inserted { columns.append(column) }
-            }
-        }
-        for place in places {
-            if let helper = place.link?.relationship.helper { note(place.helperColumns, of: helper.entity) }
-            note(place.columns, of: place.entity)
-        }
-        return columns
-    }
-
-    /// The relationships that key paths follow, each as a path from the object: `person`, `person.manager`.
-    package var paths: [String] { places.dropFirst().map(\.path) }
-
-    /// The tables and views.
-    package var entities: Set<QualifiedName> { Set(columns.map(\.entity)) }
 
     /// The place to which a relationship leads from another.
     mutating func follow(_ relationship: Relationship, from place: Int) -> Int {

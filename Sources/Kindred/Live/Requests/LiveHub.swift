@@ -13,8 +13,12 @@ final class LiveHub: ChangeSubscriber {
         var isClosed = false
         /// How often in a row a request could not be answered in time.
         var failures: [Int: Int] = [:]
+        /// The shapes of requests that could not be asked together in this step.
+        var apart: Set<LiveQuery.Shape.Key> = []
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
+        /// When they are compared with the catalog again, at the latest.
+        var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
 
         /// Whether requests take too long each time: the others cannot wait for them.
         mutating func isHopeless(_ numbers: [Int], _ error: any Error) -> Bool {
@@ -50,10 +54,15 @@ final class LiveHub: ChangeSubscriber {
     private struct Step {
         var found: [Found] = []
         var joined: [LiveConsumer] = []
+        /// Requests that read other tables from now on; nil if definitions were not compared.
+        var renewed: [Int: LiveQuery]?
     }
 
     /// So many new requests are asked in one step, so that the others do not wait long for theirs.
     private static let newPerStep = 200
+
+    /// DDL on tables and views is told with the changes; what is not, such as that of policies, is looked for.
+    private static let definitionsPause: Duration = .seconds(10)
 
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
@@ -91,7 +100,7 @@ final class LiveHub: ChangeSubscriber {
         let key = TablesKey(runtime: core.runtime, names: names)
         let hub = core.database.liveHubReference.withLock { $0.object as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
-        let asked = try await LiveTables(behind: names, in: core.runtime.schema, core.client)
+        let asked = try await LiveTables(behind: names, core.client)
         // What is refused may be allowed soon.
         if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
         return asked
@@ -136,31 +145,60 @@ final class LiveHub: ChangeSubscriber {
 
     // MARK: Steps
 
-    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty } }
+    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty || $0.definitionsAreDue <= .now } }
 
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
         step.withLock { $0 = Step() }
+        let renewed = try await renewed(after: batch)
         let (work, joining, new) = state.withLock { state in
             let joining = state.joining.prefix(Self.newPerStep)
             let new = joining.compactMap { state.sources.unanswered($0) }
-            return (batch.map { state.sources.work(for: $0) }, Array(joining), Set(new))
+            var work = batch.map { state.sources.work(for: $0) }
+            for number in renewed where state.sources.sources[number]?.latest != nil {
+                work?.ask(number, .schemaChanged)
+            }
+            return (work, Array(joining), Set(new))
         }
         if let work { try await evaluate(work) }
         for number in new { try await evaluate(number, .first) }
         step.withLock { $0.joined = joining }
     }
 
-    private func evaluate(_ work: LiveSources.Work) async throws {
-        for (number, cause) in work.whole { try await evaluate(number, cause) }
-        for (number, changes) in work.byKeys {
-            try await evaluating(number) { query, latest in
-                let found = try await query.snapshot(among: changes.presentKeys)
-                return try await self.changed(number, to: query, from: latest, by: changes.keys, found)
+    /// Compares what the requests read with the catalog, if it is time or a batch says that something was changed; those
+    /// that cannot go on end. Returns those of which something is defined differently.
+    private func renewed(after batch: ChangeBatch?) async throws -> [Int] {
+        let isTold = batch?.changes.values.contains { $0.gap == .schemaChanged || $0.gap == .unrecorded } ?? false
+        let queries = state.withLock { state -> [Int: LiveQuery]? in
+            guard batch != nil, isTold || state.definitionsAreDue <= .now else { return nil }
+            return state.sources.sources.mapValues(\.query)
+        }
+        guard let queries else { return [] }
+        var renewed: [Int: LiveQuery] = [:]
+        for (number, result) in try await LiveDefinitions(queries: queries).changed() {
+            switch result {
+            case .success(let query): renewed[number] = query
+            case .failure(let error): giveUp([number], error)
             }
         }
+        step.withLock { $0.renewed = renewed }
+        return Array(renewed.keys)
+    }
+
+    private func evaluate(_ work: LiveSources.Work) async throws {
+        for (number, cause) in work.whole { try await evaluate(number, cause) }
+        for group in try await groups(of: Array(work.byKeys.keys)) {
+            guard let changes = group.first.flatMap({ work.byKeys[$0.number] }) else { continue }
+            for (request, part) in zip(group, try await parts(of: group, among: changes.presentKeys)) {
+                try await evaluating(request.number) { query, latest in
+                    try await self.changed(request.number, to: query, from: latest, by: changes.keys, part)
+                }
+            }
+        }
+        try await evaluate(members: work.members)
         for (entity, changes) in work.routed {
+            guard let core = state.withLock({ $0.sources.core(of: entity) }) else { continue }
             let rows = try await giving(up: { $0.numbers(of: entity) }) {
-                try await self.rows(of: entity, changes.presentKeys)
+                try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
             }
             let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
             for (number, changes) in routed where work.whole[number] == nil {
@@ -172,19 +210,92 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
-    /// The changed rows of an entity, to find requests by their values.
-    private func rows(of entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [Member] {
-        guard let client = state.withLock({ $0.sources.core(of: entity)?.client }) else { return [] }
-        var members: [Member] = []
-        for keys in keys.slices() {
-            let result = try await client.execute(try entity.select(byKeys: keys), for: entity.name)
-            let rows = try EntityRows(result, of: entity)
-            members += try result.indices.compactMap { position in
-                let row = try rows[position]
-                return try ObjectKey(row, entity.key).map { Member(key: $0, row: row) }
+    /// Asks for the members of the owners that changed members belong to, and belonged to.
+    private func evaluate(members work: [Int: [QualifiedName: TableChanges]]) async throws {
+        struct Owners {
+            let query: LiveQuery
+            let position: Int
+            var keys: [Int: Set<ObjectKey>] = [:]
+        }
+        var questions: [LiveQuery.MemberQuestion: Owners] = [:]
+        var rows: [EntityRuntime: [Member]] = [:]
+        var whole: Set<Int> = []
+        for (number, tables) in work {
+            guard let source = state.withLock({ $0.sources.sources[number] }), let latest = source.latest else {
+                continue
+            }
+            let query = source.query
+            for (table, changes) in tables {
+                guard let position = query.memberBranches[table] else { continue }
+                let entity = query.memberEntity(of: table)
+                if let entity, rows[entity] == nil {
+                    rows[entity] = try await giving(up: { _ in [number] }) {
+                        try await LiveQuery.rows(of: entity, changes.presentKeys, in: query.core)
+                    }
+                }
+                let found = entity.flatMap { rows[$0] } ?? []
+                guard let owners = try latest.owners(at: position, changedBy: changes, in: table, rows: found) else {
+                    whole.insert(number)
+                    break
+                }
+                let question = query.memberQuestion(at: position)
+                questions[question, default: Owners(query: query, position: position)]
+                    .keys[number, default: []].formUnion(owners)
             }
         }
-        return members
+        var parts: [Int: [(position: Int, owners: Set<ObjectKey>, part: LiveBranch)]] = [:]
+        for asked in questions.values {
+            let keys = asked.keys.filter { !whole.contains($0.key) && !$0.value.isEmpty }
+            if keys.isEmpty { continue }
+            let owners = keys.values.reduce(into: Set<ObjectKey>()) { $0.formUnion($1) }
+            let part = try await giving(up: { _ in Array(keys.keys) }) {
+                try await asked.query.members(at: asked.position, of: owners)
+            }
+            for (number, owners) in keys { parts[number, default: []].append((asked.position, owners, part)) }
+        }
+        for number in whole { try await evaluate(number, .change) }
+        for (number, parts) in parts {
+            try await evaluating(number) { _, latest in
+                guard var snapshot = latest else { return nil }
+                for (position, owners, part) in parts {
+                    snapshot = snapshot.replacing(membersAt: position, of: owners, from: part)
+                }
+                return Found(number: number, snapshot: snapshot, cause: .change)
+            }
+        }
+    }
+
+    /// A request that is asked together with others of its shape.
+    private typealias Shaped = (number: Int, query: LiveQuery, shape: LiveQuery.Shape)
+
+    /// Requests of one entity by their shapes, those alone that cannot be asked together.
+    private func groups(of numbers: [Int]) async throws -> [[Shaped]] {
+        var groups: [LiveQuery.Shape.Key: [Shaped]] = [:]
+        for (number, query) in state.withLock({ state in numbers.map { ($0, state.sources.sources[$0]?.query) } }) {
+            guard let query else { continue }
+            let shape = try await giving(up: { _ in [number] }) { try query.shape() }
+            groups[shape.key, default: []].append((number, query, shape))
+        }
+        let apart = state.withLock { $0.apart }
+        return groups.flatMap { shape, group in apart.contains(shape) ? group.map { [$0] } : [group] }
+    }
+
+    /// The parts of the answers to requests of one shape that have the rows among some keys.
+    private func parts(of group: [Shaped], among keys: [ObjectKey]) async throws -> [LiveSnapshot] {
+        let queries = group.map { ($0.query, $0.shape) }
+        if let only = group.first, group.count == 1 {
+            return try await giving(up: { _ in [only.number] }) {
+                try await LiveQuery.snapshots(of: queries, among: keys)
+            }
+        }
+        do {
+            return try await LiveQuery.snapshots(of: queries, among: keys)
+        } catch {
+            guard error.isOfStatement || !error.isPassing, !(error is CancellationError) else { throw error }
+            // Which of them cannot be answered shows when each is asked alone.
+            state.withLock { state in state.apart.formUnion(group.map(\.shape.key)) }
+            throw StepIsVoid()
+        }
     }
 
     /// Asks a request anew.
@@ -228,14 +339,22 @@ final class LiveHub: ChangeSubscriber {
                 let numbers = numbers(state.sources)
                 let isPassing = error.isPassing && !state.isHopeless(numbers, error)
                 if isPassing || error is CancellationError { throw error }
-                let left = numbers.flatMap { state.sources.remove($0) }
-                state.joining.removeAll { consumer in left.contains { $0 === consumer } }
-                return left
+                return numbers
             }
-            for consumer in left { consumer.fail(error) }
+            giveUp(left, error)
             // The error has ended the transaction; the others are asked again in another one.
             throw StepIsVoid()
         }
+    }
+
+    /// Ends requests with an error.
+    private func giveUp(_ numbers: [Int], _ error: any Error) {
+        let left = state.withLock { state in
+            let left = numbers.flatMap { state.sources.remove($0) }
+            state.joining.removeAll { consumer in left.contains { $0 === consumer } }
+            return left
+        }
+        for consumer in left { consumer.fail(error) }
     }
 
     func commit(at cursor: ChangeCursor) {
@@ -244,7 +363,12 @@ final class LiveHub: ChangeSubscriber {
             return step
         }
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
-            state.failures = [:]
+            (state.failures, state.apart) = ([:], [])
+            if let renewed = step.renewed {
+                for (number, query) in renewed { state.sources.renew(number, query) }
+                if !renewed.isEmpty { state.tables = [:] }
+                state.definitionsAreDue = .now + Self.definitionsPause
+            }
             var answers: [(LiveConsumer, LiveAnswer)] = []
             let joined = Set(step.joined.map { ObjectIdentifier($0) })
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })

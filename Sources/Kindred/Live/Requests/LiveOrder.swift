@@ -35,7 +35,7 @@ struct LiveOrder: Sendable {
 
     private static func isExact(_ type: PostgresDataType) -> Bool {
         switch type {
-        case .int2, .int4, .int8, .bool, .date, .timestamp, .timestamptz, .uuid, .numeric: true
+        case .int2, .int4, .int8, .bool, .date, .timestamp, .timestamptz, .uuid, .numeric, .bytea: true
         default: false
         }
     }
@@ -67,6 +67,7 @@ struct LiveOrder: Sendable {
         case (.numeric(let left), .numeric(let right)): return less(left, right)
         // Byte by byte, as the texts are.
         case (.uuid, .uuid): return less(left.description, right.description)
+        case (.bytes(let left), .bytes(let right)): return left == right ? nil : left.lexicographicallyPrecedes(right)
         default: return nil
         }
     }

@@ -8,11 +8,17 @@ struct LiveQuery: Sendable {
     let entity: EntityRuntime
     let query: SelectQuery
     let prefetched: PrefetchTree
-    let reads: LiveReads
+    /// The rows and columns that it reads, by the model.
+    private let found: RequestReads
+    /// The tables that stand behind these.
+    private(set) var tables: LiveTables
+    private(set) var reads: LiveReads
     /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
-    let isAskedByKeys: Bool
+    private(set) var isAskedByKeys = false
+    /// The prefetched relationships whose members alone change with a table's rows, by table.
+    private(set) var memberBranches: [QualifiedName: Int] = [:]
     /// The columns and values that decide alone whether a row is in the answer; nil if the server has to.
-    let equalities: LiveEqualities?
+    private(set) var equalities: LiveEqualities?
     /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
     let order: LiveOrder?
     /// The entity's columns that decide which rows are in the answer, and where.
@@ -21,6 +27,8 @@ struct LiveQuery: Sendable {
     let isSorted: Bool
     let key: Key
     private let statement: Statement
+    /// The shape by which the request is asked together with others; nil if it is not asked by keys.
+    private var knownShape: Shape?
 
     /// The parts that equal requests have in common, so that one evaluation is enough for all of them.
     struct Key: Hashable, Sendable {
@@ -48,6 +56,29 @@ struct LiveQuery: Sendable {
         }
     }
 
+    /// The part that requests have in common of which changed rows are asked for in one statement.
+    struct Shape: Sendable {
+        struct Key: Hashable {
+            fileprivate let runtime: ObjectIdentifier
+            fileprivate let entity: Int
+            fileprivate let query: QueryShape.Key
+            fileprivate let prefetched: [[Int]]
+        }
+
+        let key: Key
+        fileprivate let query: QueryShape
+
+        fileprivate init(
+            _ query: SelectQuery, prefetching prefetched: PrefetchTree, of entity: EntityRuntime,
+            in runtime: SchemaRuntime
+        ) throws {
+            self.query = try QueryShape(query, in: runtime.schema, of: entity)
+            key = Key(
+                runtime: ObjectIdentifier(runtime), entity: entity.index, query: self.query.key,
+                prefetched: prefetched.slots)
+        }
+    }
+
     /// Prepares a request; asks the catalog which tables it reads.
     ///
     /// Throws `KindredError` for a request whose answers cannot be followed.
@@ -62,15 +93,16 @@ struct LiveQuery: Sendable {
         try requireFollowable(entity)
         try prefetched.forEach { try requireFollowable($0.destination) }
         let found = try RequestReads(of: query, prefetching: prefetched, in: core.runtime)
-        let reads = LiveReads(found)
-        let tables = try await LiveHub.tables(behind: Set(reads.tables.keys), in: core).resolve(reads)
+        let tables = try await LiveHub.tables(behind: Set(LiveReads(found).tables.keys), in: core)
         return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: found, from: tables)
     }
 
     /// Makes a request whose tables are known.
+    ///
+    /// Throws `KindredError` where they cannot be followed.
     init(
         _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
-        in core: ContextCore, reading found: RequestReads, from tables: LiveTables.Found
+        in core: ContextCore, reading found: RequestReads, from tables: LiveTables
     ) throws {
         let schema = core.runtime.schema
         self.core = ContextCore(
@@ -78,18 +110,43 @@ struct LiveQuery: Sendable {
         self.entity = entity
         self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
-        reads = tables.reads
+        self.found = found
+        self.tables = tables
+        reads = LiveReads(found)
         isSorted = query.isSorted
         order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
+        decidingColumns = found.places.first?.decidingColumns ?? []
+        statement = try self.query.statement(in: schema)
+        key = Key(statement, prefetching: prefetched, isSorted: isSorted, of: entity, in: core.runtime)
+        try follow(tables)
+    }
+
+    /// The request with other tables behind what it reads.
+    func reading(from tables: LiveTables) throws -> LiveQuery {
+        var query = self
+        try query.follow(tables)
+        return query
+    }
+
+    private mutating func follow(_ tables: LiveTables) throws {
+        let behind = try tables.resolve(LiveReads(found))
+        (self.tables, reads) = (tables, behind.reads)
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
         let isCut = query.limit != nil || query.offset != nil
-        let isReadOnce = !tables.indirect.contains(entity.name) && found.readsOwnRowsOnce
-        decidingColumns = found.places.first?.decidingColumns ?? []
+        let isReadOnce = !behind.indirect.contains(entity.name) && found.readsOwnRowsOnce
         isAskedByKeys = isKnown && !isCut && isReadOnce
+        memberBranches = Self.findMemberBranches(of: prefetched, found, behind)
         equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
-        statement = try self.query.statement(in: schema)
-        key = Key(statement, prefetching: prefetched, isSorted: isSorted, of: entity, in: core.runtime)
+        knownShape =
+            isAskedByKeys && equalities == nil
+            ? try Shape(query, prefetching: prefetched, of: entity, in: core.runtime) : nil
+    }
+
+    /// The shape with the values that the request has now.
+    func shape() throws -> Shape {
+        if let knownShape, !query.comparesObjects { return knownShape }
+        return try Shape(query, prefetching: prefetched, of: entity, in: core.runtime)
     }
 
     private static func requireFollowable(_ entity: EntityRuntime) throws {
@@ -109,17 +166,41 @@ struct LiveQuery: Sendable {
     /// The answer: one statement, and one more for each prefetched relationship.
     func snapshot() async throws -> LiveSnapshot {
         let statement = query.comparesObjects ? try query.statement(in: core.runtime.schema) : statement
-        let rows = try await members(statement)
+        let rows = try await Self.members(statement, of: entity, in: core)
         return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
     }
 
-    /// The part of the answer that has the rows among some keys, in any order.
-    func snapshot(among keys: [ObjectKey]) async throws -> LiveSnapshot {
-        var rows: [Member] = []
+    /// The parts of the answers to requests of one shape that have the rows among some keys, in any order.
+    ///
+    /// One statement for any number of requests, and one more for each prefetched relationship.
+    static func snapshots(
+        of queries: [(query: LiveQuery, shape: Shape)], among keys: [ObjectKey]
+    ) async throws -> [LiveSnapshot] {
+        guard let first = queries.first else { return [] }
+        let isAlone = queries.count == 1 || !first.shape.query.hasElements
+        let places = Array(1...Int64(queries.count))
+        let entity = first.query.entity
+        var found: [Int64: [Member]] = [:]
+        var rows: [Row] = []
         for keys in keys.slices() {
-            rows += try await members(try query.statement(in: core.runtime.schema, among: keys, of: entity))
+            let statement = try first.query.statement(among: keys, forAll: isAlone ? nil : queries.map(\.shape.query))
+            try await read(statement, of: entity, in: first.query.core) { member, result, position in
+                rows.append(member.row)
+                let owners = isAlone ? places : try result[position].decode(entity.entity.attributes.count) ?? []
+                for place in owners { found[place, default: []].append(member) }
+            }
         }
-        return LiveSnapshot(rows, try await branches(prefetched, of: rows.map(\.row)))
+        let branches = try await first.query.branches(first.query.prefetched, of: rows)
+        return places.map { place in
+            let members = found[place] ?? []
+            return LiveSnapshot(members, LiveBranch.parts(of: branches, with: members.map(\.row)))
+        }
+    }
+
+    private func statement(among keys: [ObjectKey], forAll shapes: [QueryShape]?) throws -> Statement {
+        let schema = core.runtime.schema
+        guard let shapes else { return try query.statement(in: schema, among: keys, of: entity) }
+        return try query.statement(in: schema, among: keys, of: entity, forAll: shapes)
     }
 
     /// The answer after some of its rows have changed and nothing else; nil if the server has to say where rows belong.
@@ -133,14 +214,35 @@ struct LiveQuery: Sendable {
     }
 
     /// The rows of a statement, each once.
-    private func members(_ statement: Statement) async throws -> [Member] {
+    private static func members(
+        _ statement: Statement, of entity: EntityRuntime, in core: ContextCore
+    ) async throws -> [Member] {
+        var members: [Member] = []
+        try await read(statement, of: entity, in: core) { member, _, _ in members.append(member) }
+        return members
+    }
+
+    /// The rows of an entity with some keys, of those that are there.
+    static func rows(of entity: EntityRuntime, _ keys: [ObjectKey], in core: ContextCore) async throws -> [Member] {
+        var rows: [Member] = []
+        for keys in keys.slices() {
+            rows += try await members(try entity.select(byKeys: keys), of: entity, in: core)
+        }
+        return rows
+    }
+
+    /// Calls `body` with each row of a statement once, with the result and the row's place there.
+    private static func read(
+        _ statement: Statement, of entity: EntityRuntime, in core: ContextCore,
+        _ body: (Member, QueryResult, Int) throws -> Void
+    ) async throws {
         let result = try await core.client.execute(statement, for: entity.name)
         let rows = try EntityRows(result, of: entity)
         var seen: Set<ObjectKey> = []
-        return try result.indices.compactMap { position in
+        for position in result.indices {
             let row = try rows[position]
-            guard let key = try ObjectKey(row, entity.key), seen.insert(key).inserted else { return nil }
-            return Member(key: key, row: row)
+            guard let key = try ObjectKey(row, entity.key), seen.insert(key).inserted else { continue }
+            try body(Member(key: key, row: row), result, position)
         }
     }
 
@@ -149,21 +251,28 @@ struct LiveQuery: Sendable {
         var branches: [LiveBranch] = []
         for (relationship, deeper) in tree.branches {
             let owners = KeyNumbers(try rows.compactMap { try relationship.ownKey($0) })
-            var members: [ObjectKey: [Member]] = [:]
-            if owners.count > 0 {
-                let batch = try await Loader(core).query(relationship, owners)
-                for owner in owners.keys {
-                    let found = batch.members(of: owner)?.members ?? []
-                    // Without an order of their own they come as the server finds them, which changes by itself.
-                    let isOrdered = relationship.position != nil || found.count < 2
-                    members[owner] = isOrdered ? found : found.sortedByKey()
-                }
-            }
-            let branch = LiveBranch(relationship, members: members)
-            let below = try await self.branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
-            branches.append(LiveBranch(relationship, members: members, branches: below))
+            branches.append(try await branch(relationship, deeper, of: owners))
         }
         return branches
+    }
+
+    /// A prefetched relationship of some owners, with those below it.
+    func branch(
+        _ relationship: RelationshipRuntime, _ deeper: PrefetchTree, of owners: KeyNumbers
+    ) async throws -> LiveBranch {
+        var members: [ObjectKey: [Member]] = [:]
+        if owners.count > 0 {
+            let batch = try await Loader(core).query(relationship, owners)
+            for owner in owners.keys {
+                let found = batch.members(of: owner)?.members ?? []
+                // Without an order of their own they come as the server finds them, which changes by itself.
+                let isOrdered = relationship.position != nil || found.count < 2
+                members[owner] = isOrdered ? found : found.sortedByKey()
+            }
+        }
+        let branch = LiveBranch(relationship, members: members)
+        let below = try await branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
+        return LiveBranch(relationship, members: members, branches: below)
     }
 }
 
@@ -187,7 +296,7 @@ extension PrefetchTree {
     }
 
     /// The path of slots to each relationship.
-    fileprivate var slots: [[Int]] {
+    var slots: [[Int]] {
         branches.flatMap { branch in
             [[branch.relationship.slot]] + branch.tree.slots.map { [branch.relationship.slot] + $0 }
         }

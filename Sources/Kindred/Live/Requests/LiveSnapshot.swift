@@ -72,12 +72,25 @@ struct LiveBranch: Sendable {
     static func pruned(_ branches: [LiveBranch], to rows: [Row]) -> [LiveBranch] {
         branches.map { branch in
             guard branch.members.count > 2 * rows.count + 64 else { return branch }
-            let owners = Set(rows.compactMap { try? branch.relationship.ownKey($0) })
-            let members = branch.members.filter { owners.contains($0.key) }
-            let left = LiveBranch(branch.relationship, members: members)
+            let left = branch.part(with: rows)
             return LiveBranch(
-                branch.relationship, members: members, branches: pruned(branch.branches, to: left.rows))
+                branch.relationship, members: left.members, branches: pruned(branch.branches, to: left.rows))
         }
+    }
+
+    /// The parts of branches that some owners have.
+    static func parts(of branches: [LiveBranch], with owners: [Row]) -> [LiveBranch] {
+        branches.map { branch in
+            let part = branch.part(with: owners)
+            return LiveBranch(
+                branch.relationship, members: part.members, branches: parts(of: branch.branches, with: part.rows))
+        }
+    }
+
+    /// The members of some owners, without their relationships.
+    private func part(with owners: [Row]) -> LiveBranch {
+        let keys = Set(owners.compactMap { try? relationship.ownKey($0) })
+        return LiveBranch(relationship, members: members.filter { keys.contains($0.key) })
     }
 
     /// Whether two versions of a row have the same members with the same contents in the same order, down to the last level.

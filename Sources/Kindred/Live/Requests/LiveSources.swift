@@ -8,7 +8,7 @@ import KindredSchema
 struct LiveSources: Sendable {
     /// One request, whatever the number of its consumers.
     struct Source: Sendable {
-        let query: LiveQuery
+        var query: LiveQuery
         /// The answer in the last snapshot; nil before the first.
         var latest: LiveSnapshot?
         var consumers: [ObjectIdentifier: LiveConsumer] = [:]
@@ -20,7 +20,13 @@ struct LiveSources: Sendable {
         var found: [[Int]: [ObjectKey: Set<Int>]] = [:]
         /// The requests whose answers have a row.
         var holders: [ObjectKey: Set<Int>] = [:]
-        var count = 0
+
+        mutating func remove(_ number: Int, _ equalities: LiveEqualities) {
+            let (columns, values) = (equalities.columns, equalities.values)
+            found[columns]?[values]?.remove(number)
+            if found[columns]?[values]?.isEmpty == true { found[columns]?[values] = nil }
+            if found[columns]?.isEmpty == true { found[columns] = nil }
+        }
     }
 
     private(set) var sources: [Int: Source] = [:]
@@ -42,14 +48,7 @@ struct LiveSources: Sendable {
             lastNumber = number
             numbers[query.key] = number
             sources[number] = Source(query: query)
-            if let equalities = query.equalities {
-                routes[query.entity, default: Route()].found[equalities.columns, default: [:]][
-                    equalities.values, default: []
-                ].insert(number)
-                routes[query.entity]?.count += 1
-            } else {
-                for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
-            }
+            enter(number, query)
         }
         sources[number]?.consumers[ObjectIdentifier(consumer)] = consumer
         return number
@@ -66,23 +65,44 @@ struct LiveSources: Sendable {
     /// Removes a request; returns its consumers.
     mutating func remove(_ number: Int) -> [LiveConsumer] {
         guard let source = sources.removeValue(forKey: number) else { return [] }
+        numbers[source.query.key] = nil
+        leave(number, source)
+        return Array(source.consumers.values)
+    }
+
+    /// Lets a request go on with other tables behind what it reads.
+    mutating func renew(_ number: Int, _ query: LiveQuery) {
+        guard var source = sources[number] else { return }
+        leave(number, source)
+        source.query = query
+        sources[number] = source
+        enter(number, query)
+        if query.equalities != nil { hold(number, query.entity, from: nil, to: source.latest) }
+    }
+
+    /// Notes by what changes a request is found.
+    private mutating func enter(_ number: Int, _ query: LiveQuery) {
+        guard let equalities = query.equalities else {
+            for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
+            return
+        }
+        let (columns, values) = (equalities.columns, equalities.values)
+        routes[query.entity, default: Route()].found[columns, default: [:]][values, default: []].insert(number)
+    }
+
+    /// Notes that a request is found no more.
+    private mutating func leave(_ number: Int, _ source: Source) {
         let query = source.query
-        numbers[query.key] = nil
         guard let equalities = query.equalities else {
             for table in query.reads.tables.keys {
                 readers[table]?.remove(number)
                 if readers[table]?.isEmpty == true { readers[table] = nil }
             }
-            return Array(source.consumers.values)
-        }
-        routes[query.entity]?.found[equalities.columns]?[equalities.values]?.remove(number)
-        if routes[query.entity]?.found[equalities.columns]?[equalities.values]?.isEmpty == true {
-            routes[query.entity]?.found[equalities.columns]?[equalities.values] = nil
+            return
         }
         hold(number, query.entity, from: source.latest, to: nil)
-        routes[query.entity]?.count -= 1
-        if routes[query.entity]?.count == 0 { routes[query.entity] = nil }
-        return Array(source.consumers.values)
+        routes[query.entity]?.remove(number, equalities)
+        if routes[query.entity]?.found.isEmpty == true { routes[query.entity] = nil }
     }
 
     /// Notes the answer to a request; returns its consumers.
@@ -146,6 +166,8 @@ struct LiveSources: Sendable {
         var whole: [Int: LiveCause] = [:]
         /// Requests of which some rows have to be asked for.
         var byKeys: [Int: TableChanges] = [:]
+        /// Requests of which only prefetched members have to be asked for, with the changes of the members' tables.
+        var members: [Int: [QualifiedName: TableChanges]] = [:]
         /// Entities of which changed rows have to be read, to find requests by values.
         var routed: [EntityRuntime: TableChanges] = [:]
 
@@ -154,6 +176,7 @@ struct LiveSources: Sendable {
             let cause: LiveCause = gap.flatMap { $0 == .unnamed ? nil : .everything($0) } ?? .change
             whole[number] = whole[number].map { $0.merged(with: cause) } ?? cause
             byKeys[number] = nil
+            members[number] = nil
         }
     }
 
@@ -167,9 +190,12 @@ struct LiveSources: Sendable {
                 guard let source = sources[number], source.latest != nil,
                     source.query.reads.concerns(table, changes)
                 else { continue }
+                let isNamed = changes.gap == nil && changes.count <= Self.manyKeys
                 let isFirst = work.whole[number] == nil && work.byKeys[number] == nil
-                if isFirst, source.query.isAskedByKeys, table == source.query.entity.name, changes.gap == nil,
-                    changes.count <= Self.manyKeys
+                if isNamed, isFirst, source.query.memberBranches[table] != nil {
+                    work.members[number, default: [:]][table] = changes
+                } else if isNamed, isFirst, work.members[number] == nil, source.query.isAskedByKeys,
+                    table == source.query.entity.name
                 {
                     work.byKeys[number] = changes
                 } else {

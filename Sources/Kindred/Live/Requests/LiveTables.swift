@@ -1,10 +1,10 @@
 import KindredPostgres
 import KindredSchema
 
-/// The tables that stand behind the relations which live requests read.
-struct LiveTables: Sendable {
+/// The tables that stand behind the relations which live requests read, as the catalog said.
+struct LiveTables: Sendable, Equatable {
     /// A relation whose changes may change the rows of another.
-    private struct Relation: Sendable {
+    struct Relation: Sendable, Hashable {
         /// The relation that is read.
         let start: QualifiedName
         /// Whether it is that relation itself, or the table of which it is a partition.
@@ -12,29 +12,41 @@ struct LiveTables: Sendable {
         let name: QualifiedName
         let kind: String
         let isTracked: Bool
+        /// Another one once the view, its policies or its keys are.
+        let definition: String
     }
 
-    private let relations: [Relation]
+    /// The relations that are read.
+    let names: Set<QualifiedName>
+    private let relations: Set<Relation>
 
     /// Asks the catalog, in one statement.
-    init(behind names: some Collection<QualifiedName>, in schema: DatabaseSchema, _ client: PostgresClient) async throws
-    {
-        var starts: [Int64: QualifiedName] = [:]
-        for name in names {
-            if let oid = schema[name]?.oid { starts[Int64(oid)] = name }
-        }
-        let statement = try LiveStatements.tables(read: starts.keys.sorted())
+    init(behind names: Set<QualifiedName>, _ client: PostgresClient) async throws {
+        self.names = names
+        let starts = Array(names)
+        let statement = try LiveStatements.tables(read: starts)
         let rows = try await KindredError.tracking(client) { try await client.execute(statement) }
-        relations = try rows.compactMap { row in
-            guard let start = try row.decode(0, as: Int64.self).flatMap({ starts[$0] }),
-                let isOwn = try row.decode(1, as: Bool.self), let kind = try row.decode(2, as: String.self),
-                let schema = try row.decode(3, as: String.self), let name = try row.decode(4, as: String.self),
-                let isTracked = try row.decode(5, as: Bool.self)
-            else { return nil }
-            return Relation(
-                start: start, isOwn: isOwn, name: QualifiedName(schema: schema, name: name), kind: kind,
-                isTracked: isTracked)
-        }
+        relations = try Set(
+            rows.compactMap { row in
+                guard let number = try row.decode(0, as: Int.self), starts.indices.contains(number - 1),
+                    let isOwn = try row.decode(1, as: Bool.self), let kind = try row.decode(2, as: String.self),
+                    let schema = try row.decode(3, as: String.self), let name = try row.decode(4, as: String.self),
+                    let isTracked = try row.decode(5, as: Bool.self),
+                    let definition = try row.decode(6, as: String.self)
+                else { return nil }
+                return Relation(
+                    start: starts[number - 1], isOwn: isOwn, name: QualifiedName(schema: schema, name: name),
+                    kind: kind, isTracked: isTracked, definition: definition)
+            })
+    }
+
+    /// The tables that stand behind some of the relations.
+    func part(behind names: Set<QualifiedName>) -> LiveTables {
+        LiveTables(names: names, relations: relations.filter { names.contains($0.start) })
+    }
+
+    init(names: Set<QualifiedName>, relations: Set<Relation>) {
+        (self.names, self.relations) = (names, relations)
     }
 
     /// A request's reads by tables.

@@ -1,21 +1,28 @@
 import KindredPostgres
+import KindredSchema
 
 /// Statements about the tables that live requests read.
 enum LiveStatements {
     /// The tables whose changes may change the rows of some relations: these themselves, those below views, and those that
     /// policies name.
     ///
-    /// Each row has the relation asked for, a relation's kind and name, and whether its changes are recorded. A partition stands for its topmost parent, under whose name its changes are told.
-    static func tables(read oids: [Int64]) throws -> Statement {
+    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded, and
+    /// a text that is another one once the view, its policies or its unique keys are. A partition stands for its topmost
+    /// parent, under whose name its changes are told.
+    static func tables(read names: [QualifiedName]) throws -> Statement {
         var parameters = Parameters()
-        let relations = try parameters.numbers(oids)
+        let schemas = try parameters.array(names.map { .string($0.schema) }, of: .text)
+        let relations = try parameters.array(names.map { .string($0.name) }, of: .text)
         return parameters.statement(
             StatementText(
                 """
-                WITH RECURSIVE used(start, relation) AS (
-                    SELECT o::pg_catalog.oid, o::pg_catalog.oid FROM pg_catalog.unnest(\(relations)) AS o
+                WITH RECURSIVE used(number, start, relation) AS (
+                    SELECT o.number, c.oid, c.oid FROM ROWS FROM (pg_catalog.unnest(\(schemas)), pg_catalog.unnest(\(relations)))
+                        WITH ORDINALITY AS o(namespace, name, number)
+                        JOIN pg_catalog.pg_namespace AS n ON n.nspname = o.namespace::pg_catalog.name
+                        JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = o.name::pg_catalog.name
                     UNION
-                    SELECT u.start, d.relation FROM used AS u CROSS JOIN LATERAL (
+                    SELECT u.number, u.start, d.relation FROM used AS u CROSS JOIN LATERAL (
                         SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d
                             ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
                                 AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
@@ -27,13 +34,21 @@ enum LiveStatements {
                             WHERE t.oid = u.relation AND t.relrowsecurity
                     ) AS d(relation)
                 )
-                SELECT DISTINCT u.start::pg_catalog.int8, u.start = u.relation, c.relkind::pg_catalog.text,
-                    n.nspname::pg_catalog.text, c.relname::pg_catalog.text, t.relation IS NOT NULL
+                SELECT DISTINCT u.number, u.start = u.relation, c.relkind::pg_catalog.text,
+                    n.nspname::pg_catalog.text, c.relname::pg_catalog.text, t.relation IS NOT NULL,
+                    pg_catalog.concat_ws(' ', u.relation, o.relrowsecurity, o.relforcerowsecurity, o.reloptions, (
+                        SELECT pg_catalog.string_agg(pg_catalog.concat(r.oid, ':', r.xmin), ',' ORDER BY r.oid)
+                        FROM pg_catalog.pg_rewrite AS r WHERE r.ev_class = u.relation), (
+                        SELECT pg_catalog.string_agg(pg_catalog.concat(p.oid, ':', p.xmin), ',' ORDER BY p.oid)
+                        FROM pg_catalog.pg_policy AS p WHERE p.polrelid = u.relation), (
+                        SELECT pg_catalog.string_agg(pg_catalog.concat(i.indexrelid, ':', i.indkey), ',' ORDER BY i.indexrelid)
+                        FROM pg_catalog.pg_index AS i WHERE i.indrelid = u.relation AND i.indisunique))
                 FROM used AS u
+                JOIN pg_catalog.pg_class AS o ON o.oid = u.relation
                 JOIN pg_catalog.pg_class AS c ON c.oid = coalesce(pg_catalog.pg_partition_root(u.relation)::pg_catalog.oid, u.relation)
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 LEFT JOIN kindred.tracking_tables() AS t ON t.relation = c.oid
-                WHERE c.relkind IN ('r', 'p', 'f', 'm') OR u.start = u.relation
+                WHERE c.relkind IN ('r', 'p', 'f', 'm', 'v') OR u.start = u.relation
                 """))
     }
 }
