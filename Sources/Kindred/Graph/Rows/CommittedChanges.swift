@@ -57,7 +57,8 @@ extension ContextCore {
             try accept(row, for: object, from: .committed(change.askedAt))
             guard object.withState({ $0.storedRow.hasSameBytes(as: row) }) else { return false }
         } else {
-            guard !isBeingWritten(key, of: entity, written), withMap({ map in map.notes.noteCommitted(change, at: tick()) })
+            guard !isBeingWritten(key, of: entity, written),
+                withMap({ map in map.notes.noteCommitted(change, at: tick()) })
             else { return false }
         }
         if !change.mayHaveMoved { return true }

@@ -164,8 +164,9 @@ final class LiveHub: ChangeSubscriber {
         step.withLock { $0.joined = joining }
     }
 
-    /// Compares what the requests read with the catalog, if it is time or a batch says that something was changed; those
-    /// that cannot go on end. Returns those of which something is defined differently.
+    /// Compares what the requests read with the catalog, if it is time or a batch says that something was changed.
+    ///
+    /// Those that cannot go on end. Returns those of which something is defined differently.
     private func renewed(after batch: ChangeBatch?) async throws -> [Int] {
         let isTold = batch?.changes.values.contains { $0.gap == .schemaChanged || $0.gap == .unrecorded } ?? false
         let queries = state.withLock { state -> [Int: LiveQuery]? in
