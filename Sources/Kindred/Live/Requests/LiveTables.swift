@@ -25,6 +25,7 @@ struct LiveTables: Sendable {
         }
         let statement = try LiveStatements.tables(read: starts.keys.sorted())
         let rows = try await KindredError.tracking(client) { try await client.execute(statement) }
+        if let row = rows.first { try Tracking.requireCompatible(row, at: 6) }
         relations = try rows.compactMap { row in
             guard let start = try row.decode(0, as: Int64.self).flatMap({ starts[$0] }),
                 let isOwn = try row.decode(1, as: Bool.self), let kind = try row.decode(2, as: String.self),

@@ -5,7 +5,8 @@ enum LiveStatements {
     /// The tables whose changes may change the rows of some relations: these themselves, those below views, and those that
     /// policies name.
     ///
-    /// Each row has the relation asked for, a relation's kind and name, and whether its changes are recorded. A partition stands for its topmost parent, under whose name its changes are told.
+    /// Each row has the relation asked for, a relation's kind and name, whether its changes are recorded, and the installed
+    /// version. A partition stands for its topmost parent, under whose name its changes are told.
     static func tables(read oids: [Int64]) throws -> Statement {
         var parameters = Parameters()
         let relations = try parameters.numbers(oids)
@@ -28,10 +29,12 @@ enum LiveStatements {
                     ) AS d(relation)
                 )
                 SELECT DISTINCT u.start::pg_catalog.int8, u.start = u.relation, c.relkind::pg_catalog.text,
-                    n.nspname::pg_catalog.text, c.relname::pg_catalog.text, t.relation IS NOT NULL
+                    n.nspname::pg_catalog.text, c.relname::pg_catalog.text, t.relation IS NOT NULL,
+                    i.version, i.compatible
                 FROM used AS u
                 JOIN pg_catalog.pg_class AS c ON c.oid = coalesce(pg_catalog.pg_partition_root(u.relation)::pg_catalog.oid, u.relation)
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                CROSS JOIN kindred.tracking_identity() AS i
                 LEFT JOIN kindred.tracking_tables() AS t ON t.relation = c.oid
                 WHERE c.relkind IN ('r', 'p', 'f', 'm') OR u.start = u.relation
                 """))
