@@ -26,6 +26,7 @@ struct LiveTables: Sendable, Equatable {
         let starts = Array(names)
         let statement = try LiveStatements.tables(read: starts)
         let rows = try await KindredError.tracking(client) { try await client.execute(statement) }
+        if let row = rows.first { try Tracking.requireCompatible(row, at: 7) }
         relations = try Set(
             rows.compactMap { row in
                 guard let number = try row.decode(0, as: Int.self), starts.indices.contains(number - 1),

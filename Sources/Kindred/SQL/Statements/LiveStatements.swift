@@ -6,8 +6,8 @@ enum LiveStatements {
     /// The tables whose changes may change the rows of some relations: these themselves, those below views, and those that
     /// policies name.
     ///
-    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded, and
-    /// a text that is another one once the view, its policies or its unique keys are. A partition stands for its topmost
+    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded,
+    /// a text that is another one once the view, its policies or its unique keys are, and the installed version. A partition stands for its topmost
     /// parent, under whose name its changes are told.
     static func tables(read names: [QualifiedName]) throws -> Statement {
         var parameters = Parameters()
@@ -42,11 +42,13 @@ enum LiveStatements {
                         SELECT pg_catalog.string_agg(pg_catalog.concat(p.oid, ':', p.xmin), ',' ORDER BY p.oid)
                         FROM pg_catalog.pg_policy AS p WHERE p.polrelid = u.relation), (
                         SELECT pg_catalog.string_agg(pg_catalog.concat(i.indexrelid, ':', i.indkey), ',' ORDER BY i.indexrelid)
-                        FROM pg_catalog.pg_index AS i WHERE i.indrelid = u.relation AND i.indisunique))
+                        FROM pg_catalog.pg_index AS i WHERE i.indrelid = u.relation AND i.indisunique)),
+                    v.version, v.compatible
                 FROM used AS u
                 JOIN pg_catalog.pg_class AS o ON o.oid = u.relation
                 JOIN pg_catalog.pg_class AS c ON c.oid = coalesce(pg_catalog.pg_partition_root(u.relation)::pg_catalog.oid, u.relation)
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                CROSS JOIN kindred.tracking_identity() AS v
                 LEFT JOIN kindred.tracking_tables() AS t ON t.relation = c.oid
                 WHERE c.relkind IN ('r', 'p', 'f', 'm', 'v') OR u.start = u.relation
                 """))

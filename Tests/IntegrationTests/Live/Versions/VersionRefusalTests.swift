@@ -1,3 +1,4 @@
+import KindredCommand
 import KindredTesting
 import Testing
 
