@@ -6,9 +6,9 @@ enum LiveStatements {
     /// The tables whose changes may change the rows of some relations: these themselves, those below views, and those that
     /// policies name.
     ///
-    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded,
-    /// a text that is another one once the view, its policies or its unique keys are, and the installed version. A partition stands for its topmost
-    /// parent, under whose name its changes are told.
+    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded, a text
+    /// that is another one once the view, its policies or its unique keys are, and the installed version. A partition stands
+    /// for its topmost parent, under whose name its changes are told.
     static func tables(read names: [QualifiedName]) throws -> Statement {
         var parameters = Parameters()
         let schemas = try parameters.array(names.map { .string($0.schema) }, of: .text)
