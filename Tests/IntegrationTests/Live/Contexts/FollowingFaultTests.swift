@@ -1,10 +1,8 @@
-import KindredSchema
 import KindredTesting
 import Synchronization
 import Testing
 
 @testable import Kindred
-@testable import KindredPostgres
 
 /// Failures while a context begins to follow changes.
 @Suite(.database(.sql(FollowedWorld.schema)), .timeLimit(.minutes(5))) struct FollowingFaultTests {
