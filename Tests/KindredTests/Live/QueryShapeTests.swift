@@ -62,7 +62,7 @@ import Testing
                 + #"FROM unnest($1, $2) WITH ORDINALITY AS r(p1, p2, n) "#
                 + #"WHERE t0."age" > r.p1 AND t0."surname" LIKE r.p2) AS m WHERE t0."id" = ANY($3) AND m.n IS NOT NULL"#
         )
-        #expect(types == [PostgresDataType.int4, .text, .int4].map(\.arrayType))
+        #expect(types == [PostgresDataType.int4, .text, .int4].compactMap(\.arrayType))
     }
 
     /// A text whose type the server infers has to be cast where it is one of many.
