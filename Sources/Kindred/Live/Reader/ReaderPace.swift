@@ -15,7 +15,8 @@ struct ReaderPace {
     mutating func afterChanges(_ step: Duration) -> Duration {
         (quiet, failures) = (0, 0)
         busy += 1
-        return busy == 1 ? .zero : max(.zero, .milliseconds(min(40, 1 << min(busy, 6))) - step)
+        let interval = Duration.milliseconds(min(40, 1 << min(busy, 6)))
+        return busy == 1 ? .zero : max(.zero, interval - step)
     }
 
     /// A writer that saw the reader awake may commit after the reader has looked again, without a notification.

@@ -18,13 +18,13 @@ struct MemberCounter: Sendable {
     /// The number of members.
     func count() async throws -> Int {
         if let loaded = try await loadedCount() { return loaded }
-        return mustLoad ? try await members().count : try await tally(.count)
+        return try await mustLoad ? members().count : tally(.count)
     }
 
     /// Whether there are any members.
     func hasMembers() async throws -> Bool {
         if let loaded = try await loadedCount() { return loaded > 0 }
-        return mustLoad ? try await !members().isEmpty : try await tally(.existence) > 0
+        return try await mustLoad ? !members().isEmpty : tally(.existence) > 0
     }
 
     /// Whether an object is a member; false for one of another entity or context, and for a deleted one.
@@ -41,7 +41,7 @@ struct MemberCounter: Sendable {
         }
         if object.isInserted { return false }
         try loader.requireFaulting(relationship, at: place)
-        return leadsToViewByHelper ? try await members().contains(object) : try await isMember(object)
+        return try await leadsToViewByHelper ? members().contains(object) : isMember(object)
     }
 
     private func members() async throws -> [DatabaseObject] {
