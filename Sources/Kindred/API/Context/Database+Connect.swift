@@ -12,6 +12,9 @@ extension Database {
     ///   - classes: the typed classes of entities, as `kindred generate` writes them; objects of other entities are
     ///     untyped.
     ///   - overrides: annotations in code: names, keys, delete rules.
+    ///   - requiredSettings: the settings that every context must be given, by ``makeContext(settings:role:faulting:)``, so that
+    ///     none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
+    ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
     ///   - fileID: the file of the call, for errors and observers.
@@ -23,6 +26,7 @@ extension Database {
         _ uri: String? = nil,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
+        requiredSettings: [String] = [],
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -30,7 +34,8 @@ extension Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
         return try await connect(
-            configuration, classes: classes, overrides: overrides, logger: logger, fileID: fileID, line: line)
+            configuration, classes: classes, overrides: overrides, requiredSettings: requiredSettings, logger: logger,
+            fileID: fileID, line: line)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
@@ -38,6 +43,7 @@ extension Database {
         _ configuration: PostgresConfiguration,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
+        requiredSettings: [String] = [],
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -48,7 +54,9 @@ extension Database {
                 try await SchemaReader.read(from: client, overrides: overrides)
             }
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
-            return Database(client: client, runtime: runtime, overrides: overrides, logger: logger)
+            return Database(
+                client: client, runtime: runtime, overrides: overrides, requiredSettings: requiredSettings,
+                logger: logger)
         } catch {
             await client.close()
             throw error
@@ -73,7 +81,9 @@ extension Database {
     public func makeContext(
         faulting: FaultingMode = .batch, tracking: ContextTracking = .none
     ) -> DatabaseContext {
-        let following = tracking == .automatic ? ChangeFollowing(contextFollower) : nil
+        // Where settings are required the context sends nothing, and so has nothing to follow.
+        let follows = tracking == .automatic && requiredSettings.isEmpty
+        let following = follows ? ChangeFollowing(contextFollower) : nil
         return ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting, following: following)
             .context
     }
