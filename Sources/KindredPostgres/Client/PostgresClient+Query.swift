@@ -55,8 +55,9 @@ extension PostgresClient {
     /// its results come in binary form if all of their types can be read so; in a batch it gets text.
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
-        try requireSettings()
-        if currentTransaction != nil { try PostgresTransaction.admit(statements) }
+        let transaction = currentTransaction
+        try requireSettings(in: transaction)
+        if transaction != nil { try PostgresTransaction.admit(statements) }
         let deadline = deadline(timeout)
         return try await observing(statements) {
             var statements = statements

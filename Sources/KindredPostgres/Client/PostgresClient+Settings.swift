@@ -5,10 +5,13 @@ extension PostgresClient {
     /// Throws, before anything is sent, if the client's settings are refused, or if the task's transaction runs with others.
     ///
     /// A transaction that has none yet takes these.
-    package func requireSettings() throws {
+    package func requireSettings() throws { try requireSettings(in: currentTransaction) }
+
+    /// As `requireSettings()`, for the task's transaction.
+    func requireSettings(in transaction: PostgresTransaction?) throws {
         guard let settings else { return }
         if let refusal = settings.refusal { throw refusal }
-        try currentTransaction?.adopt(settings)
+        try transaction?.adopt(settings)
     }
 
     /// Throws for what would be sent by the simple protocol, which takes no parameters, outside of the task's transaction.
