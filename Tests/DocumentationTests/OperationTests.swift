@@ -271,22 +271,43 @@ import Testing
             """
             CREATE TABLE note (id bigint PRIMARY KEY, tenant integer NOT NULL, text text NOT NULL);
             ALTER TABLE note ENABLE ROW LEVEL SECURITY;
-            ALTER TABLE note FORCE ROW LEVEL SECURITY;
-            CREATE POLICY own ON note USING (tenant = nullif(current_setting('app.tenant', true), '')::integer);
-            INSERT INTO note VALUES (1, 7, 'x');
+            CREATE POLICY own ON note USING (tenant = (SELECT nullif(current_setting('app.tenant', true), '')::integer));
+
+            INSERT INTO note VALUES (1, 7, 'x'), (2, 8, 'y');
             """))
     func rowSecurity() async throws {
         let database = try await TestDatabase.current.connect()
         let tenant = 7
         // block: row-security
-        try await database.withContext { context in
-            try await context.transaction {
-                try await context.query("SELECT set_config('app.tenant', \(String(tenant)), true)")
-                let notes = try await context.fetch("note").all()
-                print(notes.count)
-            }
+        try await database.withContext(settings: ["app.tenant": tenant]) { context in
+            let notes = try await context.fetch("note").all()  // those of the tenant
+            print(notes.count)
+            try await context.create("note", ["id": 3, "tenant": tenant, "text": "New"])
         }
         // end
+        // Policies do not hold for the superuser that the tests connect as.
+        let role = "pg_read_all_data"
+        func read() async throws {
+            // block: row-security-role
+            let context = try database.makeContext(settings: ["app.tenant": tenant], role: role)
+            print(try await context.fetch("note").count())
+            // end
+            #expect(try await context.fetch("note").count() == 2)
+        }
+        try await read()
+        await database.close()
+    }
+
+    @Test(.database("CREATE TABLE note (id bigint PRIMARY KEY)")) func requiredSettings() async throws {
+        let configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        func ask() async throws {
+            // block: required-settings
+            let database = try await Database.connect(configuration, requiredSettings: ["app.tenant"])
+            let context = database.makeContext()
+            _ = try await context.fetch("note").all()  // KindredError .missingSettings: nothing was sent
+            // end
+        }
+        await expectError(.missingSettings, "The context has no app.tenant") { try await ask() }
     }
 
     // block: test

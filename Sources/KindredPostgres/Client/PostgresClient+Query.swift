@@ -38,9 +38,11 @@ extension PostgresClient {
         (timeout ?? configuration.statementTimeout).map { MonotonicTime.now + $0 } ?? .never
     }
 
-    /// Whether the task may not share statements: it has a connection of its own, or its statements are counted.
+    /// Whether the task may not share statements: it has a connection of its own, or its statements are counted, or run with
+    /// settings.
     package var isBound: Bool {
-        currentTransaction != nil || currentLease != nil || StatementRecorder.current != nil
+        settings?.isEmpty == false || currentTransaction != nil || currentLease != nil
+            || StatementRecorder.current != nil
     }
 
     private static var noResult: PostgresError {
@@ -53,7 +55,9 @@ extension PostgresClient {
     /// its results come in binary form if all of their types can be read so; in a batch it gets text.
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
-        if currentTransaction != nil { try PostgresTransaction.admit(statements) }
+        let transaction = currentTransaction
+        try requireSettings(in: transaction)
+        if transaction != nil { try PostgresTransaction.admit(statements) }
         let deadline = deadline(timeout)
         return try await observing(statements) {
             var statements = statements
@@ -116,7 +120,7 @@ extension PostgresClient {
         _ statements: [Statement], by deadline: MonotonicTime, isDescription: Bool = false
     ) async throws -> [QueryResult] {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
-        let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription)
+        let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
         if let lease = currentLease { return try await lease.run(statements, traits, by: deadline) }
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
@@ -145,6 +149,7 @@ extension PostgresClient {
     /// Throws `PostgresError` `.server` for the first statement that fails; `.invalidParameter` for a COPY from or to
     /// the client, and for a transaction that the script leaves open, which is rolled back; else as a query does.
     package func runScript(_ text: String) async throws {
+        try requireNoSettings()
         guard !text.utf8.contains(0) else {
             throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
         }
@@ -171,7 +176,8 @@ extension PostgresClient {
     /// Runs statements that cannot be repeated, on an exclusive connection.
     private func runAlone(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         try await withExclusive(by: deadline) { lease in
-            let results = try await lease.connection.run(statements, by: deadline)
+            let results = try await lease.connection.run(
+                statements, traits: Request.Traits(settings: settings), by: deadline)
             guard lease.connection.condition != .inTransaction else {
                 throw PostgresError(
                     .invalidParameter,

@@ -41,6 +41,7 @@ extension PostgresClient {
     package func withTransaction<T>(
         _ options: TransactionOptions, at place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
+        try requireSettings()
         if let outer = currentTransaction { return try await savepoint(in: outer, at: place, body) }
         var attempt = 1
         while true {
@@ -54,7 +55,7 @@ extension PostgresClient {
     }
 
     /// The task's own transaction on this client.
-    var currentTransaction: PostgresTransaction? { PostgresTransaction.current(of: self) }
+    var currentTransaction: PostgresTransaction? { PostgresTransaction.current(of: origin) }
 
     /// Whether the task is in a transaction of this client.
     package var isInTransaction: Bool { currentTransaction != nil }
@@ -83,8 +84,9 @@ extension PostgresClient {
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         let scope = PostgresTransaction(
-            client: self, connection: connection, outer: PostgresTransaction.current, depth: 0,
+            client: origin, connection: connection, outer: PostgresTransaction.current, depth: 0,
             opening: options.begin, tracked: options.tracksCommit ? TrackedID() : nil)
+        if let settings { try scope.adopt(settings) }
         gate?.began(scope)
         let result: T
         do {
@@ -181,7 +183,7 @@ extension PostgresClient {
         defer { outer.endSavepoint() }
         let name = "kindred_\(outer.depth + 1)"
         let scope = PostgresTransaction(
-            client: self, connection: outer.connection, outer: outer, depth: outer.depth + 1,
+            client: origin, connection: outer.connection, outer: outer, depth: outer.depth + 1,
             opening: "SAVEPOINT \(name)", tracked: outer.tracked)
         let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
         let result: T
@@ -198,6 +200,7 @@ extension PostgresClient {
         guard ending.isOpened else { return result }
         do {
             _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
+            outer.keepSettings(of: scope)
         } catch {
             await undo(undoing, on: outer.connection)
             // A swallowed error aborted the savepoint, so its release was refused.

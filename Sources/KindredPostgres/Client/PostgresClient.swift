@@ -13,26 +13,47 @@ public final class PostgresClient: Sendable {
     /// The configuration that the client was made with.
     public let configuration: PostgresConfiguration
     /// The database's own types, as far as they were loaded.
-    package let types = TypeRegistry()
+    package let types: TypeRegistry
     let pool: ConnectionPool
-    let formats = ResultFormats()
+    let formats: ResultFormats
     let logger: Logger?
-    let observers = StatementObservers()
+    let observers: StatementObservers
     let listener: PostgresListener
-    let closing = AsyncLatch()
+    let closing: AsyncLatch
+    /// The settings of its statements; nil, as for SQL of the program's own, stands for those of the transaction around them.
+    let settings: SessionSettings?
+    /// The client whose connections it uses; nil if they are its own.
+    private let owner: PostgresClient?
 
     /// Connects with the first statement.
     init(_ configuration: PostgresConfiguration, _ logger: Logger?) throws {
         try configuration.validate()
         self.configuration = configuration
         self.logger = logger
+        (types, formats, observers, closing) = (TypeRegistry(), ResultFormats(), StatementObservers(), AsyncLatch())
+        (settings, owner) = (nil, nil)
         listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
-    deinit {
-        pool.abandon()
+    /// Uses the connections of another client, for statements that run with settings.
+    private init(_ owner: PostgresClient, _ settings: SessionSettings) {
+        self.owner = owner
+        self.settings = settings
+        (configuration, types, logger) = (owner.configuration, owner.types, owner.logger)
+        (pool, formats, observers) = (owner.pool, owner.formats, owner.observers)
+        (listener, closing) = (owner.listener, owner.closing)
     }
+
+    deinit {
+        if owner == nil { pool.abandon() }
+    }
+
+    /// The client whose every statement runs with the given settings, over the same connections and in the same transactions.
+    package func with(_ settings: SessionSettings) -> PostgresClient { PostgresClient(origin, settings) }
+
+    /// The client that has the connections; it stands for all that use them where transactions and leases are looked up.
+    var origin: PostgresClient { owner ?? self }
 
     /// Connects once, so that a wrong address or password fails here.
     ///

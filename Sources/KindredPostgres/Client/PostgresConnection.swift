@@ -109,16 +109,16 @@ extension PostgresClient {
     @discardableResult
     public func withConnection<T>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         if let transaction = currentTransaction {
-            return try await body(PostgresConnection(client: self, owner: .transaction(transaction)))
+            return try await body(PostgresConnection(client: origin, owner: .transaction(transaction)))
         }
         if let lease = currentLease {
-            return try await body(PostgresConnection(client: self, owner: .lease(lease)))
+            return try await body(PostgresConnection(client: origin, owner: .lease(lease)))
         }
         return try await withExclusive { lent in
-            let lease = ConnectionLease(client: self, lent: lent, outer: ConnectionLease.current)
+            let lease = ConnectionLease(client: origin, lent: lent, outer: ConnectionLease.current)
             do {
                 let result = try await ConnectionLease.$current.withValue(lease) {
-                    try await body(PostgresConnection(client: self, owner: .lease(lease)))
+                    try await body(PostgresConnection(client: origin, owner: .lease(lease)))
                 }
                 await lease.gate.close()
                 return result
@@ -132,7 +132,8 @@ extension PostgresClient {
     /// The connection that this client has lent to the task.
     var currentLease: ConnectionLease? {
         var lease = ConnectionLease.current
-        while let found = lease, found.client !== self { lease = found.outer }
+        let origin = origin
+        while let found = lease, found.client !== origin { lease = found.outer }
         return lease
     }
 }

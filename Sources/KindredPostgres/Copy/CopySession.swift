@@ -16,6 +16,8 @@ final class CopySession: Sendable {
     static func begin(
         _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, timeout: Duration?
     ) async throws -> CopySession {
+        try client.requireSettings()
+        if !client.isInTransaction { try client.requireNoSettings() }
         let deadline = client.deadline(timeout)
         let place = try await CopyPlace.find(for: client, by: deadline)
         let session = CopySession(text, direction, on: client, at: place, timeout: timeout)

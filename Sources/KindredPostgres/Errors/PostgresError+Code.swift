@@ -40,6 +40,8 @@ extension PostgresError {
         /// A statement inside the transaction ended it, as a procedure's COMMIT may: earlier writes may be stored or
         /// not.
         public static let transactionBroken = Code("transactionBroken")
+        /// The transaction runs with the settings of another context; nothing was sent.
+        public static let settingsDiffer = Code("settingsDiffer")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         ///
         /// Or the server's wait for a synchronous standby was cancelled, also after a single statement: it took effect, but

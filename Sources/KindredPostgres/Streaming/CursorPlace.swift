@@ -18,11 +18,17 @@ enum CursorPlace {
         if case .lease = self { true } else { false }
     }
 
-    func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+    /// Runs statements of the cursor.
+    ///
+    /// - Parameter settings: what the query runs with where no transaction is around it; its rows are computed with them.
+    func run(
+        _ statements: [Statement], with settings: SessionSettings? = nil, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
         switch self {
         // Inside a savepoint the statement belongs to the savepoint, even if the cursor was opened outside.
         case .transaction(let transaction): try await transaction.innermost.run(statements, .init(), by: deadline)
-        case .lease(let lease): try await lease.run(statements, .init(), by: deadline)
+        case .lease(let lease):
+            try await lease.run(statements, Request.Traits(settings: settings), by: deadline)
         case .own(let transaction): try await transaction.run(statements, by: deadline)
         }
     }
@@ -68,7 +74,7 @@ final class OwnTransaction: Sendable {
     }
 
     func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
-        var statements = statements
+        var openings: [Statement] = []
         // Only the first request on this connection opens the transaction.
         let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         if isFirst {
@@ -76,11 +82,12 @@ final class OwnTransaction: Sendable {
             client.observe([begin], rows: [0], kind: .transactionControl)
             // Most loops read every row; by default the planner optimises for the first tenth of them.
             let goal = Statement(text: StatementText("SET LOCAL cursor_tuple_fraction = 1"), resultFormat: .binary)
-            statements.insert(contentsOf: [begin, goal], at: 0)
+            openings = [begin, goal]
+            if let settings = client.settings?.statement { openings.append(settings) }
         }
         do {
-            let results = try await lease.connection.run(statements, by: deadline)
-            return isFirst ? Array(results.dropFirst(2)) : results
+            let results = try await lease.connection.run(openings + statements, by: deadline)
+            return openings.isEmpty ? results : Array(results.dropFirst(openings.count))
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.last?.text.text)
         }

@@ -49,6 +49,7 @@ package final class ServerCursor {
     }
 
     private func open(by deadline: MonotonicTime) async throws -> QueryResult {
+        try client.requireSettings()
         format =
             if let wanted = statement.resultFormat { wanted } else {
                 try await client.resultFormat(of: statement, by: deadline)
@@ -65,7 +66,7 @@ package final class ServerCursor {
             bindings: statement.bindings)
         let fetch = fetchStatement
         let results = try await client.observing([declare, fetch]) {
-            try await place.run([declare, fetch], by: deadline)
+            try await place.run([declare, fetch], with: client.settings, by: deadline)
         }
         for result in results where !result.columns.unknownTypes.isEmpty {
             await client.learn(result.columns.unknownTypes) { try await place.run($0, by: deadline) }

@@ -29,9 +29,11 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     private let opening: Statement
     /// The number of the transaction, if it is tracked.
     let tracked: TrackedID?
-    private let state = RankedMutex(TransactionState(), .transactionScope)
+    let state = RankedMutex(TransactionState(), .transactionScope)
     private let isWriting = Atomic(false)
     private let sent = Atomic(0)
+    /// Whether the transaction runs with settings; of the outermost scope.
+    let hasSettings = Atomic(false)
 
     /// The task's own transaction on a client.
     static func current(of client: any TransactionClient) -> PostgresTransaction? {
@@ -198,10 +200,19 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     private func submit(
         _ request: Request, by deadline: MonotonicTime, in state: inout TransactionState, _ effects: inout Effects
     ) {
-        let openings = takeOpening(&state)
-        connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), by: deadline)
+        var openings = takeOpening(&state)
         effects.openings += openings
         effects.isSending = true
+        if let settings = takeSettings(&state) {
+            openings.append(settings)
+            if request.script != nil {
+                // A script takes no parameters. It is refused where the transaction has not begun before it.
+                let first = Request(statements: [], traits: Request.Traits(isInTransaction: true))
+                connection.enqueue(Request(first, after: openings, of: self), by: deadline)
+                openings = []
+            }
+        }
+        connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), by: deadline)
     }
 
     /// The unsent statements that open this scope and the outer ones.
@@ -217,11 +228,14 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
 
     /// The request that opens this scope was answered, or was not sent: `count` of its `total` openings took effect.
     ///
-    /// The last is this scope's; those before it are the outer scopes'.
+    /// Those of outer scopes come first, then this scope's, then its settings.
     func openingEnded(_ count: Int, of total: Int) {
-        if total > 1 { outer?.openingEnded(min(count, total - 1), of: total - 1) }
+        let makesSettings = state.withLock { $0.making == .sent }
+        let scopeCount = makesSettings ? total - 1 : total
+        if scopeCount > 1 { outer?.openingEnded(min(count, scopeCount - 1), of: scopeCount - 1) }
         perform { state, effects in
-            state.opening = count == total ? .done : .unsent
+            if scopeCount > 0 { state.opening = count >= scopeCount ? .done : .unsent }
+            if makesSettings { state.making = count == total ? .done : .unsent }
             sendWaiting(&state, &effects)
         }
     }

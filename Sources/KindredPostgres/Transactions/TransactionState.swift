@@ -29,7 +29,7 @@ struct TransactionState {
     }
 
     var isOver = false
-    /// The progress of BEGIN or SAVEPOINT.
+    /// The progress of BEGIN or SAVEPOINT, or of settings.
     enum Opening {
         case unsent
         /// In flight with a request whose cancellation may undo it. Until the answer no other statement is sent: it could run
@@ -39,6 +39,10 @@ struct TransactionState {
     }
 
     var opening = Opening.unsent
+    /// The progress of the settings that the transaction runs with, in this scope: `done` if they are made in it or around it.
+    var making = Opening.unsent
+    /// The settings of the transaction: the first that one of its statements has asked for; in the outermost scope.
+    var settings: SessionSettings?
     /// Whether a savepoint is open inside.
     var hasSavepoint = false
     var waiting: Deque<Waiting> = []
@@ -54,8 +58,8 @@ struct TransactionState {
     /// The reason why the transaction is over; nothing is sent then, as it would be committed at once.
     var brokenBy: PostgresError? { firstError?.code == .transactionBroken ? firstError : nil }
 
-    /// Whether requests wait, for the opening or for a savepoint's end.
-    var isHeldUp: Bool { hasSavepoint || opening == .sent }
+    /// Whether requests wait, for the opening, the settings or a savepoint's end.
+    var isHeldUp: Bool { hasSavepoint || opening == .sent || making == .sent }
 
     /// The answer to a new request: refuse it, let it wait, or send it.
     var admission: Admission { isOver || brokenBy != nil ? .refuse : isHeldUp ? .wait : .send }

@@ -244,6 +244,18 @@ extension DoctorRulesTests {
                 """,
             keys: ["K406:public.bad"], text: "public.t"),
         Example(
+            rule: "K410",
+            sql: """
+                CREATE TABLE t (id integer PRIMARY KEY, tenant integer, role text); ALTER TABLE t ENABLE ROW LEVEL SECURITY;
+                CREATE POLICY bad ON t USING (tenant = current_setting('app.tenant', true)::integer);
+                CREATE POLICY also_bad ON t USING (true) WITH CHECK (tenant = (SELECT current_setting('app.other')::integer));
+                CREATE POLICY good ON t USING (tenant = nullif(current_setting('app.tenant', true), '')::integer);
+                CREATE POLICY once ON t
+                    USING (tenant = (SELECT nullif((SELECT current_setting('app.tenant', true)), '')::integer));
+                CREATE POLICY own ON t USING (role = current_setting('role') AND role <> 'current_setting(''app.x'')');
+                """,
+            keys: ["K410:public.t.also_bad", "K410:public.t.bad"], level: .note, isRepairable: false, text: "app."),
+        Example(
             rule: "K501",
             sql: """
                 CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE t (id integer PRIMARY KEY REFERENCES p);

@@ -19,30 +19,7 @@ struct TenantIsolationTests {
     /// What becomes of a request.
     private enum Course: CaseIterable {
         case commits, fails, isCancelled, usesObjects, nests, leavesTheSessionChanged, hasNoTenant
-    }
-
-    private func withTenants(_ body: (Database) async throws -> Void) async throws {
-        try await withClient { admin in
-            let role = "tenants_\(UInt32.random(in: 0..<UInt32.max))"
-            try await admin.query("CREATE ROLE \(identifier: role) LOGIN")
-            do {
-                var configuration = admin.configuration
-                configuration.user = role
-                configuration.pool.maximumConnections = 3
-                let database = try await Database.connect(configuration)
-                do {
-                    try await body(database)
-                } catch {
-                    await database.close(timeout: .zero)
-                    throw error
-                }
-                await database.close()
-            } catch {
-                _ = try? await admin.query("DROP ROLE \(identifier: role)")
-                throw error
-            }
-            try await admin.query("DROP ROLE \(identifier: role)")
-        }
+        case hasSettings, hasSettingsInTransaction, streamsWithSettings, hasOtherSettings
     }
 
     private static func expectOwn(_ rows: QueryResult, _ tenant: Int) throws {
@@ -51,6 +28,20 @@ struct TenantIsolationTests {
             Issue.record("tenant \(tenant) saw rows of \(tenants)")
             throw Unwanted()
         }
+    }
+
+    private static func expectOwn(_ notes: [DatabaseObject], _ tenant: Int) throws {
+        let tenants = try notes.map { try $0.value(forKey: "tenant", as: Int.self) }
+        if tenants != Array(repeating: tenant, count: 10) { Issue.record("tenant \(tenant) got \(tenants)") }
+    }
+
+    private static func uri(_ id: Int) -> String { "kindred:/public/note?id=\(id)" }
+
+    private static func expectNotFound(_ id: Int, in context: DatabaseContext) async throws {
+        do {
+            _ = try await context.object(with: uri(id))
+            Issue.record("the note \(id) was seen by a stranger")
+        } catch let error as KindredError where error.code == .notFound {}
     }
 
     private static let all: SQL = "SELECT tenant, id, text FROM note"
@@ -100,16 +91,50 @@ struct TenantIsolationTests {
                 try expectOwn(try await connection.query(all), tenant)
             }
             try await client.query("SELECT set_config('app.tenant', \(String(tenant)), false)")
+        case .hasSettings:
+            let context = try database.makeContext(settings: ["app.tenant": tenant])
+            try expectOwn(try await context.query(all), tenant)
+            try expectOwn(try await context.fetch("note").all(), tenant)
+            // Those of contexts without settings share statements.
+            let own = try database.makeContext(settings: ["app.tenant": tenant])
+            #expect(try await own.object(with: uri(tenant))["tenant"] == .integer(Int64(tenant)))
+            try await expectNotFound((tenant + 1) % 8, in: own)
+        case .hasSettingsInTransaction:
+            try await database.withContext(settings: ["app.tenant": tenant]) { context in
+                try await context.transaction {
+                    // The program's own, as the first statement.
+                    try expectOwn(try await client.query(all), tenant)
+                    try expectOwn(try await context.fetch("note").all(), tenant)
+                    #expect(try await context.fetch("note").update(["text": "x"]) == 10)
+                }
+            }
+        case .streamsWithSettings:
+            let context = try database.makeContext(settings: ["app.tenant": tenant])
+            var notes: [DatabaseObject] = []
+            for try await note in try context.fetch("note").stream() { notes.append(note) }
+            try expectOwn(notes, tenant)
+        case .hasOtherSettings:
+            let own = try database.makeContext(settings: ["app.tenant": tenant])
+            let other = try database.makeContext(settings: ["app.tenant": (tenant + 1) % 8])
+            try await own.transaction {
+                try expectOwn(try await own.fetch("note").all(), tenant)
+                do {
+                    _ = try await other.fetch("note").all()
+                    Issue.record("two tenants were in one transaction")
+                } catch let error as PostgresError where error.code == .settingsDiffer {}
+                try expectOwn(try await own.fetch("note").all(), tenant)
+            }
         case .hasNoTenant:
             let count = try await client.query(all).count
             if count > 0 { Issue.record("a request without a tenant saw \(count) rows") }
+            try await expectNotFound(tenant, in: database.makeContext())
         }
     }
 
     /// A million of them by `make long`.
     @Test func interleavedRequestsOfTenantsNeverSeeEachOthersRows() async throws {
         let count = LongTests.areOn ? 1_000_000 : 400
-        try await withTenants { database in
+        try await withTenants { database, _, _ in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<8 {
                     group.addTask {
@@ -141,7 +166,7 @@ struct TenantIsolationTests {
     }
 
     @Test func aNameOfASettingThatASelectChangesForTheSessionIsForgotten() async throws {
-        try await withTenants { database in
+        try await withTenants { database, _, _ in
             for isLocal in [true, false] {
                 try await database.client.withConnection { connection in
                     _ = try await connection.query("SELECT set_config('app.tenant', '3', \(isLocal))")

@@ -13,6 +13,9 @@ extension Database {
     ///     untyped.
     ///   - overrides: annotations in code: names, keys, delete rules.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
+    ///   - requiredSettings: the settings that every context must be given, by ``makeContext(settings:role:faulting:)``, so that
+    ///     none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
+    ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
     ///   - fileID: the file of the call, for errors and observers.
@@ -25,6 +28,7 @@ extension Database {
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         tracking: TrackingOptions = TrackingOptions(),
+        requiredSettings: [String] = [],
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -32,8 +36,8 @@ extension Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
         return try await connect(
-            configuration, classes: classes, overrides: overrides, tracking: tracking, logger: logger, fileID: fileID,
-            line: line)
+            configuration, classes: classes, overrides: overrides, tracking: tracking,
+            requiredSettings: requiredSettings, logger: logger, fileID: fileID, line: line)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
@@ -42,6 +46,7 @@ extension Database {
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         tracking: TrackingOptions = TrackingOptions(),
+        requiredSettings: [String] = [],
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -55,7 +60,8 @@ extension Database {
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
             return Database(
                 client: client, runtime: runtime, overrides: overrides,
-                listening: try ChangeListening(tracking, for: client, logger), logger: logger)
+                listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
+                logger: logger)
         } catch {
             await client.close()
             throw error
@@ -80,7 +86,9 @@ extension Database {
     public func makeContext(
         faulting: FaultingMode = .batch, tracking: ContextTracking = .none
     ) -> DatabaseContext {
-        let following = tracking == .automatic ? ChangeFollowing(contextFollower) : nil
+        // Where settings are required the context sends nothing, and so has nothing to follow.
+        let follows = tracking == .automatic && requiredSettings.isEmpty
+        let following = follows ? ChangeFollowing(contextFollower) : nil
         return ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting, following: following)
             .context
     }

@@ -35,7 +35,8 @@ extension DatabaseContext {
     ///   - body: runs inside, once for each attempt.
     /// - Throws: `PostgresError` `.commitUnknown` if the answer to COMMIT was lost, `.transactionAborted` if `body`
     ///   swallowed an error that had failed the transaction, `.transactionBroken` if the transaction ended before
-    ///   `body` did; `KindredError` `.countOutOfRange` if a set with a declared count has too few or too many members
+    ///   `body` did, `.settingsDiffer` inside a transaction that runs with the settings of another context; `KindredError`
+    ///   `.countOutOfRange` if a set with a declared count has too few or too many members
     ///   at the end.
     public func transaction<T>(
         isolation: IsolationLevel? = nil,

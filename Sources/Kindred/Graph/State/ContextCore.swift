@@ -8,6 +8,8 @@ import Synchronization
 /// context breaks this cycle. See `ContextCore+Life`.
 package final class ContextCore: Sendable {
     let database: Database
+    /// The connections of the database, whose statements run with the context's settings.
+    let client: PostgresClient
     let runtime: SchemaRuntime
     /// The look-ups by key of each entity, shared with other contexts.
     let lookups: [KeyLookups?]
@@ -53,10 +55,11 @@ package final class ContextCore: Sendable {
     private let hasReleasedRows = Atomic(false)
 
     init(
-        database: Database, model: SharedModel, faulting: FaultingMode, isReadOnly: Bool = false,
-        following: ChangeFollowing? = nil
+        database: Database, model: SharedModel, settings: SessionSettings? = nil, faulting: FaultingMode,
+        isReadOnly: Bool = false, following: ChangeFollowing? = nil
     ) {
         self.database = database
+        client = database.contextClient(with: settings)
         self.faulting = faulting
         self.isReadOnly = isReadOnly
         self.following = following

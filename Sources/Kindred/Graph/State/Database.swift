@@ -12,6 +12,10 @@ import Synchronization
 public final class Database: Sendable {
     /// The pool of connections, for everything below objects: raw SQL, exclusive connections, metrics.
     public let client: PostgresClient
+    /// The pool as contexts without settings use it.
+    private let plainClient: PostgresClient
+    /// The settings without which no context sends anything.
+    let requiredSettings: [String]
     let model: RankedMutex<SharedModel>
     let overrides: [SchemaOverride]
     let registeredHooks = RegisteredHooks()
@@ -30,11 +34,14 @@ public final class Database: Sendable {
 
     init(
         client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride],
-        listening: ChangeListening = .byClient, logger: Logger?
+        listening: ChangeListening = .byClient, requiredSettings: [String] = [], logger: Logger?
     ) {
         mistakes = MistakeLog(logger)
         self.listening = listening
         self.client = client
+        self.requiredSettings = requiredSettings
+        let refusal = KindredError(missingSettings: requiredSettings)
+        plainClient = client.with(requiredSettings.isEmpty ? .none : .refused(refusal))
         self.overrides = overrides
         model = RankedMutex(SharedModel(runtime), .leaf)
     }
@@ -53,11 +60,28 @@ public final class Database: Sendable {
         }
     }
 
+    /// The pool as a context with some settings uses it; nil stands for one without any.
+    func contextClient(with settings: SessionSettings?) -> PostgresClient {
+        settings.map { client.with($0) } ?? plainClient
+    }
+
     /// The types of the database, which encode values.
     var types: TypeRegistry { client.types }
 
     /// The longest time that a task waits for its turn to change a context.
     var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
+}
+
+extension KindredError {
+    /// The error of a context that lacks settings which the database requires; `role` stands for the role.
+    init(missingSettings names: [String]) {
+        self.init(
+            .missingSettings,
+            """
+            The context has no \(names.joined(separator: ", ")), which the database was connected to require of each: make it \
+            by makeContext(settings:role:)
+            """)
+    }
 }
 
 /// A model as read once, with what its contexts share.

@@ -23,7 +23,7 @@ extension KindredError.Code {
         case .accessDenied: .forbidden
         case .contextBusy: .unavailable
         case .serverFailed, .objectDiscarded, .notUnique, .notStored, .foreignContext, .schemaChanged, .classMismatch,
-            .faultingForbidden:
+            .faultingForbidden, .missingSettings:
             .failure
         default: .invalid
         }

@@ -73,6 +73,8 @@ public struct KindredError: Error, Sendable {
         public static let classMismatch = Code("classMismatch")
         /// Another task's transaction has held the context for longer than the pool's acquire timeout.
         public static let contextBusy = Code("contextBusy")
+        /// The context lacks settings that the database requires of every context.
+        public static let missingSettings = Code("missingSettings")
         /// The relationship is not loaded, and the context's faulting mode forbids loading.
         public static let faultingForbidden = Code("faultingForbidden")
         /// The helper schema of change tracking is not installed.

@@ -1,11 +1,6 @@
 import KindredPostgres
 import KindredSchema
 
-extension ContextCore {
-    /// The connections of the context's database.
-    var client: PostgresClient { database.client }
-}
-
 // Sends statements to the server, and translates its errors.
 extension PostgresClient {
     /// Sends statements as one: outside a transaction they form an implicit transaction.

@@ -41,6 +41,7 @@ extension Database {
             }
         }
         do {
+            let client = core?.client ?? client
             let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
                 try journal?.undo()

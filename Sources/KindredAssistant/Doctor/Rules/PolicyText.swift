@@ -61,7 +61,8 @@ struct PolicyText {
         return taken
     }
 
-    private static func quoted(_ rest: inout Substring, _ quote: Character) -> String {
+    /// Takes a text or a name up to its closing quote.
+    static func quoted(_ rest: inout Substring, _ quote: Character) -> String {
         var taken = String(rest.removeFirst())
         while let next = rest.first {
             taken.append(rest.removeFirst())

@@ -71,6 +71,15 @@ extension DoctorRule {
                 vulnerabilities published up to November 2025 (CVE-2025-8713 to 8715, CVE-2025-12817 and 12818).
                 """,
             check: SafetyChecks.checkServer),
+        DoctorRule(
+            "K410", "policy-on-empty-setting", .note,
+            "A policy that reads a custom setting without nullif.",
+            explanation: """
+                A setting that a transaction has made, as a context with settings does, is an empty text in the session afterwards, \
+                and not NULL: a cast to a number fails, and a row whose column is empty fits. Write \
+                nullif(current_setting('app.tenant', true), '').
+                """,
+            check: SafetyChecks.checkSettings),
     ]
 }
 
@@ -143,6 +152,18 @@ enum SafetyChecks {
                     if let check { text += " WITH CHECK (\(check.wrapped))" }
                     return [text]
                 })
+        }
+    }
+
+    static func checkSettings(_ visit: inout RuleVisit) {
+        for policy in visit.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
+            guard let relation = visit.examination.relations[policy.relation] else { continue }
+            let names = [policy.using, policy.check].compactMap { $0 }.flatMap { PolicySettings($0).bare }
+            guard !names.isEmpty else { continue }
+            visit.report(
+                relation, object: policy.name, subjects: [.policy(policy.oid)],
+                "The policy \(policy.name) of \(relation.qualifiedName) reads a setting without nullif",
+                facts: [("settings", Set(names).sorted { $0.precedesInBytes($1) }.joined(separator: ", "))])
         }
     }
 

@@ -23,6 +23,8 @@ final class Request: Sendable {
         var isDescription = false
         /// A rollback or liveness test: the connection is closed if it is not answered in time.
         var isUndoing = false
+        /// The settings it runs with outside of transactions; in one it runs with that one's.
+        var settings: SessionSettings?
     }
 
     /// How a transaction is ended; the session is in none afterwards.
@@ -41,7 +43,7 @@ final class Request: Sendable {
 
     let id: ID
     let statements: [Statement]
-    /// The number of leading statements that open scopes; the caller does not see their results.
+    /// The number of leading statements that open scopes and make settings; the caller does not see their results.
     let hiddenCount: Int
     /// A script to send in the simple protocol, instead of statements.
     let script: String?
@@ -68,8 +70,13 @@ final class Request: Sendable {
         onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
         self.id = id
-        self.statements = statements
-        hiddenCount = 0
+        if !traits.isInTransaction, let settings = traits.settings?.statement {
+            self.statements = [settings] + statements
+            hiddenCount = 1
+        } else {
+            self.statements = statements
+            hiddenCount = 0
+        }
         self.script = script
         self.traits = traits
         self.copy = copy
@@ -106,8 +113,10 @@ final class Request: Sendable {
         return statements.indices.contains(position) ? statements[position].text.text : nil
     }
 
-    /// Whether it needs a transaction that was begun before it.
-    var continuesTransaction: Bool { traits.isInTransaction && hiddenCount == 0 }
+    /// Whether it needs a transaction that was begun before it; its hidden statements may make settings only.
+    var continuesTransaction: Bool {
+        traits.isInTransaction && (hiddenCount == 0 || statements.first?.text.effect != .transactionControl)
+    }
 
     /// The approximate size in bytes.
     var size: Int { statements.reduce(script?.utf8.count ?? 0) { $0 + $1.bindings.totalBytes } }

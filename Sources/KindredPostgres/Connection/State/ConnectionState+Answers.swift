@@ -105,7 +105,7 @@ extension ConnectionState {
     /// Whether the failure is not the request's own: a stale plan, or a cancel request meant for another statement.
     private func mayRepeat(_ pending: PendingRequest, isInTransaction: @autoclosure () -> Bool?) -> Bool {
         let request = pending.request
-        guard let error = pending.error, pending.stop == nil, pending.attempts < 3, request.hiddenCount == 0,
+        guard let error = pending.error, pending.stop == nil, pending.attempts < 3, request.scope == nil,
             request.traits.mayRepeat,
             request.traits.isAutocommit || (inFlight.isEmpty && isInTransaction() == false)
         else { return false }

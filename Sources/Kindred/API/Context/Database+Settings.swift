@@ -1,0 +1,80 @@
+public import KindredPostgres
+
+// Contexts whose statements run with settings of their own, such as those of a tenant, and with a role.
+extension Database {
+    /// Makes a unit of work whose statements run with settings, and with a role; cheap, and sends nothing.
+    ///
+    /// ```swift
+    /// let context = try database.makeContext(settings: ["app.organization": organization])
+    /// let tasks = try await context.fetch("task").all()   // a policy compares with current_setting('app.organization')
+    /// ```
+    ///
+    /// A single statement has `SELECT set_config($1, $2, true)` in front of it, in the same round trip and in the same implicit
+    /// transaction; a transaction has it behind its BEGIN. It counts neither as a statement nor towards
+    /// `withStatementLimit`, and observers do not see it. With the statement or the transaction its values are gone, behind a
+    /// transaction pooler too. PostgreSQL then leaves a custom setting in the session as an empty text, so that policies have to
+    /// say `nullif(current_setting('app.organization', true), '')`.
+    ///
+    /// Nothing is shared with contexts that have other settings, or another role. In one transaction there can be one of them: a
+    /// statement of another is `PostgresError` `.settingsDiffer` before it is sent. SQL of the program's own in such a
+    /// transaction runs with the settings. The context follows no changes of others: live requests, `observe` and `changes(of:)`
+    /// throw `KindredError` `.invalidRequest`.
+    ///
+    /// - Parameters:
+    ///   - settings: the values by name: custom settings, such as `app.organization`, and those of PostgreSQL that the role may
+    ///     set, such as `statement_timeout`. A value becomes text as the server prints it.
+    ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
+    ///   - faulting: the effect of the first access to a relationship.
+    /// - Throws: `PostgresError` `.invalidParameter` for names and values that PostgreSQL does not take, for NULL, and for
+    ///   settings on which values, names or transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`,
+    ///   `bytea_output`, `extra_float_digits`, `client_encoding`, `standard_conforming_strings`, `array_nulls`,
+    ///   `transform_null_equals`, `lc_monetary`, `xmlbinary`, `xmloption`, `transaction_isolation`,
+    ///   `transaction_read_only`, `transaction_deferrable`; `KindredError` `.missingSettings` if the database requires more.
+    public func makeContext(
+        settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch
+    ) throws -> DatabaseContext {
+        let texts = try settings.map { name, value in
+            guard let value = try value.postgresValue else {
+                throw PostgresError(.invalidParameter, "The setting \(name) of a context has no value")
+            }
+            return (name, value.description)
+        }
+        let session = try SessionSettings(Dictionary(uniqueKeysWithValues: texts), role: role)
+        let missing = session.missing(among: requiredSettings)
+        guard missing.isEmpty else { throw KindredError(missingSettings: missing) }
+        return ContextCore(
+            database: self, model: model.withLock { $0 }, settings: session.isEmpty ? nil : session, faulting: faulting
+        ).context
+    }
+
+    /// Makes a context with settings for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
+    ///
+    /// ```swift
+    /// try await database.withContext(settings: ["app.organization": organization]) { context in
+    ///     let tasks = try await context.fetch("task").all()
+    /// }
+    /// ```
+    ///
+    /// As ``makeContext(settings:role:faulting:)``, and as ``withContext(faulting:tracking:_:)`` at its end. Sends nothing
+    /// itself.
+    public func withContext<T>(
+        settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
+        _ body: (DatabaseContext) async throws -> T
+    ) async throws -> T {
+        let context = try makeContext(settings: settings, role: role, faulting: faulting)
+        defer { context.core.rollback() }
+        return try await body(context)
+    }
+}
+
+extension ContextCore {
+    /// Throws for a context with settings: what others change is read without them, for all contexts together.
+    func requireNoSettings(for what: String) throws {
+        try client.requireSettings()
+        guard client.hasSettings else { return }
+        throw KindredError(
+            .invalidRequest,
+            "A context with settings or a role follows no changes: make one without them for \(what), with what it may see"
+        )
+    }
+}

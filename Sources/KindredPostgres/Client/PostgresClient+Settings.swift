@@ -1,0 +1,24 @@
+extension PostgresClient {
+    /// Whether its statements run with settings or a role of their own.
+    package var hasSettings: Bool { settings?.statement != nil }
+
+    /// Throws, before anything is sent, if the client's settings are refused, or if the task's transaction runs with others.
+    ///
+    /// A transaction that has none yet takes these.
+    package func requireSettings() throws { try requireSettings(in: currentTransaction) }
+
+    /// As `requireSettings()`, for the task's transaction.
+    func requireSettings(in transaction: PostgresTransaction?) throws {
+        guard let settings else { return }
+        if let refusal = settings.refusal { throw refusal }
+        try transaction?.adopt(settings)
+    }
+
+    /// Throws for what would be sent by the simple protocol, which takes no parameters, outside of the task's transaction.
+    func requireNoSettings() throws {
+        guard settings?.isEmpty == false else { return }
+        throw PostgresError(
+            .invalidParameter, "A script, and a COPY outside of transactions, cannot run with the settings of a context"
+        )
+    }
+}

@@ -1,0 +1,142 @@
+/// The settings and the role that some statements run with, such as those of a tenant.
+///
+/// They are made by `set_config(…, true)`, which ends with its transaction: nothing of their values stays in the session. A
+/// statement outside of transactions has them in front of it, under the same Sync and so in the same round trip; a
+/// transaction makes them behind its BEGIN, and again where the rollback of a savepoint has taken them back.
+///
+/// They are no statements of the program: neither observers nor limits of statements see them.
+package final class SessionSettings: Sendable {
+    /// The values by setting, the role among them; names of settings ignore case.
+    private let values: [String: String]
+    /// Makes the settings; nil if there are none.
+    let statement: Statement?
+    /// The reason why nothing may be sent; nil if there is none.
+    let refusal: (any Error)?
+
+    /// No settings, and the role of the connection.
+    package static let none = SessionSettings(values: [:], statement: nil, refusal: nil)
+
+    private init(values: [String: String], statement: Statement?, refusal: (any Error)?) {
+        self.values = values
+        self.statement = statement
+        self.refusal = refusal
+    }
+
+    /// Those of a context that may send nothing, for a reason.
+    package static func refused(_ reason: any Error) -> SessionSettings {
+        SessionSettings(values: [:], statement: nil, refusal: reason)
+    }
+
+    /// Checks the names and values of settings.
+    ///
+    /// Throws `PostgresError` `.invalidParameter` for a name or value that PostgreSQL could not take, and for settings on which
+    /// the decoding of values, the names in statements or transactions rest.
+    package convenience init(_ settings: [String: String], role: String? = nil) throws {
+        var values: [String: String] = [:]
+        for (name, value) in settings {
+            try Self.check(name, value)
+            guard values.updateValue(value, forKey: name.lowercased()) == nil else {
+                throw Self.invalid("The setting \(name) is given twice: names ignore case")
+            }
+        }
+        if let role {
+            try Self.check(role: role)
+            values[Self.role] = role
+        }
+        self.init(values: values, statement: try Self.statement(values), refusal: nil)
+    }
+
+    /// Whether statements run as those of the program's own do.
+    package var isEmpty: Bool { statement == nil && refusal == nil }
+
+    /// Those among some settings that are not set; `role` stands for the role.
+    package func missing(among names: [String]) -> [String] {
+        names.filter { values[$0.lowercased()] == nil }
+    }
+
+    /// The statement for some settings: the role comes last, as it may have no right to the others.
+    private static func statement(_ values: [String: String]) throws -> Statement? {
+        guard !values.isEmpty else { return nil }
+        var bindings = Bindings()
+        for (name, value) in values.sorted(by: { ($0.key == role ? 1 : 0, $0.key) < ($1.key == role ? 1 : 0, $1.key) })
+        {
+            try bindings.append(text: name)
+            try bindings.append(text: value)
+        }
+        let text = values.count <= texts.count ? texts[values.count - 1] : text(for: values.count)
+        return Statement(text: text, bindings: bindings, resultFormat: .binary)
+    }
+
+    /// The texts for up to four settings, shared so that a connection finds its prepared statement by comparing pointers.
+    private static let texts = (1...4).map { text(for: $0) }
+
+    private static func text(for count: Int) -> StatementText {
+        let calls = (0..<count).map { "pg_catalog.set_config($\(2 * $0 + 1), $\(2 * $0 + 2), true)" }
+        return StatementText("SELECT \(calls.joined(separator: ", "))")
+    }
+}
+
+extension SessionSettings: Equatable {
+    /// Equal ones may share a transaction; refused ones are equal to none.
+    package static func == (left: SessionSettings, right: SessionSettings) -> Bool {
+        left === right || left.refusal == nil && right.refusal == nil && left.values == right.values
+    }
+}
+
+extension SessionSettings: CustomStringConvertible {
+    /// The names, without values.
+    package var description: String { values.keys.sorted().joined(separator: ", ") }
+}
+
+// What may be set.
+extension SessionSettings {
+    private static let role = "role"
+
+    /// Settings that have to stay as they are: by them values are decoded and encoded, names are found, and transactions run.
+    private static let kept: Set<String> = Set(
+        PostgresConfiguration.fixedSettings.keys.map { $0.lowercased() } + [
+            "search_path", "client_encoding", "array_nulls", "transform_null_equals", "lc_monetary", "xmlbinary",
+            "xmloption", "transaction_isolation", "transaction_read_only", "transaction_deferrable",
+        ])
+
+    private static func check(_ name: String, _ value: String) throws {
+        guard isName(name) else {
+            throw invalid(
+                "\(name) is no name of a setting: letters, digits, _ and $ in parts between points, as app.organization"
+            )
+        }
+        guard !kept.contains(name.lowercased()) else {
+            throw invalid(
+                """
+                The setting \(name) cannot be that of a context: values, names or transactions of the library rest on it. \
+                Set it in the configuration, for all sessions
+                """)
+        }
+        guard ![role, "session_authorization"].contains(name.lowercased()) else {
+            throw invalid("\(name) is no setting of a context: give `role`")
+        }
+        guard !value.utf8.contains(0) else { throw invalid("The value of the setting \(name) has a NUL character") }
+    }
+
+    private static func check(role name: String) throws {
+        _ = try SQLIdentifier.quote(name)
+        // The word by which SET ROLE goes back to the role of the connection.
+        guard name != "none" else {
+            throw invalid("\"none\" is no role; leave the role out for that of the connection")
+        }
+    }
+
+    /// Whether PostgreSQL takes a text for a setting's name.
+    private static func isName(_ name: String) -> Bool {
+        name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { part in
+            guard let first = part.utf8.first, isLetter(first) else { return false }
+            return part.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "$") }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "_") || (0x41...0x5a).contains(byte & ~0x20) || byte >= 0x80
+    }
+
+    private static func invalid(_ message: String) -> PostgresError { PostgresError(.invalidParameter, message) }
+}

@@ -1,0 +1,58 @@
+import Synchronization
+
+// The settings that a transaction runs with: those of the first context that sends in it, for all of its statements.
+//
+// They are made behind the BEGIN or the SAVEPOINT of the scope that sends next, and while its opening is in flight other
+// statements wait anyway. What a savepoint has made stays when it is released; its rollback takes them back, so that the next
+// statement of the scope around it makes them again.
+extension PostgresTransaction {
+    /// The scope of the transaction itself.
+    private var root: PostgresTransaction { depth > 0 ? outer?.root ?? self : self }
+
+    /// Has the transaction run with settings, from its next statement on.
+    ///
+    /// Throws `PostgresError` `.settingsDiffer` if it runs with others.
+    func adopt(_ settings: SessionSettings) throws {
+        let root = root
+        let known = root.state.withLock { state in
+            if state.settings == nil { state.settings = settings }
+            return state.settings
+        }
+        guard known == settings else {
+            throw PostgresError(
+                .settingsDiffer,
+                """
+                The transaction runs with the settings and the role of another context, so that it takes no statement of this \
+                one: use one context in it, or a transaction for each
+                """)
+        }
+        if settings.statement != nil { root.hasSettings.store(true, ordering: .releasing) }
+    }
+
+    /// The statement that makes the transaction's settings; nil if it has none, or if they are made in this scope or around it.
+    ///
+    /// - Parameter state: the scope's own, whose lock is held.
+    func takeSettings(_ state: inout TransactionState) -> Statement? {
+        guard state.making == .unsent else { return nil }
+        let root = root
+        guard root.hasSettings.load(ordering: .acquiring) else { return nil }
+        // Lock order: from the inner scope to the outer one.
+        if depth > 0, outer?.hasMadeSettings == true {
+            state.making = .done
+            return nil
+        }
+        state.making = .sent
+        return root === self ? state.settings?.statement : root.state.withLock { $0.settings?.statement }
+    }
+
+    /// Whether the settings are made in this scope, or around it.
+    private var hasMadeSettings: Bool {
+        state.withLock { $0.making == .done } || depth > 0 && outer?.hasMadeSettings == true
+    }
+
+    /// Notes that a savepoint inside was released: the settings that it has made stay.
+    func keepSettings(of savepoint: PostgresTransaction) {
+        guard root.hasSettings.load(ordering: .acquiring), savepoint.hasMadeSettings else { return }
+        state.withLock { $0.making = .done }
+    }
+}

@@ -1,0 +1,250 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// A transaction runs with the settings of one context: from its beginning, through savepoints, and for the program's own SQL.
+@Suite(.database(.sql(organizationSchema)))
+struct TransactionSettingsTests {
+    private struct Unwanted: Error {}
+
+    private func seen(_ client: PostgresClient) async throws -> PostgresValue? {
+        try await client.value("SELECT coalesce(current_setting('app.organization', true), '')")
+    }
+
+    private func expectDiffers(_ body: () async throws -> Void) async {
+        let (_, recorder) = await recordingStatements {
+            do {
+                try await body()
+                Issue.record("settings met in one transaction")
+            } catch let error as PostgresError {
+                #expect(error.code == .settingsDiffer && error.category == .failure && !error.mayHaveTakenEffect)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(recorder.all.isEmpty, "\(recorder.all.map(\.sql))")
+    }
+
+    @Test func theyAreMadeAtItsBeginningAndEndWithIt() async throws {
+        try await withTenants(maximumConnections: 1) { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            let (_, recorder) = try await recordingStatements {
+                try await context.transaction {
+                    // The program's own, and the first.
+                    #expect(try await seen(database.client) == "1")
+                    #expect(try await context.fetch("task").count() == 4)
+                }
+            }
+            #expect(recorder.all.map(\.kind) == [.transactionControl, .statement, .statement, .transactionControl])
+            #expect(try await seen(database.client) == "")
+            #expect(database.client.metrics.opened == 1)
+        }
+    }
+
+    @Test func anEmptyTransactionSendsNothing() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            let (_, recorder) = try await recordingStatements { try await context.transaction {} }
+            #expect(recorder.all.isEmpty)
+        }
+    }
+
+    @Test func aSaveAndADeletionRunWithThem() async throws {
+        try await withTenants { database, admin, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            let project = try context.insert("project", ["id": 30, "organization": 1, "name": "orchard"])
+            let task = try context.insert("task", ["id": 31, "organization": 1, "title": "graft"])
+            try await task.setValue(project, forKey: "project")
+            let label = try await context.fetch("label").one()
+            try await task.set(forKey: "labelSet").insert(label)
+            try await context.save()
+            #expect(try await admin.value("SELECT count(*) FROM task_label WHERE organization = 1") == 3)
+            try await context.delete(project)
+            #expect(try await admin.value("SELECT count(*) FROM task WHERE id = 31") == 0)
+        }
+    }
+
+    @Test func theFirstContextInATransactionOfTheProgramDecides() async throws {
+        try await withTenants { database, _, _ in
+            let first = try database.makeContext(settings: ["app.organization": 1])
+            let equal = try database.makeContext(settings: ["app.organization": "1"])
+            let second = try database.makeContext(settings: ["app.organization": 2])
+            try await database.transaction {
+                #expect(try await seen(database.client) == "")
+                #expect(try await first.fetch("task").count() == 4)
+                #expect(try await seen(database.client) == "1")
+                #expect(try await equal.fetch("task").count() == 4)
+                await expectDiffers { _ = try await second.fetch("task").count() }
+                await expectDiffers { _ = try await database.makeContext().fetch("task").count() }
+                #expect(try await first.fetch("task").count() == 4)
+            }
+        }
+    }
+
+    @Test func aContextWithOtherSettingsOrNoneIsRefusedUnsent() async throws {
+        try await withTenants { database, _, _ in
+            let first = try database.makeContext(settings: ["app.organization": 1])
+            for other in [
+                try database.makeContext(settings: ["app.organization": 2]),
+                try database.makeContext(settings: ["app.organization": 1], role: "nobody"), database.makeContext(),
+            ] {
+                try await first.transaction {
+                    #expect(try await first.fetch("task").count() == 4)
+                    await expectDiffers { _ = try await other.fetch("task").all() }
+                    await expectDiffers { _ = try await other.query("SELECT 1") }
+                    await expectDiffers { try await other.transaction { _ = try await database.query("SELECT 1") } }
+                    await expectDiffers { for try await _ in try other.fetch("task").stream() {} }
+                    await expectDiffers { _ = try await other.object(with: "kindred:/public/task?id=11") }
+                    await expectDiffers {
+                        _ = try await other.create("label", ["id": 1, "organization": 1, "name": "x"])
+                    }
+                    #expect(try await first.fetch("task").count() == 4)
+                }
+            }
+            try await database.makeContext().transaction {
+                #expect(try await database.query("SELECT 1").count == 1)
+                await expectDiffers { _ = try await first.fetch("task").all() }
+            }
+        }
+    }
+
+    // MARK: Savepoints
+
+    @Test func aRolledBackSavepointThatMadeThemDoesSoAgain() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            for ownSQLFirst in [true, false] {
+                try await database.transaction {
+                    if ownSQLFirst { #expect(try await seen(database.client) == "") }
+                    for _ in 0..<2 {
+                        await #expect(throws: Unwanted.self) {
+                            try await database.transaction {
+                                try await database.transaction { #expect(try await context.fetch("task").count() == 4) }
+                                #expect(try await seen(database.client) == "1")
+                                throw Unwanted()
+                            }
+                        }
+                        #expect(try await context.fetch("task").count() == 4)
+                        #expect(try await seen(database.client) == "1")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func aReleasedSavepointLeavesThem() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            try await database.transaction {
+                #expect(try await seen(database.client) == "")
+                try await database.transaction { #expect(try await context.fetch("task").count() == 4) }
+                #expect(try await seen(database.client) == "1")
+                #expect(try await context.fetch("task").count() == 4)
+            }
+        }
+    }
+
+    @Test func whatTheProgramSetsInASavepointEndsWithIt() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            try await context.transaction {
+                await #expect(throws: Unwanted.self) {
+                    try await context.transaction {
+                        try await context.query("SELECT set_config('app.organization', '2', true)")
+                        #expect(try await context.fetch("task").count() == 3)
+                        throw Unwanted()
+                    }
+                }
+                #expect(try await context.fetch("task").count() == 4)
+            }
+        }
+    }
+
+    @Test func tasksBesideASavepointWaitAndRunWithThem() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            try await database.transaction {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for number in 0..<12 {
+                        group.addTask {
+                            if number % 3 == 0 {
+                                await #expect(throws: Unwanted.self) {
+                                    try await database.transaction {
+                                        #expect(try await context.fetch("task").count() == 4)
+                                        throw Unwanted()
+                                    }
+                                }
+                            } else {
+                                #expect(try await context.query("SELECT id FROM task").count == 4)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    // MARK: What cannot be set
+
+    @Test func aRoleThatCannotBeTakenFailsTheTransactionAndLeavesTheConnectionUsable() async throws {
+        try await withTenants(maximumConnections: 1) { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1], role: "no_such_role")
+            await #expect(throws: (any Error).self) {
+                try await context.transaction {
+                    await #expect(throws: (any Error).self) { _ = try await context.fetch("task").all() }
+                    await #expect(throws: (any Error).self) { _ = try await database.query("SELECT id FROM task") }
+                }
+            }
+            await #expect(throws: (any Error).self) {
+                try await context.transaction { _ = try await context.fetch("task").all() }
+            }
+            await #expect(throws: (any Error).self) { _ = try await context.fetch("task").all() }
+            #expect(try await seen(database.client) == "" && database.client.metrics.opened == 1)
+        }
+    }
+
+    // MARK: Beside statements
+
+    @Test func aCopyThatBeginsTheTransactionRunsWithThem() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            for isNested in [false, true] {
+                try await context.transaction {
+                    func copied() async throws -> String {
+                        var bytes: [UInt8] = []
+                        for try await line in try database.client.copyOut(
+                            "COPY (SELECT count(*), current_setting('app.organization') FROM task) TO STDOUT (FORMAT csv)"
+                        ) {
+                            bytes += line
+                        }
+                        return String(decoding: bytes, as: UTF8.self)
+                    }
+                    if isNested {
+                        try await context.transaction { #expect(try await copied() == "4,1\n") }
+                    } else {
+                        #expect(try await copied() == "4,1\n")
+                    }
+                    #expect(try await context.fetch("task").count() == 4)
+                }
+            }
+            #expect(try await seen(database.client) == "")
+        }
+    }
+
+    @Test func retriesAndIsolationLevelsKeepThem() async throws {
+        struct Conflict: Error {}
+        try await withTenants { database, admin, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            var attempts = 0
+            try await context.transaction(isolation: .serializable, retry: .attempts(3)) {
+                attempts += 1
+                let task = try await context.fetch("task").where("id == 11").one()
+                if attempts == 1 { try await admin.query("UPDATE task SET size = size + 1 WHERE id = 11") }
+                try await task.setValue(7, forKey: "size")
+            }
+            #expect(attempts == 2)
+            #expect(try await admin.value("SELECT size FROM task WHERE id = 11") == 7)
+        }
+    }
+}

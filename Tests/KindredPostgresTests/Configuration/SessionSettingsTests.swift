@@ -1,0 +1,85 @@
+import Testing
+
+@testable import KindredPostgres
+
+/// What may be set for the statements of a context, and the statement that does it.
+@Suite struct SessionSettingsTests {
+    private func refusal(_ settings: [String: String], role: String? = nil) -> String? {
+        do {
+            _ = try SessionSettings(settings, role: role)
+            return nil
+        } catch let error as PostgresError {
+            return error.code == .invalidParameter ? error.message : "\(error)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func theValuesAreParametersAndTheRoleComesLast() throws {
+        let settings = try SessionSettings(["zoo.b": "'; DROP", "app.a": "1"], role: "reader")
+        let statement = try #require(settings.statement)
+        #expect(
+            statement.text.text == """
+                SELECT pg_catalog.set_config($1, $2, true), pg_catalog.set_config($3, $4, true), \
+                pg_catalog.set_config($5, $6, true)
+                """)
+        #expect(String(decoding: statement.bindings.bytes, as: UTF8.self) == "app.a1zoo.b'; DROProlereader")
+        #expect(statement.text.effect == .plain && !statement.text.mayWriteRows && !statement.text.mayChangeSession)
+        #expect(settings.description == "app.a, role, zoo.b")
+    }
+
+    @Test func moreSettingsThanTextsAreKeptForHaveATextToo() throws {
+        let settings = try SessionSettings(Dictionary(uniqueKeysWithValues: (0..<6).map { ("app.a\($0)", "") }))
+        #expect(settings.statement?.text.text.hasSuffix("pg_catalog.set_config($11, $12, true)") == true)
+    }
+
+    @Test func equalTextsAreShared() throws {
+        let first = try SessionSettings(["app.a": "1"]).statement?.text
+        #expect(try first === SessionSettings(["app.b": "2"]).statement?.text)
+    }
+
+    @Test func settingsAreEqualByValueAndRefusedOnesToNone() throws {
+        #expect(try SessionSettings(["app.a": "1"]) == SessionSettings(["APP.A": "1"]))
+        #expect(try SessionSettings(["app.a": "1"]) != SessionSettings(["app.a": "2"]))
+        #expect(try SessionSettings(["app.a": "1"]) != SessionSettings(["app.a": "1"], role: "r"))
+        #expect(try SessionSettings([:]) == .none && SessionSettings([:]).isEmpty)
+        #expect(SessionSettings.refused(CancellationError()) != .refused(CancellationError()))
+        #expect(SessionSettings.refused(CancellationError()) != .none)
+    }
+
+    @Test func missingOnesAreFoundWithoutCase() throws {
+        let settings = try SessionSettings(["App.Organization": "1"])
+        #expect(settings.missing(among: ["app.organization", "app.user", "role"]) == ["app.user", "role"])
+        #expect(try SessionSettings([:], role: "r").missing(among: ["Role"]) == [])
+    }
+
+    @Test(arguments: [
+        "search_path", "Search_Path", "DateStyle", "datestyle", "IntervalStyle", "TimeZone", "bytea_output",
+        "extra_float_digits", "client_encoding", "standard_conforming_strings", "array_nulls", "transaction_isolation",
+        "transaction_read_only", "lc_monetary",
+    ]) func whatTheLibraryRestsOnIsRefused(name: String) {
+        #expect(refusal([name: "x"])?.contains("rest on it") == true)
+    }
+
+    @Test(arguments: ["role", "ROLE", "session_authorization"]) func theRoleIsNoSetting(name: String) {
+        #expect(refusal([name: "x"])?.contains("give `role`") == true)
+    }
+
+    @Test(arguments: ["", ".", "app.", ".a", "app..a", "1a.b", "a.1b", "a b", "a.b;c", "a'b", "a\u{0}b", "a-b.c"])
+    func noNameIsRefused(name: String) {
+        #expect(refusal([name: "x"])?.contains("is no name of a setting") == true)
+    }
+
+    @Test(arguments: ["app.organization", "a.b.c", "_a.b$1", "größe.x", "statement_timeout", "work_mem"])
+    func namesOfSettingsAreTaken(name: String) {
+        #expect(refusal([name: "x"]) == nil)
+        #expect(refusal([name: ""]) == nil)
+    }
+
+    @Test func valuesAndRolesThatPostgreSQLCannotTakeAreRefused() {
+        #expect(refusal(["app.a": "x\u{0}"])?.contains("NUL") == true)
+        #expect(refusal(["app.a": "1", "APP.a": "2"])?.contains("twice") == true)
+        #expect(refusal([:], role: "none") != nil && refusal([:], role: "") != nil)
+        #expect(refusal([:], role: String(repeating: "r", count: 64)) != nil && refusal([:], role: "a b") == nil)
+    }
+}
