@@ -239,8 +239,9 @@ import Testing
             let ada = try await context.find("person", 1)
             let line = try await context.find("purchase_line", 1, 1, 1)
             let some = try await context.find("person", [1, 2, 3])
+            let owner = try await context.get("person", 2)
             // end
-            #expect(ada != nil && line != nil && some.count == 3)
+            #expect(ada != nil && line != nil && some.count == 3 && owner["id"] == 2)
 
             // block: key-value
             let surname = try ada?.value(forKey: "surname", as: String.self)
@@ -282,11 +283,12 @@ import Testing
 
             // block: typed-find
             let ada = try await context.find(Person.self, 1)  // by key; nil if there is none
+            let bob = try await context.get(Person.self, 2)  // throws .notFound if there is none
             let some = try await context.find(Person.self, [1, 2, 3])  // those that there are, by one statement
             let prices = try await context.fetch(Book.self).sorted { $0.title }.select(\.title, \.price).all()
             for (title, price) in prices.prefix(3) { print(title, price) }
             // end
-            #expect(ada === smith && some.count == 3 && prices.count == 400)
+            #expect(ada === smith && bob.id == 2 && some.count == 3 && prices.count == 400)
 
             // block: typed-enum
             let sent2 = try await context.fetch(Purchase.self).where { $0.status == .sent }.count()
