@@ -66,7 +66,7 @@ extension FetchRequest {
     }
 
     private func paged(_ size: Int) throws -> SelectQuery {
-        guard size > 0 else { throw invalid("The size of a page is at least 1, not \(size)") }
+        guard size > 0 else { throw invalid("The size of a page is at least 1, not \(size)").ofInput }
         guard query.limit == nil, query.offset == nil else {
             throw invalid("A request with limit or offset has no pages; leave them out")
         }
