@@ -295,6 +295,15 @@ import Testing
             // end
             #expect(sent2 > 0)
 
+            let arrival = Date(timeIntervalSince1970: 1_700_000_000)
+            // block: typed-dates
+            smith.born = .today  // in UTC; PostgresDate(.now, in: timeZone) elsewhere
+            smith.joinedAt = .now
+            smith.joinedAt = PostgresTimestamp(clamping: arrival)  // of a Date
+            let recent = try await context.fetch(Person.self).where { $0.joinedAt >= arrival }.count()
+            // end
+            #expect(recent >= 0 && Date(exactly: smith.joinedAt) == arrival)
+
             // block: typed-insert
             let novel = try await context.fetch(Book.self).prefetch(\.authors).sorted { $0.id }.first()
             let author = try context.insert(Author.self, [\.name: "Zoe Young"])

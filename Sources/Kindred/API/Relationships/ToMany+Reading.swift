@@ -82,6 +82,13 @@ extension ToMany: AsyncSequence {
     }
 }
 
+/// Not available: a loop without `try await` says in the compiler's words which one reads the members.
+@available(*, unavailable, message: "members are read from the database: write for try await")
+extension ToMany: Sequence {
+    /// Not available: the members are read by `for try await`.
+    public func makeIterator() -> IndexingIterator<[Member]> { [].makeIterator() }
+}
+
 extension ToMany: CustomStringConvertible {
     /// Owner and name of the relationship, without values.
     public var description: String {

@@ -1,3 +1,5 @@
+public import KindredPostgres
+
 extension FetchRequest where Object: TypedObject {
     /// Keeps the objects that fulfil a condition: `where { $0.surname == "Smith" && $0.emails.contains { … } }`.
     ///
@@ -9,8 +11,8 @@ extension FetchRequest where Object: TypedObject {
 
     /// Sorts by a column or a path over to-one relationships, after earlier sort keys: `sorted { $0.surname }`.
     ///
-    /// Sends nothing.
-    public func sorted<Value>(
+    /// Sends nothing. A to-many relationship has no value to sort by, but its number of members: `sorted { $0.emails.count }`.
+    public func sorted<Value: PostgresEncodable>(
         ascending: Bool = true,
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
@@ -21,6 +23,20 @@ extension FetchRequest where Object: TypedObject {
         default: throw KindredError(.invalidRequest, "A request is sorted by columns, not by calculations")
         }
     }
+
+    /// Not available: many objects have no order among them.
+    @available(*, unavailable, message: "a request is sorted by a column, or by the count of a to-many relationship")
+    public func sorted<Member>(
+        ascending: Bool = true,
+        _ members: (Columns<Object>) throws -> MemberColumns<Member>
+    ) throws -> FetchRequest { self }
+
+    /// Not available: an object has no order, but its columns have.
+    @available(*, unavailable, message: "a request is sorted by a column: name one of the object at the other end")
+    public func sorted<Target>(
+        ascending: Bool = true,
+        _ object: (Columns<Object>) throws -> Columns<Target>
+    ) throws -> FetchRequest { self }
 
     /// Sorts by a property's column; NULL sorts as in PostgreSQL, or before every value.
     package func sorted(keyPath: AnyKeyPath, ascending: Bool, nullsAreLowest: Bool) throws -> FetchRequest {
