@@ -235,6 +235,12 @@ import Testing
             #expect(copies > 0)
             sent.take()
 
+            // block: nulls
+            let youngest = try context.fetch("person").sorted("born", ascending: false, nulls: .last)
+            let typedYoungest = try context.fetch(Person.self).sorted(ascending: false, nulls: .last) { $0.born }
+            // end
+            #expect(try youngest.sql == typedYoungest.sql)
+
             // block: find
             let ada = try await context.find("person", 1)
             let line = try await context.find("purchase_line", 1, 1, 1)

@@ -89,7 +89,11 @@ struct CompilerMessageTests {
 
     @Test(arguments: [
         ("$0.size > \"5\"", "'>' \(misfit)"), ("$0.name < 5", "'<' \(misfit)"), ("$0.name == 5", "'==' \(misfit)"),
-        ("$0.size >= Date.now", "'>=' \(misfit)"), ("$0.born > Date.now && $0.size > 2", "'>' \(misfit)"),
+        ("$0.size >= Date.now", "'>=' \(misfit)"),
+        (
+            "$0.born > Date.now && $0.size > 2",
+            "'born' is unavailable: write .today, or PostgresDate(date, in: timeZone)"
+        ),
         ("$0.size != $0.name", "'!=' \(misfit)"), ("$0.price <= \"x\"", "'<=' \(misfit)"),
     ])
     func whatDoesNotFitIsSaidPlainly(condition: String, message: String) async throws {

@@ -162,8 +162,10 @@ extension ToMany {
     }
 
     /// The members sorted by a key path.
-    public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest<Member> {
-        try request().sorted(keyPath, ascending: ascending)
+    public func sorted(
+        _ keyPath: String, ascending: Bool = true, nulls: NullOrder = .standard
+    ) throws -> FetchRequest<Member> {
+        try request().sorted(keyPath, ascending: ascending, nulls: nulls)
     }
 
     /// At most this many members.
