@@ -22,17 +22,17 @@ extension FetchRequest {
             let name = String(part.hasPrefix("-") ? part.dropFirst() : part)
             guard let key = allowed.first(where: { $0.names.contains(name) }) else {
                 let names = allowed.map { $0.names[0] }.joined(separator: ", ")
-                throw refusal(.unknownKey, "\"\(name)\" is no key to sort by here; may be given: \(names)", name)
+                throw refusal(.unknownKey, "\"\(name)\" is no key to sort by here; may be given: \(names)", key: name)
             }
             guard given.insert(key.path).inserted else {
-                throw refusal(.invalidRequest, "\"\(name)\" is given twice to sort by", name)
+                throw refusal(.invalidRequest, "\"\(name)\" is given twice to sort by", key: name)
             }
             request = try request.sorted(path: key.path, ascending: !part.hasPrefix("-"))
         }
         return request
     }
 
-    private func refusal(_ code: KindredError.Code, _ message: String, _ key: String) -> KindredError {
+    private func refusal(_ code: KindredError.Code, _ message: String, key: String) -> KindredError {
         KindredError(code, message, entity: entity.name.description, key: key).ofInput
     }
 }
