@@ -34,7 +34,9 @@ extension ModelGenerator {
             )
             properties.append(self.property(relationship, named: property, number: properties.count, in: entity))
         }
-        let foundation = types.needsFoundation(attributes) ? "\(modifier)import Foundation\n" : ""
+        let misfits = dateMisfits(attributes, in: entity)
+        let needsFoundation = types.needsFoundation(attributes) || !misfits.isEmpty
+        let foundation = needsFoundation ? "\(modifier)import Foundation\n" : ""
         // An entity outside the search path is found only by its schema.
         let isReached =
             schema.searchPath.contains(entity.name.schema) && schema.following(entity.name) == entity.name
@@ -58,8 +60,36 @@ extension ModelGenerator {
             extension \(name) {
             \(properties.joined(separator: "\n\n"))
             }
+            \(misfits)
+            """
+    }
+
+    /// Overloads that the compiler finds where a `Date` is given to a property of another type, to say what to write instead.
+    private func dateMisfits(_ attributes: [Attribute], in entity: Entity) -> String {
+        let properties = attributes.filter { isWritable($0, in: entity) }.compactMap { attribute -> String? in
+            guard let way = types.wayFromDate(to: attribute) else { return nil }
+            return """
+                    /// Not available: the column has another type than `Date`.
+                    @available(*, unavailable, message: "\(way)")
+                    \(modifier)var \(names.property(of: attribute, in: entity)): Date\(attribute.isNotNull ? "" : "?") {
+                        get { Date() }
+                        set {}
+                    }
+                """
+        }
+        guard !properties.isEmpty else { return "" }
+        return """
+
+            extension TypedObject where Self: \(names.className(of: entity)) {
+            \(properties.joined(separator: "\n\n"))
+            }
 
             """
+    }
+
+    private func isWritable(_ attribute: Attribute, in entity: Entity) -> Bool {
+        !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
+            && entity.optimisticLocking != .column(attribute.name)
     }
 
     /// The name of a property for JSON, where it is not that of its column.
@@ -70,15 +100,14 @@ extension ModelGenerator {
 
     private func property(_ attribute: Attribute, named property: String, number: Int, in entity: Entity) -> String {
         let type = types.type(of: attribute)
-        let isWritable =
-            !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
-            && entity.optimisticLocking != .column(attribute.name)
         let read = type.isArray ? "readArray" : "readProperty"
         let declaration = "    \(modifier)var \(property): \(type.name)\(attribute.isNotNull ? "" : "?") {"
         // Until a new object is saved, columns filled by the database and required ones without a value are NULL in memory.
         let neutral = attribute.isNotNull ? "; \(type.neutral) while a new object has no value" : ""
-        let comment = "    /// The column \(SwiftText.code(attribute.name))\(neutral)."
-        guard isWritable else {
+        // A row with such a value cannot be read.
+        let loss = ["Date", "[Date?]"].contains(type.name) ? ", without infinities" : ""
+        let comment = "    /// The column \(SwiftText.code(attribute.name))\(loss)\(neutral)."
+        guard isWritable(attribute, in: entity) else {
             return """
                 \(comment)
                 \(declaration)
@@ -103,11 +132,24 @@ extension ModelGenerator {
             relationship.isToMany
             ? "ToMany<\(destination)>"
             : "ToOne<\(destination)\(relationship.mayLeadNowhere(from: entity) ? "?" : "")>"
-        let read = relationship.isToMany ? "toManyProperty" : "toOneProperty"
-        return """
+        let declaration = """
                 /// The relationship \(SwiftText.code(relationship.name)).
                 \(modifier)var \(property): \(type) {
-                    \(read)(\(number))
+            """
+        guard !relationship.isToMany else {
+            return """
+                \(declaration)
+                        toManyProperty(\(number))
+                    }
+                """
+        }
+        // An assignment cannot wait for the database: the compiler is to name the call that does.
+        let message = SwiftText.literal("call try await \(property).set(object)")
+        return """
+            \(declaration)
+                    get { toOneProperty(\(number)) }
+                    @available(*, unavailable, message: \(message))
+                    set {}
                 }
             """
     }

@@ -14,6 +14,14 @@ public struct ModelGenerator {
         case `internal`
     }
 
+    /// The types of properties for `timestamp` and `timestamp with time zone`.
+    public enum Dates: String, Sendable, Hashable, CaseIterable, Codable {
+        /// `PostgresTimestamp`, which can represent every value of the database.
+        case postgres
+        /// Foundation's `Date`: rows with an infinity, or with microseconds that a `Date` cannot represent, cannot be read.
+        case foundation
+    }
+
     let schema: DatabaseSchema
     let entities: [Entity]
     let access: Access
@@ -26,18 +34,22 @@ public struct ModelGenerator {
     ///   - schema: The model of the database.
     ///   - entities: The entities that get a class; all of the model by default.
     ///   - access: The declarations' access level.
+    ///   - dates: The types of moments; nil for those that the lock says, PostgreSQL's own if it says nothing.
     ///   - lock: The earlier names, which are kept.
     public init(
         schema: DatabaseSchema,
         entities: [Entity]? = nil,
         access: Access = .public,
+        dates: Dates? = nil,
         lock: NameLock = NameLock()
     ) {
         self.schema = schema
         self.entities = entities ?? schema.entities
         self.access = access
+        var lock = lock
+        if let dates { lock.dates = dates == .postgres ? nil : dates }
         names = ModelNames(schema: schema, entities: self.entities, lock: lock)
-        types = SwiftTypes(schema: schema, names: names)
+        types = SwiftTypes(schema: schema, names: names, dates: lock.dates ?? .postgres)
     }
 
     /// The names in the files and the earlier ones, to be stored beside the files.

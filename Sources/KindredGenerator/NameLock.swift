@@ -34,6 +34,8 @@ public struct NameLock: Sendable, Hashable, Codable {
     var enums: [String: Enum] = [:]
     /// The composite types; nil if there are none.
     var composites: [String: Composite]?
+    /// The types of moments, where they are not PostgreSQL's own.
+    var dates: ModelGenerator.Dates?
 
     /// Creates an empty lock: every name is free.
     public init() {}

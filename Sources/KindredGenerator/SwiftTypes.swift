@@ -20,7 +20,7 @@ struct SwiftTypes {
             case "Bool": "false"
             case "Int", "Float", "Double", "PostgresNumeric", "PostgresInterval": "0"
             case "UUID", "PostgresInet", "PostgresMACAddress": "all zeros"
-            case "PostgresDate", "PostgresTimestamp": "1970-01-01"
+            case "PostgresDate", "PostgresTimestamp", "Date": "1970-01-01"
             case "PostgresTime", "PostgresTimeTZ": "midnight"
             case "PostgresJSON": "`null`"
             case "PostgresVector": "`[0]`"
@@ -31,9 +31,11 @@ struct SwiftTypes {
 
     private let names: ModelNames
     private let types: [PostgresDataType: UserType]
+    private let dates: ModelGenerator.Dates
 
-    init(schema: DatabaseSchema, names: ModelNames) {
+    init(schema: DatabaseSchema, names: ModelNames, dates: ModelGenerator.Dates) {
         self.names = names
+        self.dates = dates
         types = Dictionary(schema.types.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
@@ -51,7 +53,8 @@ struct SwiftTypes {
             name = names.typeName(of: type.name)
             neutral = "all NULL"
         } else {
-            name = attribute.structure.map(Self.name) ?? Self.name(of: element)
+            let exact = attribute.structure.map(Self.name) ?? Self.name(of: element)
+            name = exact == "PostgresTimestamp" && dates == .foundation ? "Date" : exact
         }
         // Any element of an array may be NULL.
         return attribute.elementType == nil
@@ -83,7 +86,21 @@ struct SwiftTypes {
     }
 
     func needsFoundation(_ attributes: [Attribute]) -> Bool {
-        attributes.contains { type(of: $0).name.contains("UUID") && enumeration($0) == nil && composite($0) == nil }
+        attributes.contains { attribute in
+            let name = type(of: attribute).name
+            return (name.contains("UUID") || name == "Date" || name == "[Date?]")
+                && enumeration(attribute) == nil && composite(attribute) == nil
+        }
+    }
+
+    /// How a date of Foundation's becomes a value of an attribute's type; nil for an attribute of another type.
+    func wayFromDate(to attribute: Attribute) -> String? {
+        guard enumeration(attribute) == nil, composite(attribute) == nil else { return nil }
+        return switch type(of: attribute).name {
+        case "PostgresTimestamp": "write .now, or PostgresTimestamp(clamping: date)"
+        case "PostgresDate": "write .today, or PostgresDate(date, in: timeZone)"
+        default: nil
+        }
     }
 
     private func enumeration(_ attribute: Attribute) -> UserType? {

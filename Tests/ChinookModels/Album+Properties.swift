@@ -38,7 +38,9 @@ extension Album {
 
     /// The relationship `artist`.
     public var artist: ToOne<Artist> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await artist.set(object)")
+        set {}
     }
 
     /// The relationship `trackSet`.

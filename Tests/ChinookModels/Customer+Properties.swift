@@ -113,6 +113,8 @@ extension Customer {
 
     /// The relationship `support_rep`.
     public var supportRep: ToOne<Employee?> {
-        toOneProperty(14)
+        get { toOneProperty(14) }
+        @available(*, unavailable, message: "call try await supportRep.set(object)")
+        set {}
     }
 }

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Employee: TypedObject {
@@ -133,6 +134,24 @@ extension Employee {
 
     /// The relationship `reports_toObject`.
     public var reportsToObject: ToOne<Employee?> {
-        toOneProperty(17)
+        get { toOneProperty(17) }
+        @available(*, unavailable, message: "call try await reportsToObject.set(object)")
+        set {}
+    }
+}
+
+extension TypedObject where Self: Employee {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var birthDate: Date? {
+        get { Date() }
+        set {}
+    }
+
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var hireDate: Date? {
+        get { Date() }
+        set {}
     }
 }

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Invoice: TypedObject {
@@ -80,11 +81,22 @@ extension Invoice {
 
     /// The relationship `customer`.
     public var customer: ToOne<Customer> {
-        toOneProperty(9)
+        get { toOneProperty(9) }
+        @available(*, unavailable, message: "call try await customer.set(object)")
+        set {}
     }
 
     /// The relationship `invoice_lineSet`.
     public var invoiceLines: ToMany<InvoiceLine> {
         toManyProperty(10)
+    }
+}
+
+extension TypedObject where Self: Invoice {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var invoiceDate: Date {
+        get { Date() }
+        set {}
     }
 }

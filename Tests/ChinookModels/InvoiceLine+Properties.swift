@@ -52,11 +52,15 @@ extension InvoiceLine {
 
     /// The relationship `invoice`.
     public var invoice: ToOne<Invoice> {
-        toOneProperty(5)
+        get { toOneProperty(5) }
+        @available(*, unavailable, message: "call try await invoice.set(object)")
+        set {}
     }
 
     /// The relationship `track`.
     public var track: ToOne<Track> {
-        toOneProperty(6)
+        get { toOneProperty(6) }
+        @available(*, unavailable, message: "call try await track.set(object)")
+        set {}
     }
 }

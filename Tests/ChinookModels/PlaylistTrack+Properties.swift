@@ -31,11 +31,15 @@ extension PlaylistTrack {
 
     /// The relationship `playlist`.
     public var playlist: ToOne<Playlist> {
-        toOneProperty(2)
+        get { toOneProperty(2) }
+        @available(*, unavailable, message: "call try await playlist.set(object)")
+        set {}
     }
 
     /// The relationship `track`.
     public var track: ToOne<Track> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await track.set(object)")
+        set {}
     }
 }

@@ -92,12 +92,16 @@ extension Track {
 
     /// The relationship `album`.
     public var album: ToOne<Album?> {
-        toOneProperty(9)
+        get { toOneProperty(9) }
+        @available(*, unavailable, message: "call try await album.set(object)")
+        set {}
     }
 
     /// The relationship `genre`.
     public var genre: ToOne<Genre?> {
-        toOneProperty(10)
+        get { toOneProperty(10) }
+        @available(*, unavailable, message: "call try await genre.set(object)")
+        set {}
     }
 
     /// The relationship `invoice_lineSet`.
@@ -107,7 +111,9 @@ extension Track {
 
     /// The relationship `media_type`.
     public var mediaType: ToOne<MediaType> {
-        toOneProperty(12)
+        get { toOneProperty(12) }
+        @available(*, unavailable, message: "call try await mediaType.set(object)")
+        set {}
     }
 
     /// The relationship `playlistSet`.

@@ -158,6 +158,40 @@ import Testing
         }
     }
 
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE visit (id integer PRIMARY KEY, began timestamptz NOT NULL, seen timestamp, day date, days date[],
+                    spans tstzrange, times timestamptz[]);
+                """)))
+    func datesAreOfTheTypesThatAreAskedFor() async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "Visit+Properties.swift")
+            func text() throws -> String { try String(contentsOf: file, encoding: .utf8) }
+            #expect(try await run("--output", folder.path).status == .success)
+            let plain = try text()
+            #expect(plain.contains("public var began: PostgresTimestamp {") && plain.contains("where Self: Visit {"))
+            #expect(
+                plain.contains("public var seen: PostgresTimestamp? {")
+                    && plain.contains("public var day: PostgresDate? {"))
+            #expect(plain.contains("write .today, or PostgresDate(date, in: timeZone)"))
+            #expect(try await run("--output", folder.path, "--dates", "foundation").status == .success)
+            let dated = try text()
+            #expect(dated.contains("public var began: Date {") && dated.contains("public var seen: Date? {"))
+            #expect(dated.contains("column `began`, without infinities; 1970-01-01 while a new object has no value."))
+            #expect(dated.contains("public var times: [Date?]? {") && dated.contains("public var day: PostgresDate? {"))
+            #expect(dated.contains("PostgresRange<PostgresTimestamp>") && dated.contains("public import Foundation"))
+            #expect(!dated.contains("PostgresTimestamp(clamping"))
+            // It stays so until it is said otherwise.
+            #expect(try await run("--output", folder.path, "--check").status == .success)
+            #expect(try await run("--output", folder.path, "--dates", "postgres").status == .success)
+            #expect(try text() == plain)
+            #expect(try await run("--output", folder.path, "--check").status == .success)
+            #expect(try await run("--output", folder.path, "--dates", "swift").status == .usage)
+        }
+    }
+
     @Test(.database(.sql(schema))) func aNameOnceGivenStays() async throws {
         try await withFolder { folder in
             #expect(try await run("--output", folder.path).status == .success)

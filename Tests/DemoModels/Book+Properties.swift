@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Book: TypedObject {
@@ -79,7 +80,9 @@ extension Book {
 
     /// The relationship `category`.
     public var category: ToOne<Category> {
-        toOneProperty(9)
+        get { toOneProperty(9) }
+        @available(*, unavailable, message: "call try await category.set(object)")
+        set {}
     }
 
     /// The relationship `stockSet`.
@@ -90,5 +93,14 @@ extension Book {
     /// The relationship `storeSet`.
     public var stores: ToMany<Store> {
         toManyProperty(11)
+    }
+}
+
+extension TypedObject where Self: Book {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var published: Date {
+        get { Date() }
+        set {}
     }
 }

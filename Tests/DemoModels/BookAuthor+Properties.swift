@@ -39,16 +39,22 @@ extension BookAuthor {
 
     /// The relationship `authors`.
     public var authors: ToOne<Book> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await authors.set(object)")
+        set {}
     }
 
     /// The relationship `books`.
     public var books: ToOne<Author> {
-        toOneProperty(4)
+        get { toOneProperty(4) }
+        @available(*, unavailable, message: "call try await books.set(object)")
+        set {}
     }
 
     /// The relationship `new_book`.
     public var newBook: ToOne<NewBook?> {
-        toOneProperty(5)
+        get { toOneProperty(5) }
+        @available(*, unavailable, message: "call try await newBook.set(object)")
+        set {}
     }
 }

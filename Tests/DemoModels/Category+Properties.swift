@@ -49,6 +49,8 @@ extension Category {
 
     /// The relationship `parent`.
     public var parent: ToOne<Category?> {
-        toOneProperty(5)
+        get { toOneProperty(5) }
+        @available(*, unavailable, message: "call try await parent.set(object)")
+        set {}
     }
 }

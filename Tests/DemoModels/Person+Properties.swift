@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Person: TypedObject {
@@ -80,7 +81,9 @@ extension Person {
 
     /// The relationship `managed_store`.
     public var managedStore: ToOne<Store?> {
-        toOneProperty(9)
+        get { toOneProperty(9) }
+        @available(*, unavailable, message: "call try await managedStore.set(object)")
+        set {}
     }
 
     /// The relationship `person_friendshipSet`.
@@ -95,7 +98,9 @@ extension Person {
 
     /// The relationship `profile`.
     public var profile: ToOne<Profile?> {
-        toOneProperty(12)
+        get { toOneProperty(12) }
+        @available(*, unavailable, message: "call try await profile.set(object)")
+        set {}
     }
 
     /// The relationship `purchases`.
@@ -106,5 +111,21 @@ extension Person {
     /// The relationship `titles`.
     public var titles: ToMany<Title> {
         toManyProperty(14)
+    }
+}
+
+extension TypedObject where Self: Person {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var born: Date? {
+        get { Date() }
+        set {}
+    }
+
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var joinedAt: Date {
+        get { Date() }
+        set {}
     }
 }

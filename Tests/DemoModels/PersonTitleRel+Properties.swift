@@ -31,11 +31,15 @@ extension PersonTitleRel {
 
     /// The relationship `people`.
     public var people: ToOne<Title> {
-        toOneProperty(2)
+        get { toOneProperty(2) }
+        @available(*, unavailable, message: "call try await people.set(object)")
+        set {}
     }
 
     /// The relationship `titles`.
     public var titles: ToOne<Person> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await titles.set(object)")
+        set {}
     }
 }

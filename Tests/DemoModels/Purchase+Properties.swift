@@ -61,7 +61,9 @@ extension Purchase {
 
     /// The relationship `buyer`.
     public var buyer: ToOne<Person?> {
-        toOneProperty(6)
+        get { toOneProperty(6) }
+        @available(*, unavailable, message: "call try await buyer.set(object)")
+        set {}
     }
 
     /// The relationship `lines`.
@@ -71,6 +73,17 @@ extension Purchase {
 
     /// The relationship `store`.
     public var store: ToOne<Store> {
-        toOneProperty(8)
+        get { toOneProperty(8) }
+        @available(*, unavailable, message: "call try await store.set(object)")
+        set {}
+    }
+}
+
+extension TypedObject where Self: Purchase {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var placedAt: Date {
+        get { Date() }
+        set {}
     }
 }

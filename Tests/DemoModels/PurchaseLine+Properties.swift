@@ -65,11 +65,15 @@ extension PurchaseLine {
 
     /// The relationship `purchase`.
     public var purchase: ToOne<Purchase> {
-        toOneProperty(7)
+        get { toOneProperty(7) }
+        @available(*, unavailable, message: "call try await purchase.set(object)")
+        set {}
     }
 
     /// The relationship `stock`.
     public var stock: ToOne<Stock> {
-        toOneProperty(8)
+        get { toOneProperty(8) }
+        @available(*, unavailable, message: "call try await stock.set(object)")
+        set {}
     }
 }

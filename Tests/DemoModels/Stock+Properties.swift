@@ -40,12 +40,16 @@ extension Stock {
 
     /// The relationship `book`.
     public var book: ToOne<Book> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await book.set(object)")
+        set {}
     }
 
     /// The relationship `new_book`.
     public var newBook: ToOne<NewBook?> {
-        toOneProperty(4)
+        get { toOneProperty(4) }
+        @available(*, unavailable, message: "call try await newBook.set(object)")
+        set {}
     }
 
     /// The relationship `sales`.
@@ -55,6 +59,8 @@ extension Stock {
 
     /// The relationship `store`.
     public var store: ToOne<Store> {
-        toOneProperty(6)
+        get { toOneProperty(6) }
+        @available(*, unavailable, message: "call try await store.set(object)")
+        set {}
     }
 }

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Store: TypedObject {
@@ -53,7 +54,9 @@ extension Store {
 
     /// The relationship `manager`.
     public var manager: ToOne<Person?> {
-        toOneProperty(5)
+        get { toOneProperty(5) }
+        @available(*, unavailable, message: "call try await manager.set(object)")
+        set {}
     }
 
     /// The relationship `new_bookSet`.
@@ -69,5 +72,14 @@ extension Store {
     /// The relationship `stockSet`.
     public var stocks: ToMany<Stock> {
         toManyProperty(8)
+    }
+}
+
+extension TypedObject where Self: Store {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var opened: Date {
+        get { Date() }
+        set {}
     }
 }

@@ -235,12 +235,19 @@ import Testing
             #expect(copies > 0)
             sent.take()
 
+            // block: nulls
+            let youngest = try context.fetch("person").sorted("born", ascending: false, nulls: .last)
+            let typedYoungest = try context.fetch(Person.self).sorted(ascending: false, nulls: .last) { $0.born }
+            // end
+            #expect(try youngest.sql == typedYoungest.sql)
+
             // block: find
             let ada = try await context.find("person", 1)
             let line = try await context.find("purchase_line", 1, 1, 1)
             let some = try await context.find("person", [1, 2, 3])
+            let owner = try await context.get("person", 2)
             // end
-            #expect(ada != nil && line != nil && some.count == 3)
+            #expect(ada != nil && line != nil && some.count == 3 && owner["id"] == 2)
 
             // block: key-value
             let surname = try ada?.value(forKey: "surname", as: String.self)
@@ -282,16 +289,26 @@ import Testing
 
             // block: typed-find
             let ada = try await context.find(Person.self, 1)  // by key; nil if there is none
+            let bob = try await context.get(Person.self, 2)  // throws .notFound if there is none
             let some = try await context.find(Person.self, [1, 2, 3])  // those that there are, by one statement
             let prices = try await context.fetch(Book.self).sorted { $0.title }.select(\.title, \.price).all()
             for (title, price) in prices.prefix(3) { print(title, price) }
             // end
-            #expect(ada === smith && some.count == 3 && prices.count == 400)
+            #expect(ada === smith && bob.id == 2 && some.count == 3 && prices.count == 400)
 
             // block: typed-enum
             let sent2 = try await context.fetch(Purchase.self).where { $0.status == .sent }.count()
             // end
             #expect(sent2 > 0)
+
+            let arrival = Date(timeIntervalSince1970: 1_700_000_000)
+            // block: typed-dates
+            smith.born = .today  // in UTC; PostgresDate(.now, in: timeZone) elsewhere
+            smith.joinedAt = .now
+            smith.joinedAt = PostgresTimestamp(clamping: arrival)  // of a Date
+            let recent = try await context.fetch(Person.self).where { $0.joinedAt >= arrival }.count()
+            // end
+            #expect(recent >= 0 && Date(exactly: smith.joinedAt) == arrival)
 
             // block: typed-insert
             let novel = try await context.fetch(Book.self).prefetch(\.authors).sorted { $0.id }.first()

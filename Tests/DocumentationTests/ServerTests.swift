@@ -42,6 +42,12 @@ import Testing
             try await context.save()
             // end
             #expect(book["title"] == "New" && book["price"] == .numeric(12.5))
+            let price = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"price": 9.999}"#.utf8))
+            #expect(throws: KindredError.self) { try book.apply(price) }
+            // block: rounding
+            try book.apply(price, allowing: ["price"], rounding: true)
+            // end
+            #expect(book["price"] == .numeric(10))
             let new = try JSONDecoder().decode(
                 ObjectPatch.self,
                 from: Data(
@@ -81,6 +87,12 @@ import Testing
             let first = try await request.page(size: 20)
             let link = first.next.map { "/books?after=\($0.text)" }
             // end
+            // block: order
+            let sorted = try context.fetch("book").sorted(
+                by: "-price,title", allowing: ["title", "price", "category.name"])
+            let typed = try context.fetch(Book.self).sorted(by: "-price,title", allowing: [\.title, \.price])
+            // end
+            #expect(try sorted.sql == typed.sql)
             let after = try #require(link?.split(separator: "=").last)
             // block: after
             let next = try await request.page(size: 20, after: try PageCursor(after))

@@ -37,6 +37,8 @@ extension Badge {
 
     /// The relationship `keeper`.
     public var keeper: ToOne<Keeper?> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await keeper.set(object)")
+        set {}
     }
 }

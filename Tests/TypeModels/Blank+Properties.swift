@@ -229,3 +229,19 @@ extension Blank {
         set { writeProperty(28, newValue) }
     }
 }
+
+extension TypedObject where Self: Blank {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var born: Date {
+        get { Date() }
+        set {}
+    }
+
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var seen: Date {
+        get { Date() }
+        set {}
+    }
+}

@@ -120,6 +120,8 @@ extension House {
 
     /// The relationship `size`.
     public var size: ToOne<Größe?> {
-        toOneProperty(13)
+        get { toOneProperty(13) }
+        @available(*, unavailable, message: "call try await size.set(object)")
+        set {}
     }
 }

@@ -191,17 +191,23 @@ extension Keeper {
 
     /// The relationship `badge`.
     public var badge: ToOne<Badge?> {
-        toOneProperty(24)
+        get { toOneProperty(24) }
+        @available(*, unavailable, message: "call try await badge.set(object)")
+        set {}
     }
 
     /// The relationship `boss`.
     public var boss: ToOne<Keeper?> {
-        toOneProperty(25)
+        get { toOneProperty(25) }
+        @available(*, unavailable, message: "call try await boss.set(object)")
+        set {}
     }
 
     /// The relationship `club`.
     public var club: ToOne<Club> {
-        toOneProperty(26)
+        get { toOneProperty(26) }
+        @available(*, unavailable, message: "call try await club.set(object)")
+        set {}
     }
 
     /// The relationship `clubs`.
@@ -222,5 +228,21 @@ extension Keeper {
     /// The relationship `petSet`.
     public var pets: ToMany<Pet> {
         toManyProperty(30)
+    }
+}
+
+extension TypedObject where Self: Keeper {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var born: Date? {
+        get { Date() }
+        set {}
+    }
+
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var seen: Date? {
+        get { Date() }
+        set {}
     }
 }

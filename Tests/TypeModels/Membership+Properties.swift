@@ -31,11 +31,15 @@ extension Membership {
 
     /// The relationship `clubs`.
     public var clubs: ToOne<Keeper> {
-        toOneProperty(2)
+        get { toOneProperty(2) }
+        @available(*, unavailable, message: "call try await clubs.set(object)")
+        set {}
     }
 
     /// The relationship `members`.
     public var members: ToOne<Club> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await members.set(object)")
+        set {}
     }
 }

@@ -44,6 +44,8 @@ extension Pet {
 
     /// The relationship `keeper`.
     public var keeper: ToOne<Keeper?> {
-        toOneProperty(4)
+        get { toOneProperty(4) }
+        @available(*, unavailable, message: "call try await keeper.set(object)")
+        set {}
     }
 }

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Visit: TypedObject {
@@ -32,5 +33,21 @@ extension Visit {
     public var ended: PostgresTimestamp? {
         get { readProperty(2) }
         set { writeProperty(2, newValue) }
+    }
+}
+
+extension TypedObject where Self: Visit {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var began: Date {
+        get { Date() }
+        set {}
+    }
+
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var ended: Date? {
+        get { Date() }
+        set {}
     }
 }

@@ -51,6 +51,27 @@ import TypeModels
         }
     }
 
+    @Test(.database(.file("../TypeModels/schema.sql"))) func newObjectsTakeDatesOfFoundation() async throws {
+        try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
+            let date = Date(timeIntervalSince1970: 1_700_000_000.5)
+            let moment = PostgresTimestamp(clamping: date)
+            try context.insert(Visit.self) {
+                $0.id = 1
+                $0.began = date
+                $0.ended = date
+            }
+            try context.insert(Visit.self) {
+                $0.id = 2
+                $0.began = moment
+            }
+            try await context.save()
+            let visits = try await database.makeContext().fetch(Visit.self).where { $0.began == date }.all()
+            #expect(visits.count == 2 && visits.allSatisfy { $0.began == moment })
+            let ended = try await database.makeContext().fetch(Visit.self).where { $0.ended >= date }.one()
+            #expect(ended.ended == moment)
+        }
+    }
+
     @Test(.database(.file("../TypeModels/schema.sql"))) func arraysOfDomainsAreArrays() async throws {
         try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
             let house = try await context.create(House.self) { $0.codes = ["1", nil] }

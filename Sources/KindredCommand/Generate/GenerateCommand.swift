@@ -34,6 +34,13 @@ struct GenerateCommand: ToolCommand {
     var access: Access = .public
 
     @Option(
+        help: """
+            The type of moments: postgres for PostgresTimestamp, foundation for Date, which has no infinities and not every \
+            microsecond far from today, so that rows with them cannot be read. Kept in \(NameLock.fileName).
+            """)
+    var dates: Dates?
+
+    @Option(
         name: .customLong("entity"),
         help: ArgumentHelp(
             "Only entities like this, such as person or sales.*; may be repeated.", valueName: "pattern"))
@@ -44,6 +51,10 @@ struct GenerateCommand: ToolCommand {
 
     enum Access: String, ExpressibleByArgument, CaseIterable {
         case `public`, package, `internal`
+    }
+
+    enum Dates: String, ExpressibleByArgument, CaseIterable {
+        case postgres, foundation
     }
 
     func run(in terminal: Terminal) async throws {
@@ -57,6 +68,7 @@ struct GenerateCommand: ToolCommand {
             schema: schema,
             entities: try selection(of: schema),
             access: ModelGenerator.Access(rawValue: access.rawValue) ?? .public,
+            dates: dates.flatMap { ModelGenerator.Dates(rawValue: $0.rawValue) },
             lock: try folder.lock()
         )
         let changes = try folder.changes(for: generator.files, mayRemove: schemas.isEmpty && patterns.isEmpty)

@@ -1,5 +1,7 @@
 /// The meaning of an error for the caller of a service: one of the few classes that a server maps its answers from.
 ///
+/// A status of 500 is for the log: the caller can do nothing about it, and its message is about the program.
+///
 /// ```swift
 /// catch let error as any CategorizedError {
 ///     return Response(status: .init(code: error.category.httpStatus))
@@ -26,7 +28,11 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
     public static let forbidden = Self("forbidden", 403)
     /// The database cannot be used just now; the same may succeed later: 503.
     public static let unavailable = Self("unavailable", 503)
-    /// A mistake of the program or of its surroundings: 500.
+    /// A mistake in the program itself, such as a key, a path or an order that it wrote and the database does not have: 500.
+    ///
+    /// What a client gave is never one: the calls that take a client's names throw ``invalid`` for them.
+    public static let mistake = Self("mistake", 500)
+    /// A failure of the program's surroundings: 500.
     public static let failure = Self("failure", 500)
 }
 

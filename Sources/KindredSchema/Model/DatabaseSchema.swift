@@ -111,6 +111,17 @@ public struct DatabaseSchema: Sendable {
         return entity.relationship(named: propertyRelationships[entity.name]?[key] ?? key)
     }
 
+    /// A path from an entity in which properties that lead along relationships stand by the relationships' names.
+    package func named(_ path: [String], from entity: Entity) -> [String] {
+        guard path.contains(where: { $0.propertyKey != nil }) else { return path }
+        var place: Entity? = entity
+        return path.map { key in
+            guard let here = place, let relationship = relationship(named: key, of: here) else { return key }
+            place = self[relationship.destination]
+            return relationship.name
+        }
+    }
+
     /// The index of the entity with an unqualified name; nil if it takes a longer search.
     package func index(named name: String) -> Int? {
         guard let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) else { return nil }

@@ -231,6 +231,7 @@ extension Entity: CustomStringConvertible {
 extension Entity {
     /// Returns the error for a key that is neither an attribute nor a relationship, with the nearest keys.
     public func unknownKey(_ key: String) -> SchemaError {
+        let key = key.propertyKey ?? key
         let suggestions = nearestKeys(to: key)
         return SchemaError(
             .unknownKey,

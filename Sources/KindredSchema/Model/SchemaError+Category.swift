@@ -1,9 +1,9 @@
 public import KindredPostgres
 
 extension SchemaError: CategorizedError {
-    /// A wrong name is invalid; all else is a failure.
+    /// A wrong name is the program's mistake; all else is a failure.
     public var category: ErrorCategory {
-        code == .unknownKey || code == .unknownEntity ? .invalid : .failure
+        code == .unknownKey || code == .unknownEntity ? .mistake : .failure
     }
 
     /// Never: reading a schema changes nothing.

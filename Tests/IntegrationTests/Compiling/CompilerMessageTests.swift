@@ -40,9 +40,48 @@ struct CompilerMessageTests {
             keeper.price = 0.99
             keeper.price = (keeper.price ?? 0) * 2 + 0.5
             keeper.seen = .now
+            keeper.seen = PostgresTimestamp(clamping: Date())
+            keeper.born = .today
+            let (seen, born) = (keeper.seen, keeper.born)
+            print(seen ?? .now, born ?? .today, keeper.seen.map { $0.date } ?? .today, \\Keeper.seen, \\Keeper.boss)
+            let visits = try context.fetch(Visit.self).where { $0.began >= Date() && $0.ended < .now }
+            _ = try visits.sorted { $0.began }.sorted(by: "-ended", allowing: [\\.began, \\.ended])
+            _ = try context.insert(Visit.self) {
+                $0.id = 1
+                $0.began = .now
+                $0.ended = Date()
+                $0.ended = nil
+            }
+            _ = try keepers.sorted { $0.tags }.sorted { $0.pets.count }.sorted { $0.club.name }.sorted { $0.mood }
+            for try await pet in keeper.pets { print(pet.id) }
+            for try await pet in keeper.pets.filter({ $0.id > 5 }) { print(pet.id) }
+            _ = try await keeper.pets.contains { $0.id == 1 }
+            _ = try await keeper.pets.reduce(0) { $0 + $1.id }
+            try await keeper.boss.set(nil)
             _ = try await context.create(Keeper.self, [\\.id: 1, \\.seen: Date.now, \\.price: 0.99 as PostgresNumeric])
             """)
         #expect(errors == [])
+    }
+
+    @Test(arguments: [
+        ("keeper.boss = nil", "call try await boss.set(object)"),
+        ("keeper.club = nil", "call try await club.set(object)"),
+        ("for pet in keeper.pets { print(pet) }", "members are read from the database: write for try await"),
+        ("keeper.seen = Date()", "write .now, or PostgresTimestamp(clamping: date)"),
+        ("let seen: Date? = keeper.seen; print(seen as Any)", "write .now, or PostgresTimestamp(clamping: date)"),
+        ("keeper.born = Date()", "write .today, or PostgresDate(date, in: timeZone)"),
+        (
+            "_ = try context.fetch(Keeper.self).sorted { $0.pets }",
+            "a request is sorted by a column, or by the count of a to-many relationship"
+        ),
+        (
+            "_ = try context.fetch(Keeper.self).sorted { $0.boss }",
+            "a request is sorted by a column: name one of the object at the other end"
+        ),
+    ])
+    func theWayIsNamed(statement: String, message: String) async throws {
+        let errors = try await errors(statement)
+        #expect(errors.contains { $0.hasSuffix("is unavailable: \(message)") }, "\(errors)")
     }
 
     private static let misfit =
@@ -50,7 +89,11 @@ struct CompilerMessageTests {
 
     @Test(arguments: [
         ("$0.size > \"5\"", "'>' \(misfit)"), ("$0.name < 5", "'<' \(misfit)"), ("$0.name == 5", "'==' \(misfit)"),
-        ("$0.size >= Date.now", "'>=' \(misfit)"), ("$0.born > Date.now && $0.size > 2", "'>' \(misfit)"),
+        ("$0.size >= Date.now", "'>=' \(misfit)"),
+        (
+            "$0.born > Date.now && $0.size > 2",
+            "'born' is unavailable: write .today, or PostgresDate(date, in: timeZone)"
+        ),
         ("$0.size != $0.name", "'!=' \(misfit)"), ("$0.price <= \"x\"", "'<=' \(misfit)"),
     ])
     func whatDoesNotFitIsSaidPlainly(condition: String, message: String) async throws {

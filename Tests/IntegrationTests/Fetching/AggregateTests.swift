@@ -21,6 +21,28 @@ import Testing
         }
     }
 
+    private static let spans = """
+        CREATE TABLE span (id int PRIMARY KEY, kind text, lasting interval);
+        INSERT INTO span VALUES (1, 'a', '1 hour'), (2, 'a', '30 minutes'), (3, 'b', '1 day'), (4, 'b', NULL);
+        """
+
+    @Test(.database(.sql(spans))) func intervalsHaveASumAndAnAverage() async throws {
+        try await withDatabase { database, context, other in
+            let spans = try context.fetch("span")
+            try await expectStatements(["SELECT sum", "SELECT avg"]) { () async throws in
+                #expect(try await spans.sum("lasting")?.description == "1 day 01:30:00")
+                #expect(try await spans.average("lasting")?.description == "08:30:00")
+            }
+            #expect(try await spans.sorted("id").limit(2).sum("lasting")?.description == "01:30:00")
+            let groups = try spans.sorted("kind").group(by: "kind", aggregates: .sum("lasting"), .average("lasting"))
+            let long = try groups.having(.sum("lasting"), .greater, PostgresInterval(microseconds: 7_200_000_000))
+            #expect(try await long.all().map { $0["kind"] } == ["b"])
+            let sums = try await groups.all().map { $0["sum(lasting)"]??.description }
+            #expect(sums == ["01:30:00", "1 day"])
+            #expect(try await spans.where("id > 9").average("lasting") == nil)
+        }
+    }
+
     private static let marks = """
         CREATE TABLE mark (id int PRIMARY KEY, at pg_lsn);
         INSERT INTO mark VALUES (1, '0/20'), (2, '0/10'), (3, NULL)

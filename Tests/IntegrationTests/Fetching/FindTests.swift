@@ -62,6 +62,23 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(keys))) func getThrowsWhereThereIsNoRow() async throws {
+        try await withDatabase { database, context, other in
+            try await expectStatements(["SELECT"]) { () async throws in
+                let found = try await context.get("word", "7")
+                #expect(found["id"] == "7" && (try await context.get("word", "7")) === found)
+            }
+            try await expectStatements(["SELECT"]) { () async throws in
+                let error = await expectError(.notFound) { _ = try await context.get("seat", 9, 9) }
+                #expect(error?.category == .notFound && error?.entity == "public.seat")
+            }
+            try await expectStatements([]) { () async throws in
+                await expectError(.invalidRequest) { _ = try await context.get("seat", 1) }
+                await expectError(.wrongType) { _ = try await context.get("middle", [1, 2]) }
+            }
+        }
+    }
+
     @Test(.database(.sql(keys))) func keysAreEqualWhereTheDatabaseHoldsThemEqual() async throws {
         try await withDatabase { database, context, other in
             let amount = try #require(await context.find("amount", PostgresNumeric("1.5")))

@@ -29,6 +29,40 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(librarySchema))) func aPageTellsTheTotalWhereItIsAskedFor() async throws {
+        try await withDatabase { database, context, other in
+            let books = try context.fetch("book").where("pages = 1").sorted("title")
+            try await expectStatements(["SELECT", "SELECT count"]) { () async throws in
+                let first = try await books.page(size: 10, withTotal: true)
+                #expect(first.total == 600 && first.objects.count == 10)
+            }
+            try await expectStatements(["SELECT"]) { () async throws in
+                #expect(try await books.page(size: 10).total == nil)
+            }
+        }
+    }
+
+    @Test(.database(.sql(librarySchema)), arguments: [NullOrder.standard, .first, .last], [true, false])
+    func nullsStandWhereTheyAreWanted(nulls: NullOrder, ascending: Bool) async throws {
+        try await withDatabase { database, context, other in
+            let books = try context.fetch("book").where("id <= 100").sorted("price", ascending: ascending, nulls: nulls)
+            let ids = try await books.sorted("id").all().map { $0["id"] }
+            let words = [NullOrder.standard: "", .first: "NULLS FIRST", .last: "NULLS LAST"][nulls] ?? ""
+            let direction = ascending ? "" : "DESC"
+            let expected = try await other.query(
+                "SELECT id FROM book WHERE id <= 100 ORDER BY price \(unsafeRaw: direction) \(unsafeRaw: words), id")
+            #expect(try ids == expected.map { try $0[0] })
+            // Pages go through them in the same order.
+            var page = try await books.page(size: 7)
+            var paged = page.objects
+            while let next = page.next {
+                page = try await books.page(size: 7, after: next)
+                paged += page.objects
+            }
+            #expect(paged.map { $0["id"] } == ids)
+        }
+    }
+
     @Test(.database(.sql(shopSchema))) func compositeKeysHavePages() async throws {
         try await withDatabase { database, context, other in
             let request = try context.fetch("purchase").sorted("customer_id", ascending: false)

@@ -68,6 +68,44 @@ import Testing
         }
     }
 
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TYPE state AS ENUM ('open', 'done');
+                CREATE TABLE task (id integer PRIMARY KEY, title varchar(5) NOT NULL, state state, states state[],
+                    hours numeric(4, 1), twice numeric GENERATED ALWAYS AS (hours * 2) STORED);
+                INSERT INTO task (id, title) VALUES (1, 'One');
+                """)))
+    func whatSaveWouldRefuseIsReportedAtOnce() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let task = try await context.get("task", 1)
+            let patch = try Self.patch(
+                #"{"title": "Too long", "state": "odd", "states": ["done", "odd"], "hours": 1.25, "twice": "x"}"#)
+            try await expectStatements([]) { () async throws in
+                let error = await expectError(.validationFailed) { try task.apply(patch) }
+                #expect(
+                    (error?.problems ?? []).map { "\($0.key ?? "-"): \($0.code)" } == [
+                        "hours: valueTooLarge", "state: unknownLabel", "states: unknownLabel", "title: valueTooLarge",
+                        "twice: readOnly",
+                    ])
+                #expect(error?.category == .invalid && !task.hasChanges)
+                await expectError(.missingValue) { try task.apply(try Self.patch(#"{"title": null}"#)) }
+                await expectError(.valueTooLarge) {
+                    try context.insert("task", try Self.patch(#"{"id": 2, "title": "Too long"}"#))
+                }
+            }
+            try task.apply(try Self.patch(#"{"hours": 1.25}"#), rounding: true)
+            #expect(task["hours"]?.description == "1.3")
+            // A label may have been added since the model was read: the save asks.
+            try task.apply(try Self.patch(#"{"state": "new"}"#))
+            await expectError(.unknownLabel) { try await context.save() }
+            try await other.query("ALTER TYPE state ADD VALUE 'new'")
+            try await context.save()
+            #expect(try await other.value("SELECT state::text FROM task") == "new")
+        }
+    }
+
     @Test(.database(.sql(schema))) func newObjectsAreMadeFromPatches() async throws {
         try await withDatabase { (database, context, other) async throws in
             let new = try context.insert("book", try Self.patch(#"{"id": 5, "title": "New", "price": "0.10"}"#))

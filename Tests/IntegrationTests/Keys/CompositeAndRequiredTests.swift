@@ -89,6 +89,50 @@ import Testing
         }
     }
 
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TYPE role AS ENUM ('guest', 'owner');
+                CREATE TABLE project (id integer PRIMARY KEY);
+                CREATE TABLE app_user (id integer PRIMARY KEY);
+                CREATE TABLE membership (project_id integer REFERENCES project, app_user_id integer REFERENCES app_user,
+                    role role NOT NULL, share numeric(3, 1) CHECK (share > 0), PRIMARY KEY (project_id, app_user_id));
+                INSERT INTO project VALUES (1);
+                INSERT INTO app_user VALUES (1), (2);
+                """)))
+    func valuesOfTheHelperAreCheckedAndNamed() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let project = try await context.get("project", 1)
+            let users = try await context.find("app_user", [1, 2])
+            let members = try await project.set(forKey: "app_userSet")
+            // Whether the label was added meanwhile.
+            try await expectStatements(["SELECT"]) { () async throws in
+                let error = await expectError(.unknownLabel) {
+                    try await members.insert(users[0], through: ["role": "king"])
+                }
+                #expect(error?.key == "role" && error?.entity == "public.membership")
+                #expect(error?.message.contains("public.membership.role cannot have the value") == true)
+            }
+            try await expectStatements([]) { () async throws in
+                let values: [String: (any PropertyValue)?] = ["role": "owner", "share": PostgresNumeric("1.25")]
+                let error = await expectError(.valueTooLarge) { try await members.insert(users[0], through: values) }
+                #expect(error?.key == "share")
+            }
+            let refused = await expectError(.constraintViolation) {
+                try await members.insert(users[0], through: ["role": "owner", "share": -1])
+            }
+            #expect(refused?.key == "share" && refused?.entity == "public.membership")
+            #expect(refused?.message.contains("app_userSet") == false, "\(refused?.message ?? "")")
+            try await other.query("ALTER TYPE role ADD VALUE 'king'")
+            try await members.insert(users[0], through: ["role": "king"])
+            try await expectStatements(["INSERT"]) { () async throws in
+                try await members.insert(users[1], through: ["role": "guest"])
+            }
+            #expect(try await other.values("SELECT role::text FROM membership ORDER BY 1") == ["guest", "king"])
+        }
+    }
+
     @Test(.database(.sql(shopSchema))) func friendsAreAManyToManyRelationshipOfOneTable() async throws {
         try await withDatabase { database, context, other in
             let members = try await context.fetch("member").sorted("id").all()

@@ -87,6 +87,27 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(referenceSchema)), arguments: ["surnme", ""])
+    func aSaveWithNothingStagedFailsToo(key: String) async throws {
+        try await withLog { context, log in
+            let ann = try await context.fetch("person").where("id = 1").one()
+            // What was to be changed is never staged.
+            if ann[key] == "Smith" { ann["surname"] = "Other" }
+            try await expectStatements([]) { () async throws in
+                let error = await expectError(.unknownKey) { try await context.save() }
+                #expect(error?.key == key && error?.category == .mistake)
+                _ = ann[key]
+                await expectError(.unknownKey) { try await ann.save() }
+                // Each is reported once.
+                try await context.save()
+                ann[key] = "x"
+                await expectError(.unknownKey) { try await context.save() }
+            }
+            ann.rollback()
+            try await context.save()
+        }
+    }
+
     @Test(.database(.sql(referenceSchema))) func readingThatThrowsIsThereToo() async throws {
         try await withLog { context, log in
             let ann = try await context.fetch("person").where("id = 1").one()

@@ -1,3 +1,4 @@
+import Foundation
 import Kindred
 import KindredTesting
 import Testing
@@ -74,8 +75,28 @@ import TypeModels
             #expect(
                 await category { try await context.create("album", ["id": 3, "artist_id": 1, "price": 0]) } == .invalid)
             #expect(await category { try await context.create("album", ["id": 3]) } == .invalid)
-            #expect(await category { _ = try albums.where("titel = 1") } == .invalid)
+            // What the program wrote is its own mistake.
+            #expect(await category { _ = try albums.where("titel = 1") } == .mistake)
+            #expect(await category { _ = try albums.where("title = ") } == .mistake)
+            #expect(await category { _ = try albums.sorted("titel") } == .mistake)
+            #expect(await category { _ = try await albums.sum("title") } == .mistake)
+            #expect(await category { _ = try await albums.limit(1).views("titel") } == .mistake)
+            #expect(await category { _ = try context.fetch("albun") } == .mistake)
+            #expect(await category { try await context.create("artist", ["nam": "x"]) } == .mistake)
+            #expect(await category { _ = try context.schema.entity(named: "albun") } == .mistake)
+            // What a client gave is the client's.
             #expect(await category { _ = try PageCursor("x") } == .invalid)
+            #expect(await category { _ = try albums.where("title MATCHES %@", "(") } == .invalid)
+            #expect(await category { _ = try await albums.limit(-1).all() } == .invalid)
+            #expect(await category { _ = try await albums.page(size: 0) } == .invalid)
+            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"titel": "x"}"#.utf8))
+            #expect(await category { try context.insert("album", patch) } == .invalid)
+            let artist = try #require(try await context.find("artist", 2))
+            artist["nam"] = "x"
+            #expect(await category { try await context.save() } == .mistake)
+            artist["name"] = nil
+            #expect(await category { try await context.save() } == .mistake)
+            context.rollback()
             #expect(await category { try await context.fetch("artist").where("id = 1").delete() } == .conflict)
             #expect(await category { try await database.query("SELECT 1 / 0") } == .invalid)
             #expect(await category { try await database.query("SELEC 1") } == .failure)
@@ -87,8 +108,9 @@ import TypeModels
             #expect(await category { try await album.refresh() } == .notFound)
             #expect(
                 Set(
-                    [ErrorCategory.notFound, .conflict, .invalid, .forbidden, .unavailable, .failure].map(\.httpStatus)
+                    [ErrorCategory.notFound, .conflict, .invalid, .forbidden, .unavailable, .mistake].map(\.httpStatus)
                 ).count == 6)
+            #expect(ErrorCategory.mistake.httpStatus == 500 && ErrorCategory.failure.httpStatus == 500)
         }
     }
 

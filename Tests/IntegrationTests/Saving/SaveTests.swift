@@ -26,7 +26,7 @@ import Testing
             let email = try await context.fetch("email").where("id = 4").one()
             people[0]["surname"] = "A"
             people[1]["surname"] = "B"
-            people[2]["height"] = 1.855
+            people[2]["height"] = 1.86
             people[2]["firstname"] = nil
             email["person_id"] = 3
             try await expectStatements(["UPDATE", "UPDATE", "UPDATE"]) { try await context.save() }

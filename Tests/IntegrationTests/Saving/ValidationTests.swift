@@ -77,11 +77,40 @@ import Testing
             #expect(context.hasChanges)
             rex.rollback()
             new["name"] = "Tom"
-            new["weight"] = 999.94
+            new["weight"] = 999.9
             new["feeling"] = "sad"
             try await new.setValue(try context.insert("owner", ["name": "Cid"]), forKey: "owner")
             try await context.save()
             #expect(try await other.value("SELECT chip FROM pet WHERE name = 'Tom'") == "none")
+        }
+    }
+
+    @Test(.database(.sql(schema))) func digitsBehindThePointAreNotRoundedUnasked() async throws {
+        try await withDatabase { database, context, other in
+            let rex = try await context.fetch("pet").one()
+            let long = try #require(PostgresNumeric("1.25"))
+            let calls: [() async throws -> Void] = [
+                { try await rex.setValue(long, forKey: "weight") },
+                { _ = try await context.create("pet", ["name": "p", "owner_id": 1, "weight": long]) },
+                { _ = try await context.fetch("pet").update(["weight": long]) },
+                { _ = try await context.fetch("pet").update(["weight": 1.25]) },
+                {
+                    rex["weight"] = .numeric(long)
+                    defer { rex.rollback() }
+                    try await context.save()
+                },
+            ]
+            for (number, call) in calls.enumerated() {
+                try await expectStatements([]) { () async throws in
+                    let error = await expectError(.valueTooLarge, call)
+                    #expect(
+                        error?.key == "weight" && error?.message.contains("rounded(toScale: 1)") == true, "\(number)")
+                }
+            }
+            // Zeros are no digits; and the program may round.
+            try await rex.setValue(PostgresNumeric("1.500"), forKey: "weight")
+            try await rex.setValue(long.rounded(toScale: 1), forKey: "weight")
+            #expect(rex["weight"]?.description == "1.3")
         }
     }
 

@@ -188,4 +188,16 @@ import Testing
         #expect(PostgresDate(date, in: .gmt)?.description == "1970-01-01")
         #expect(PostgresDate(date, in: try #require(TimeZone(secondsFromGMT: -3600)))?.description == "1969-12-31")
     }
+
+    @Test func datesBeyondTheRangeAreClamped() {
+        let moment = Date(timeIntervalSince1970: 1_700_000_000.25)
+        #expect(PostgresTimestamp(clamping: moment) == PostgresTimestamp(moment))
+        #expect(PostgresTimestamp(clamping: Date(timeIntervalSince1970: 1e300)) == .infinity)
+        #expect(PostgresTimestamp(clamping: Date(timeIntervalSince1970: -1e300)) == .negativeInfinity)
+        #expect(
+            PostgresTimestamp(clamping: .distantPast).isFinite && PostgresTimestamp(clamping: .distantFuture).isFinite)
+        let before = PostgresTimestamp.now.date
+        let today = PostgresDate.today
+        #expect(before <= today && today <= PostgresTimestamp.now.date)
+    }
 }

@@ -15,6 +15,27 @@ import Testing
         #expect(try #require(PostgresNumeric(text)).description == description)
     }
 
+    @Test func numbersOfJSONAreReadAsTheyAreWritten() throws {
+        struct Line: Decodable {
+            let price: PostgresNumeric
+            let others: [PostgresNumeric?]
+        }
+        let text = #"{"price": 0.1, "others": [12345678901234567890.123456789, "1.50", -7, 1e3, null, "NaN"]}"#
+        let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
+        #expect(line.price.description == "0.1")
+        #expect(
+            line.others.map { $0?.description } == [
+                "12345678901234567890.123456789", "1.50", "-7", "1000", nil, "NaN",
+            ])
+        for wrong in ["true", "\"x\"", "[]", "{}", "null"] {
+            #expect(throws: DecodingError.self) {
+                try JSONDecoder().decode(PostgresNumeric.self, from: Data(wrong.utf8))
+            }
+        }
+        let written = try JSONEncoder().encode([PostgresNumeric(0.1)])
+        #expect(String(decoding: written, as: UTF8.self) == #"["0.1"]"#)
+    }
+
     @Test(arguments: [
         "", " ", "-", ".", "e5", "1e", "1e+", "1e+-5", "1.2.3", "1,5", "1 000", " 1", "1 ", "0x10", "1_000", "--1",
         "+-1",

@@ -95,7 +95,7 @@ import Testing
 
     @Test func nullsStandWhereTheRequestPutsThem() throws {
         let (old, none) = (try fixture.member(1, ["age": .integer(9)]), try fixture.member(2))
-        func comesFirst(_ ascending: Bool, _ nulls: SortTerm.Nulls) throws -> Bool {
+        func comesFirst(_ ascending: Bool, _ nulls: NullOrder) throws -> Bool {
             let sort = [SortTerm(path: ["age"], ascending: ascending, nulls: nulls), SortTerm(path: ["id"])]
             return try #require(LiveOrder(sort, of: fixture.person)).precedes(none.row, old.row)
         }

@@ -16,6 +16,21 @@ import Testing
         #expect(AttributeLimits.wholeDigits(text, roundedTo: scale) == digits, "\(text)")
     }
 
+    @Test(arguments: [
+        ("1.25", 4, 1, false), ("1.20", 4, 1, true), ("1", 4, 1, true), ("0.001", 4, 2, false), ("1250", 4, -2, false),
+        ("1200", 4, -2, true), ("NaN", 4, 1, true), ("-3.14159", 9, 5, true), ("-3.141592", 9, 5, false),
+        ("0.00012", 2, 5, true), ("0.000123", 2, 5, false),
+    ])
+    func digitsBehindThePointAreNoMoreThanTheColumnHas(text: String, precision: Int, scale: Int, fits: Bool) throws {
+        let attribute = Attribute(
+            name: "n", number: 1, typeName: "numeric", type: .numeric, numericPrecision: precision, numericScale: scale)
+        let limits = try #require(AttributeLimits(attribute, column: 0))
+        let number = try #require(PostgresNumeric(text))
+        #expect(limits.problem(.numeric(number)).map(\.code) == (fits ? nil : .valueTooLarge), "\(text)")
+        let array = PostgresArray(elementType: .numeric, elements: [nil, .numeric(number)])
+        #expect((limits.problem(.array(array)) == nil) == fits)
+    }
+
     @Test func lengthsAreCountedInCharactersWithoutSpacesPastTheEnd() throws {
         let attribute = Attribute(
             name: "code", number: 1, typeName: "character varying(3)", type: .varchar, maximumLength: 3)

@@ -54,7 +54,9 @@ extension Book {
 
     /// The relationship `author`.
     var author: ToOne<Author> {
-        toOneProperty(5)
+        get { toOneProperty(5) }
+        @available(*, unavailable, message: "call try await author.set(object)")
+        set {}
     }
 
     /// The relationship `book_tagSet`.

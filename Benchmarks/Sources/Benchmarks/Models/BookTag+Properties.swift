@@ -31,11 +31,15 @@ extension BookTag {
 
     /// The relationship `book`.
     var book: ToOne<Book> {
-        toOneProperty(2)
+        get { toOneProperty(2) }
+        @available(*, unavailable, message: "call try await book.set(object)")
+        set {}
     }
 
     /// The relationship `tag`.
     var tag: ToOne<Tag> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await tag.set(object)")
+        set {}
     }
 }

@@ -43,6 +43,8 @@ extension Review {
 
     /// The relationship `book`.
     var book: ToOne<Book> {
-        toOneProperty(4)
+        get { toOneProperty(4) }
+        @available(*, unavailable, message: "call try await book.set(object)")
+        set {}
     }
 }

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Author: TypedObject {
@@ -50,5 +51,14 @@ extension Author {
     /// The relationship `new_bookSet`.
     public var newBooks: ToMany<NewBook> {
         toManyProperty(5)
+    }
+}
+
+extension TypedObject where Self: Author {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var born: Date? {
+        get { Date() }
+        set {}
     }
 }

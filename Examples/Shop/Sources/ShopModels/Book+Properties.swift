@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Book: TypedObject {
@@ -85,7 +86,9 @@ extension Book {
 
     /// The relationship `category`.
     public var category: ToOne<Category> {
-        toOneProperty(10)
+        get { toOneProperty(10) }
+        @available(*, unavailable, message: "call try await category.set(object)")
+        set {}
     }
 
     /// The relationship `stockSet`.
@@ -96,5 +99,14 @@ extension Book {
     /// The relationship `storeSet`.
     public var stores: ToMany<Store> {
         toManyProperty(12)
+    }
+}
+
+extension TypedObject where Self: Book {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var published: Date {
+        get { Date() }
+        set {}
     }
 }

@@ -37,6 +37,8 @@ extension Email {
 
     /// The relationship `person`.
     public var person: ToOne<Person?> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await person.set(object)")
+        set {}
     }
 }

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Friendship: TypedObject {
@@ -38,11 +39,24 @@ extension Friendship {
 
     /// The relationship `befriended_by`.
     public var befriendedBy: ToOne<Person> {
-        toOneProperty(3)
+        get { toOneProperty(3) }
+        @available(*, unavailable, message: "call try await befriendedBy.set(object)")
+        set {}
     }
 
     /// The relationship `friends`.
     public var friends: ToOne<Person> {
-        toOneProperty(4)
+        get { toOneProperty(4) }
+        @available(*, unavailable, message: "call try await friends.set(object)")
+        set {}
+    }
+}
+
+extension TypedObject where Self: Friendship {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var since: Date {
+        get { Date() }
+        set {}
     }
 }

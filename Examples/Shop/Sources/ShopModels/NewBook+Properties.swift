@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension NewBook: TypedObject {
@@ -63,5 +64,14 @@ extension NewBook {
     /// The relationship `storeSet`.
     public var stores: ToMany<Store> {
         toManyProperty(7)
+    }
+}
+
+extension TypedObject where Self: NewBook {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .today, or PostgresDate(date, in: timeZone)")
+    public var published: Date {
+        get { Date() }
+        set {}
     }
 }

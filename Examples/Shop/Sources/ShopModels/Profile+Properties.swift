@@ -44,6 +44,8 @@ extension Profile {
 
     /// The relationship `person`.
     public var person: ToOne<Person> {
-        toOneProperty(4)
+        get { toOneProperty(4) }
+        @available(*, unavailable, message: "call try await person.set(object)")
+        set {}
     }
 }

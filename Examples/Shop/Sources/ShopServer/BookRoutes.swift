@@ -53,10 +53,7 @@ struct BookRoutes {
     }
 
     private func book(in context: ShopRequestContext) async throws -> Book {
-        guard let book = try await context.database.find(Book.self, context.number("id")) else {
-            throw HTTPError(.notFound, message: "There is no such book")
-        }
-        return book
+        try await context.database.get(Book.self, context.number("id"))
     }
 
     private func response(

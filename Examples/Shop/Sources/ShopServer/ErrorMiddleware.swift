@@ -10,7 +10,7 @@ struct ErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as any CategorizedError {
-            context.logger.log(level: error.category == .failure ? .error : .debug, "\(error)")
+            context.logger.log(level: error.category.httpStatus == 500 ? .error : .debug, "\(error)")
             var response = try context.responseEncoder.encode(Problems(error), from: request, context: context)
             response.status = HTTPResponse.Status(code: error.category.httpStatus)
             return response
@@ -18,7 +18,7 @@ struct ErrorMiddleware: RouterMiddleware {
     }
 }
 
-/// The body of an error; what the server itself did wrong is for the log only.
+/// The body of an error; what the program itself did wrong is for the log only.
 struct Problems: Encodable {
     struct Problem: Encodable {
         let key: String?
@@ -29,7 +29,7 @@ struct Problems: Encodable {
     let problems: [Problem]
 
     init(_ error: any CategorizedError) {
-        let error = error.category == .failure ? nil : error as? KindredError
+        let error = error.category.httpStatus == 500 ? nil : error as? KindredError
         message = error?.message ?? "The request failed"
         problems = error?.problems.map { Problem(key: $0.key, message: $0.message) } ?? []
     }

@@ -55,9 +55,6 @@ struct PersonRoutes {
     }
 
     private func person(in context: ShopRequestContext) async throws -> Person {
-        guard let person = try await context.database.find(Person.self, context.number("id")) else {
-            throw HTTPError(.notFound, message: "There is no such person")
-        }
-        return person
+        try await context.database.get(Person.self, context.number("id"))
     }
 }

@@ -31,7 +31,7 @@ struct PurchaseRoutes {
             let purchase = try database.insert(
                 Purchase.self, [\.number: number + 1, \.status: PurchaseStatus.paid, \.store: store])
             if let buyer = order.buyer {
-                try await purchase.buyer.set(try await database.find(Person.self, buyer))
+                try await purchase.buyer.set(try await database.get(Person.self, buyer))
             }
             let wanted = order.lines.map(\.book)
             let shelves = try await database.fetch(Stock.self)

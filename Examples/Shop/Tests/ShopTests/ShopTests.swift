@@ -87,6 +87,17 @@ struct ShopTests {
         }
     }
 
+    @Test func aPurchaseOfAnUnknownBuyerIsRefused() async throws {
+        try await withShop { client, other in
+            let before = try await other.number("SELECT count(*) FROM purchase")
+            let order = #"{"buyer": 999999, "lines": [{"book": 3, "copies": 1}]}"#
+            try await client.execute(uri: "/stores/4/purchases", method: .post, body: ByteBuffer(string: order)) {
+                #expect($0.status == .notFound)
+            }
+            #expect(try await other.number("SELECT count(*) FROM purchase") == before)
+        }
+    }
+
     @Test func aPurchaseOfTooManyCopiesChangesNothing() async throws {
         try await withShop { client, other in
             let before = try await other.number("SELECT sum(copies) FROM stock")

@@ -20,8 +20,8 @@ extension DatabaseContext {
     /// Hooks run first, then everything is validated, before anything is sent.
     ///
     /// After an error, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by
-    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also read ones,
-    /// errors of `validate`, constraints that refused an object; `.objectDeleted` if a row is gone; `.staleObject` with
+    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also read ones
+    /// where nothing is staged, errors of `validate`, constraints that refused an object; `.objectDeleted` if a row is gone; `.staleObject` with
     /// the `conflicts` if another transaction has changed rows since they were read, where the entity has optimistic
     /// locking. Inside a transaction it is a savepoint.
     ///

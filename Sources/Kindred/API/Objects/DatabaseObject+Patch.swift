@@ -11,38 +11,70 @@ extension DatabaseObject {
     ///   - patch: The changes.
     ///   - keys: The only keys that may be in the patch, so that a client cannot set more than the program means; nil for all
     ///     that can be written.
+    ///   - rounding: Whether a `numeric` with more digits after the point than its column has is rounded, halves away from
+    ///     zero, instead of refused.
     ///
-    /// Throws `KindredError` with a problem for each key: `.unknownKey` with the nearest keys, also for one that is not
-    /// allowed; `.readOnly` for generated columns, for the version, and for the key of a stored object unless it is
-    /// the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is set instead.
-    /// `save()` checks the rest, such as values that are missing or too long.
-    public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil) throws {
+    /// Throws `KindredError` with a problem for each key, of the category `.invalid`: `.unknownKey` with the nearest keys,
+    /// also for one that is not allowed; `.readOnly` for generated columns, for the version, and for the key of a stored
+    /// object unless it is the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is
+    /// set instead; `.missingValue` for a null where a value is required, `.valueTooLarge` for a text that is too long and a
+    /// number with too many digits, `.unknownLabel` for what is no label of an enum. A label that the model does not know, and
+    /// nothing else that is wrong, is left to `save()`, which asks the database whether it was added.
+    public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false) throws {
         try requireStageable()
         let allowed = try keys.map { try Set($0.map(patchedPosition)) }
-        var staged: [Int: RowCells] = [:]
-        var problems: [ValidationProblem] = []
+        var given: Set<Int> = []
+        var staged: [RowCells] = []
+        var (problems, unknownLabels) = ([ValidationProblem](), [ValidationProblem]())
         for (key, tree) in patch.values.sorted(by: { $0.key < $1.key }) {
             do {
                 let position = try patchedPosition(key)
                 guard allowed?.contains(position) ?? true else { throw runtime.notAllowed(key, keys ?? []) }
-                guard staged[position] == nil else { throw runtime.givenTwice(position, key) }
-                let value = try runtime.value(of: tree, at: position, context.core.types)
-                if isUnchangedKey(value, at: position) { continue }
-                if !isInserted, runtime.key.contains(position) { throw runtime.fixedKey(position, key) }
+                guard given.insert(position).inserted else { throw runtime.givenTwice(position, key) }
+                guard let value = try patchedValue(tree, at: position, key, isRounded: rounding) else { continue }
                 let cells = try cells(value, at: position)
-                // Some values have several encodings; an equal value is no change.
-                if let value, let known = row.valueOrRaw(at: position), value == known,
-                    value.description == known.description
-                {
-                    continue
+                if let misfit = value.flatMap({ runtime.misfit($0, at: position) }) {
+                    let message = "\(self).\(entity.attributes[position].name) cannot have the value: \(misfit.reason)"
+                    let problem = problem(misfit.code, message, key: key)
+                    if misfit.code == .unknownLabel { unknownLabels.append(problem) } else { problems.append(problem) }
                 }
-                staged[position] = cells
+                staged.append(cells)
             } catch let error as KindredError {
                 problems.append(problem(error.code, error.message, key: key))
             }
         }
-        if let error = KindredError(problems) { throw error }
-        for (_, cells) in staged { stage(cells) }
+        if !problems.isEmpty {
+            problems = (problems + unknownLabels).sorted { ($0.key ?? "") < ($1.key ?? "") }
+            if let error = KindredError(problems) { throw error.ofInput }
+        }
+        for cells in staged { stage(cells) }
+    }
+
+    /// The new value of a column; nil for the value that it has.
+    private func patchedValue(
+        _ tree: JSONTree, at position: Int, _ key: String, isRounded: Bool
+    ) throws -> PostgresValue?? {
+        let isFixed = !isInserted && runtime.key.contains(position)
+        if !isFixed {
+            try runtime.requireWritable(entity.attributes[position], key: key)
+            if !isInserted { try runtime.requireNoVersion(position, key: key) }
+        }
+        var value = try runtime.value(of: tree, at: position, context.core.types)
+        if isRounded { value = value.map { runtime.rounded($0, at: position) } }
+        let known = row.valueOrRaw(at: position)
+        if isFixed {
+            guard value == known else { throw runtime.fixedKey(position, key) }
+            return nil
+        }
+        // Some values have several encodings; an equal value is no change.
+        if let value, value == known, value.description == known?.description { return nil }
+        let isFilled = isInserted && runtime.mayFillNewRows
+        if value == nil, !isFilled, runtime.requiredColumns.contains(position) {
+            throw KindredError(
+                .missingValue, "\(self) needs a value for \(key), which may not be NULL",
+                entity: runtime.name.description, key: key)
+        }
+        return value
     }
 
     private func patchedPosition(_ key: String) throws -> Int {
@@ -58,39 +90,34 @@ extension DatabaseObject {
                 entity: runtime.name.description, key: key)
         }
     }
-
-    /// Whether a value for the key of a stored object is the one that it has, as clients send it back.
-    private func isUnchangedKey(_ value: PostgresValue?, at position: Int) -> Bool {
-        !isInserted && runtime.key.contains(position) && value == row.valueOrRaw(at: position)
-    }
 }
 
 extension DatabaseContext {
     /// Makes a new object of an entity in memory with the values of a patch, to be stored by `save()`.
     ///
-    /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:)`` does; nothing is staged then.
+    /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
     @discardableResult
     public func insert(
-        _ entityName: String, _ patch: ObjectPatch, allowing keys: [String]? = nil
+        _ entityName: String, _ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false
     ) throws -> DatabaseObject {
-        try applied(patch, keys, to: try insert(entityName))
+        try applied(patch, allowing: keys, rounding: rounding, to: try insert(entityName))
     }
 
     /// Makes a new object of a typed class in memory with the values of a patch, to be stored by `save()`.
     ///
-    /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:)`` does; nothing is staged then.
+    /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
     @discardableResult
     public func insert<Object: TypedObject>(
-        _ type: Object.Type, _ patch: ObjectPatch, allowing keys: [String]? = nil
+        _ type: Object.Type, _ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false
     ) throws -> Object {
-        try applied(patch, keys, to: try insert(type))
+        try applied(patch, allowing: keys, rounding: rounding, to: try insert(type))
     }
 
     private func applied<Object: DatabaseObject>(
-        _ patch: ObjectPatch, _ keys: [String]?, to object: Object
+        _ patch: ObjectPatch, allowing keys: [String]?, rounding: Bool, to object: Object
     ) throws -> Object {
         do {
-            try object.apply(patch, allowing: keys)
+            try object.apply(patch, allowing: keys, rounding: rounding)
             return object
         } catch {
             object.rollback()

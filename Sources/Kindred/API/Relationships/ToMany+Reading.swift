@@ -82,6 +82,13 @@ extension ToMany: AsyncSequence {
     }
 }
 
+/// Not available: a loop without `try await` says in the compiler's words which one reads the members.
+@available(*, unavailable, message: "members are read from the database: write for try await")
+extension ToMany: Sequence {
+    /// Not available: the members are read by `for try await`.
+    public func makeIterator() -> IndexingIterator<[Member]> { [].makeIterator() }
+}
+
 extension ToMany: CustomStringConvertible {
     /// Owner and name of the relationship, without values.
     public var description: String {
@@ -155,8 +162,10 @@ extension ToMany {
     }
 
     /// The members sorted by a key path.
-    public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest<Member> {
-        try request().sorted(keyPath, ascending: ascending)
+    public func sorted(
+        _ keyPath: String, ascending: Bool = true, nulls: NullOrder = .standard
+    ) throws -> FetchRequest<Member> {
+        try request().sorted(keyPath, ascending: ascending, nulls: nulls)
     }
 
     /// At most this many members.

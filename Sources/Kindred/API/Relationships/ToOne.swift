@@ -73,6 +73,13 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
     }
 }
 
+/// Not available: `email.person = nil` says in the compiler's words which call does it.
+@available(*, unavailable, message: "an object is set by a call: try await email.person.set(nil)")
+extension ToOne: ExpressibleByNilLiteral {
+    /// Not available: a relationship is set by ``set(_:fileID:line:)``.
+    public init(nilLiteral: ()) { fatalError("This cannot be called.") }
+}
+
 extension ToOne: CustomStringConvertible {
     /// Owner and name of the relationship, without values.
     public var description: String {

@@ -70,7 +70,8 @@ extension DatabaseContext {
         var named: [String: (any PropertyValue)?] = [:]
         for (keyPath, value) in values {
             guard let key = Object.mapping.key(keyPath) else { throw entity.unknownKey(String(describing: keyPath)) }
-            named.updateValue(value, forKey: key)
+            // Errors name the relationship, and not the property's stable key.
+            named.updateValue(value, forKey: entity.relationship(ofProperty: key)?.model.name ?? key)
         }
         return named
     }

@@ -1,3 +1,5 @@
+public import KindredPostgres
+
 extension FetchRequest where Object: TypedObject {
     /// Keeps the objects that fulfil a condition: `where { $0.surname == "Smith" && $0.emails.contains { … } }`.
     ///
@@ -9,24 +11,40 @@ extension FetchRequest where Object: TypedObject {
 
     /// Sorts by a column or a path over to-one relationships, after earlier sort keys: `sorted { $0.surname }`.
     ///
-    /// Sends nothing.
-    public func sorted<Value>(
+    /// NULL comes last, and first when descending, unless `nulls` says otherwise. A to-many relationship has no value to
+    /// sort by, but its number of members: `sorted { $0.emails.count }`. Sends nothing.
+    public func sorted<Value: PostgresEncodable>(
         ascending: Bool = true,
+        nulls: NullOrder = .standard,
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
         switch try column(Columns()).expression {
-        case .path(let keys): return try sorted(path: keys, ascending: ascending)
-        case .count(let keys): return try sorted(path: keys + ["@count"], ascending: ascending)
+        case .path(let keys): return try sorted(path: keys, ascending: ascending, nulls: nulls)
+        case .count(let keys): return try sorted(path: keys + ["@count"], ascending: ascending, nulls: nulls)
         case .invalid(let error): throw error
         default: throw KindredError(.invalidRequest, "A request is sorted by columns, not by calculations")
         }
     }
 
+    /// Not available: many objects have no order among them.
+    @available(*, unavailable, message: "a request is sorted by a column, or by the count of a to-many relationship")
+    public func sorted<Member>(
+        ascending: Bool = true,
+        _ members: (Columns<Object>) throws -> MemberColumns<Member>
+    ) throws -> FetchRequest { self }
+
+    /// Not available: an object has no order, but its columns have.
+    @available(*, unavailable, message: "a request is sorted by a column: name one of the object at the other end")
+    public func sorted<Target>(
+        ascending: Bool = true,
+        _ object: (Columns<Object>) throws -> Columns<Target>
+    ) throws -> FetchRequest { self }
+
     /// Sorts by a property's column; NULL sorts as in PostgreSQL, or before every value.
     package func sorted(keyPath: AnyKeyPath, ascending: Bool, nullsAreLowest: Bool) throws -> FetchRequest {
         let keys = try ColumnPath().appending(keyPath, of: Object.self).checkedKeys()
         let mayBeNull = keys.first.flatMap { entity.entity.attribute(named: $0) }.map { !$0.isNotNull }
-        let nulls: SortTerm.Nulls = nullsAreLowest && mayBeNull == true ? (ascending ? .first : .last) : .standard
+        let nulls: NullOrder = nullsAreLowest && mayBeNull == true ? (ascending ? .first : .last) : .standard
         return try sorted(path: keys, ascending: ascending, nulls: nulls)
     }
 }

@@ -1,3 +1,11 @@
+public import KindredPostgres
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
 /// The initial values of a new object of a typed class, each under its property's name.
 ///
 /// ```swift
@@ -22,6 +30,20 @@ public struct NewValues<Object: TypedObject> {
     /// The value of a column that may be NULL.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
         get { (values[keyPath] ?? nil) as? Value }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
+    /// A date of Foundation's for a column of moments.
+    @_disfavoredOverload
+    public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp>) -> Date? {
+        get { (values[keyPath] ?? nil) as? Date }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
+    /// A date of Foundation's for a column of moments that may be NULL.
+    @_disfavoredOverload
+    public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp?>) -> Date? {
+        get { (values[keyPath] ?? nil) as? Date }
         set { values.updateValue(newValue, forKey: keyPath) }
     }
 

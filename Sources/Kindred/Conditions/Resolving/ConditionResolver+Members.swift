@@ -32,12 +32,14 @@ extension ConditionResolver {
         at path: [String],
         condition: ConditionNode
     ) throws -> ResolvedTerm {
+        let start = root
         let member = { (resolver: inout ConditionResolver, member: Operand) throws -> ResolvedTerm in
             guard case .row(let place) = member else {
+                let name = resolver.name(of: path, from: start)
                 throw KindredError(
                     .invalidCondition,
-                    "\(path.joined(separator: ".")) must lead to objects",
-                    key: path.joined(separator: ".")
+                    "\(name) must lead to objects",
+                    key: name
                 )
             }
             let term = try resolver.condition(condition, at: place)
@@ -45,10 +47,11 @@ extension ConditionResolver {
             return try resolver.isThere(place, and: quantifier == .allMembers ? term.negation : term)
         }
         guard let exists = try exists(try target(of: path[...], from: root), member) else {
+            let name = name(of: path, from: root)
             throw KindredError(
                 .invalidCondition,
-                "\(quantifier.rawValue) needs a path to many objects; \(path.joined(separator: ".")) is not one",
-                key: path.joined(separator: ".")
+                "\(quantifier.rawValue) needs a path to many objects; \(name) is not one",
+                key: name
             )
         }
         return quantifier == .anyMember ? exists : exists.negation
@@ -150,8 +153,8 @@ extension ConditionResolver {
         guard case .members(let owner, let relationship, let rest) = target, rest.isEmpty else {
             throw KindredError(
                 .invalidCondition,
-                "@count must follow a relationship to many objects; \(path.joined(separator: ".")) is not one",
-                key: path.joined(separator: ".")
+                "@count must follow a relationship to many objects; \(name(of: path, from: start)) is not one",
+                key: name(of: path, from: start)
             )
         }
         // A missing object has a NULL count, not zero.
@@ -163,7 +166,7 @@ extension ConditionResolver {
             value: own.isEmpty ? .count(rows) : .guarded(own.map(\.value), .count(rows)),
             type: ValueType(.int8),
             mayBeNull: !own.isEmpty,
-            label: "\(path.joined(separator: ".")).@count"
+            label: "\(name(of: path, from: start)).@count"
         )
     }
 }

@@ -10,7 +10,7 @@ extension ConditionResolver {
 
     /// The expression of a sort term.
     mutating func key(_ term: SortTerm) throws -> Scalar {
-        let path = term.path.joined(separator: ".")
+        let path = name(of: term.path)
         let problem: String
         if term.path.last == "@count" { return try count(term.path.dropLast(), from: 0) }
         switch try target(of: term.path[...], from: 0) {
@@ -30,7 +30,7 @@ extension ConditionResolver {
                 .invalidRequest,
                 "The \(name) of a request cannot be negative; it is \(count)",
                 entity: entity.name.description
-            )
+            ).ofInput
         }
         return try parameters.count(count)
     }

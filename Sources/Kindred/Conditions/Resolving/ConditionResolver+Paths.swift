@@ -85,6 +85,11 @@ extension ConditionResolver {
         )
     }
 
+    /// A path in words for messages, with the names of relationships.
+    func name(of path: [String], from start: Int = 0) -> String {
+        schema.named(path, from: places[start].entity).joined(separator: ".")
+    }
+
     func label(_ key: String, of place: Int) -> String {
         places[place].label == "SELF" ? key : "\(places[place].label).\(key)"
     }

@@ -149,7 +149,7 @@ struct TextPattern {
             let (options, expression) = try Self.options(value)
             let isExpanded = options.contains("x")
             guard Self.isBalanced(expression, isExpanded: isExpanded) else {
-                throw KindredError(.invalidCondition, "The regular expression's parentheses are not balanced")
+                throw KindredError(.invalidCondition, "The regular expression's parentheses are not balanced").ofInput
             }
             // Options may make `^` and `$` match at line ends, and a comment may extend to the end of its line.
             let end = isExpanded ? "\n" : ""
@@ -169,7 +169,7 @@ struct TextPattern {
             throw KindredError(
                 .invalidCondition,
                 "MATCHES takes advanced regular expressions, which may begin with the options c, i, m, n, p, s, t, w and x"
-            )
+            ).ofInput
         }
         return (pattern[...end], pattern[pattern.index(after: end)...])
     }

@@ -1,26 +1,26 @@
 import KindredPostgres
 import KindredSchema
 
+/// The position of NULL in an order.
+public enum NullOrder: Sendable, Hashable {
+    /// PostgreSQL's rule: last when ascending, first when descending.
+    case standard
+    /// Before all values.
+    case first
+    /// After all values.
+    case last
+}
+
 /// One sort key: an attribute, or a path over to-one relationships to one.
 package struct SortTerm: Sendable, Hashable {
-    /// The position of NULL in the order.
-    package enum Nulls: Sendable, Hashable {
-        /// PostgreSQL's rule: last when ascending, first when descending.
-        case standard
-        /// Before all values.
-        case first
-        /// After all values.
-        case last
-    }
-
     /// The path's keys, the attribute last.
     package var path: [String]
     /// Whether small values come first.
     package var ascending: Bool
     /// The position of NULL.
-    package var nulls: Nulls
+    package var nulls: NullOrder
 
-    package init(path: [String], ascending: Bool = true, nulls: Nulls = .standard) {
+    package init(path: [String], ascending: Bool = true, nulls: NullOrder = .standard) {
         self.path = path
         self.ascending = ascending
         self.nulls = nulls

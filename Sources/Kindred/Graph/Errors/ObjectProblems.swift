@@ -19,7 +19,13 @@ struct ObjectProblems: KindredErrorDetails {
         return facts
     }
 
-    var areConflicts: Bool { problems.allSatisfy { $0.code == .staleObject || $0.code == .objectDeleted } }
+    var category: ErrorCategory {
+        // No other values could make the program's mistake good.
+        if problems.contains(where: { $0.code.category == .mistake }) { return .mistake }
+        // Other transactions caused all of it.
+        if problems.allSatisfy({ $0.code == .staleObject || $0.code == .objectDeleted }) { return .conflict }
+        return .invalid
+    }
 }
 
 extension KindredError {
@@ -42,5 +48,18 @@ extension KindredError {
         self.init(
             code, message, entity: entity, key: key, constraint: constraint, underlying: underlying,
             details: ObjectProblems(problems: problems, conflicts: conflicts))
+    }
+
+    /// The same error about a relationship or an attribute of another entity.
+    func about(_ key: String, of entity: EntityRuntime) -> KindredError {
+        let name = entity.name.description
+        let problems = problems.map {
+            ValidationProblem(
+                $0.code, $0.message, object: $0.object, entity: name, key: key, constraint: $0.constraint,
+                error: $0.error)
+        }
+        return KindredError(
+            code, message, entity: name, key: key, constraint: constraint, underlying: underlying, problems: problems,
+            conflicts: conflicts)
     }
 }

@@ -36,6 +36,12 @@ struct AttributeLimits {
         case .numeric(let numeric):
             guard let precision = attribute.numericPrecision else { return nil }
             let scale = attribute.numericScale ?? 0
+            guard numeric.hasScale(scale) else {
+                return (
+                    .valueTooLarge,
+                    "it takes \(max(scale, 0)) digits after the point; round the value, as by rounded(toScale: \(scale))"
+                )
+            }
             // With a scale greater than the precision, zeros must follow the point; the server checks that.
             guard scale <= precision else { return nil }
             guard Self.wholeDigits(numeric.description, roundedTo: scale) > precision - scale else { return nil }
@@ -75,7 +81,36 @@ struct AttributeLimits {
     }
 }
 
+extension PostgresNumeric {
+    /// Whether rounding to a number of digits after the point changes nothing.
+    fileprivate func hasScale(_ scale: Int) -> Bool {
+        scale < 0 || neededScale > scale ? rounded(toScale: scale) == self : true
+    }
+}
+
 extension EntityRuntime {
+    /// The reason why a column of its type cannot have a value, if there is one.
+    func misfit(_ value: PostgresValue, at column: Int) -> (code: KindredError.Code, reason: String)? {
+        guard let limits = limits.first(where: { $0.column == column }) else { return nil }
+        return limits.problem(value, added: readLabels.withLock { $0[column] ?? [] })
+    }
+
+    /// A value with as many digits after the point as the column has, where it is a number that has more.
+    func rounded(_ value: PostgresValue, at column: Int) -> PostgresValue {
+        let attribute = entity.attributes[column]
+        guard attribute.numericPrecision != nil else { return value }
+        let scale = attribute.numericScale ?? 0
+        switch value {
+        case .numeric(let numeric): return numeric.hasScale(scale) ? value : .numeric(numeric.rounded(toScale: scale))
+        case .array(let array):
+            let elements = array.elements.map { $0.map { rounded($0, at: column) } }
+            let changed = try? PostgresArray(
+                elementType: array.elementType, dimensions: array.dimensions, elements: elements)
+            return changed.map(PostgresValue.array) ?? value
+        default: return value
+        }
+    }
+
     /// Whether the database may fill columns of a new row that have no value.
     var mayFillNewRows: Bool { entity.kind == .view || entity.hasInsertTrigger }
 }

@@ -85,8 +85,12 @@ extension EntityRuntime {
 
     /// The relationship of a name, an alias, or a property of the entity's class.
     package func relationship(named name: String) -> RelationshipRuntime? {
-        if let key = name.propertyKey { return layout?.propertyRelationships[key] }
-        return links.names[name]
+        relationship(ofProperty: name) ?? links.names[name]
+    }
+
+    /// The relationship of a property of the entity's class; nil for other keys.
+    package func relationship(ofProperty key: String) -> RelationshipRuntime? {
+        key.propertyKey.flatMap { layout?.propertyRelationships[$0] }
     }
 
     /// The to-one relationships in which a change from one row to another moves it.

@@ -3,12 +3,17 @@ public import KindredPostgres
 extension KindredError: CategorizedError {
     /// The class of the error, for a server's answer.
     ///
-    /// Several problems are a conflict if each of them is one, and invalid otherwise.
+    /// Several problems are the program's mistake if one of them is, a conflict if each of them is one, and invalid
+    /// otherwise.
     public var category: ErrorCategory {
-        if code == .validationFailed {
-            return details?.areConflicts == false ? .invalid : .conflict
+        if isInput { return .invalid }
+        return switch code {
+        case .validationFailed: details?.category ?? .invalid
+        case .constraintViolation: underlying?.sqlState?.category ?? .conflict
+        // The server refused a value, such as a division by zero.
+        case .invalidCondition: underlying?.sqlState?.category ?? .mistake
+        default: code.category
         }
-        return code == .constraintViolation ? underlying?.sqlState?.category ?? .conflict : code.category
     }
 
     /// Whether the failed action may have taken effect all the same, as the underlying error says; `false` is certain.
@@ -16,14 +21,18 @@ extension KindredError: CategorizedError {
 }
 
 extension KindredError.Code {
-    fileprivate var category: ErrorCategory {
+    /// The class of an error with this code.
+    var category: ErrorCategory {
         switch self {
         case .notFound, .objectDeleted: .notFound
         case .staleObject, .deletionDenied, .consumerMoved: .conflict
         case .accessDenied: .forbidden
         case .contextBusy: .unavailable
-        case .serverFailed, .objectDiscarded, .notUnique, .notStored, .foreignContext, .schemaChanged, .classMismatch,
-            .faultingForbidden, .missingSettings:
+        case .unknownEntity, .unknownKey, .invalidCondition, .invalidRequest, .notStored, .foreignContext,
+            .objectDiscarded, .faultingForbidden, .missingSettings:
+            .mistake
+        case .serverFailed, .notUnique, .schemaChanged, .classMismatch, .trackingNotInstalled, .trackingVersion,
+            .trackingNotEnabled, .trackingOnStandby, .untrackable:
             .failure
         default: .invalid
         }

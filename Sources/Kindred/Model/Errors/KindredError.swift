@@ -108,6 +108,8 @@ public struct KindredError: Error, Sendable {
 
     /// The part about single objects; nil for other errors.
     let details: (any KindredErrorDetails)?
+    /// Whether a client's names or numbers are wrong, and not those that the program wrote.
+    private(set) var isInput = false
 
     package init(
         _ code: Code,
@@ -126,6 +128,13 @@ public struct KindredError: Error, Sendable {
         self.key = key
         self.constraint = constraint
         self.underlying = underlying
+    }
+
+    /// The error for what a client gave.
+    package var ofInput: KindredError {
+        var error = self
+        error.isInput = true
+        return error
     }
 }
 
@@ -149,6 +158,6 @@ extension KindredError: CustomStringConvertible, CustomDebugStringConvertible {
 package protocol KindredErrorDetails: Sendable {
     /// For `debugDescription`.
     var facts: [String] { get }
-    /// Whether other transactions caused all of it.
-    var areConflicts: Bool { get }
+    /// The class of several problems.
+    var category: ErrorCategory { get }
 }

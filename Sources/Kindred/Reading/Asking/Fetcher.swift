@@ -153,7 +153,7 @@ struct Fetcher: Sendable {
             guard case .value(let value?) = value else {
                 throw entity.wrongType(
                     entity.entity.attributes[position],
-                    "a key has one value, which is not NULL; several keys are given as one array")
+                    "a key has one value, which is not NULL; find takes several keys as one array")
             }
             try cells.set(value, at: position, of: entity, core.types)
         }

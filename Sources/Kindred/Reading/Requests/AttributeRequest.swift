@@ -140,11 +140,12 @@ extension ConditionResolver {
         switch try target(of: path[...], from: 0) {
         case .scalar(let scalar): return scalar
         case .row, .members:
+            let name = name(of: path)
             throw KindredError(
                 .invalidRequest,
-                "\"\(keyPath)\" does not lead to one attribute; end the path in an attribute, or in @count",
+                "\"\(name)\" does not lead to one attribute; end the path in an attribute, or in @count",
                 entity: places[0].entity.name.description,
-                key: keyPath
+                key: name
             )
         }
     }

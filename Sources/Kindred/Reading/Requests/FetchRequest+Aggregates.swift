@@ -18,14 +18,14 @@ extension FetchRequest {
         }
     }
 
-    /// The sum of an attribute, or of the attribute at the end of a to-one path; nil for no values.
+    /// The sum of an attribute's numbers or intervals, or of those at the end of a to-one path; nil for no values.
     ///
     /// One query.
     public func sum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {
         try await aggregate(.sum(keyPath), fileID: fileID, line: line)
     }
 
-    /// The mean of an attribute's values; nil for no values.
+    /// The mean of an attribute's numbers or intervals; nil for no values.
     ///
     /// One query.
     public func average(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {

@@ -13,12 +13,14 @@ extension FetchRequest {
     /// The identity key is added to the request's order. An ordered relationship is paged in its order if the members
     /// hold the position themselves; a many-to-many relationship by its keys, unless the request is sorted.
     ///
-    /// One query, and one more for each relationship to be prefetched. Throws `KindredError` `.invalidRequest` for an entity
+    /// One query, and one more for each relationship to be prefetched; `withTotal` counts the objects of all pages by one more,
+    /// which reads all of them. Throws `KindredError` `.invalidRequest` for an entity
     /// without a key, a request with limit or offset, a size below one, or a lock outside a transaction; `.invalidCursor` for
     /// a cursor of another entity or another order. All of these before anything is sent.
-    public func page(size: Int, after cursor: PageCursor? = nil, fileID: String = #fileID, line: Int = #line)
-        async throws -> Page<Object>
-    {
+    public func page(
+        size: Int, after cursor: PageCursor? = nil, withTotal: Bool = false, fileID: String = #fileID,
+        line: Int = #line
+    ) async throws -> Page<Object> {
         return try await context.core.client.called(at: fileID, line) {
             let query = try paged(size)
             if query.lock != nil { try context.core.client.requireTransaction() }
@@ -50,7 +52,8 @@ extension FetchRequest {
                 let values = try query.sort.indices.map { try result.value(row: size - 1, column: first + $0) }
                 next = PageCursor(entity: entity.name, order: query.sort, values: values)
             }
-            return Page(objects: try entity.typed(objects), next: next)
+            let total = withTotal ? try await count(fileID: fileID, line: line) : nil
+            return Page(objects: try entity.typed(objects), next: next, total: total)
         }
     }
 
@@ -66,7 +69,7 @@ extension FetchRequest {
     }
 
     private func paged(_ size: Int) throws -> SelectQuery {
-        guard size > 0 else { throw invalid("The size of a page is at least 1, not \(size)") }
+        guard size > 0 else { throw invalid("The size of a page is at least 1, not \(size)").ofInput }
         guard query.limit == nil, query.offset == nil else {
             throw invalid("A request with limit or offset has no pages; leave them out")
         }
@@ -104,6 +107,8 @@ public struct Page<Object: DatabaseObject>: Sendable {
     public let objects: [Object]
     /// The cursor at which the next page begins; nil if this is certainly the last.
     public let next: PageCursor?
+    /// The number of objects on all pages, if it was asked for.
+    public let total: Int?
 }
 
 extension ConditionResolver {

@@ -46,14 +46,17 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
 
     /// Sorts by an attribute, or by a path over to-one relationships such as `person.surname`, after earlier sort keys.
     ///
-    /// The number of a to-many relationship's members is a key too: `emailSet.@count`. Throws `KindredError`
+    /// The number of a to-many relationship's members is a key too: `emailSet.@count`. NULL comes last, and first when
+    /// descending, unless `nulls` says otherwise. Throws `KindredError`
     /// `.unknownKey` with the nearest keys, `.invalidRequest` for a path to objects and for a type without an order,
     /// such as `json` and `point`. Sends nothing.
-    public func sorted(_ keyPath: String, ascending: Bool = true) throws -> FetchRequest {
-        try sorted(path: keyPath.keys, ascending: ascending)
+    public func sorted(
+        _ keyPath: String, ascending: Bool = true, nulls: NullOrder = .standard
+    ) throws -> FetchRequest {
+        try sorted(path: keyPath.keys, ascending: ascending, nulls: nulls)
     }
 
-    func sorted(path: [String], ascending: Bool, nulls: SortTerm.Nulls = .standard) throws -> FetchRequest {
+    func sorted(path: [String], ascending: Bool, nulls: NullOrder = .standard) throws -> FetchRequest {
         var request = self
         try request.query.append(
             SortTerm(path: path, ascending: ascending, nulls: nulls), in: context.schema)

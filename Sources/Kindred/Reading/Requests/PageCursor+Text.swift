@@ -126,7 +126,7 @@ private struct PageCursorForm {
         let entity = QualifiedName(schema: try reader.text(), name: try reader.text())
         let order = try reader.list { reader in
             let flags = try reader.number()
-            guard let nulls = SortTerm.Nulls(number: flags >> 1) else { throw PageCursorReader.damage }
+            guard let nulls = NullOrder(number: flags >> 1) else { throw PageCursorReader.damage }
             let path = try reader.list { try $0.text() }
             guard !path.isEmpty else { throw PageCursorReader.damage }
             return SortTerm(path: path, ascending: flags & 1 == 1, nulls: nulls)
@@ -189,7 +189,7 @@ private struct PageCursorReader {
     }
 }
 
-extension SortTerm.Nulls {
+extension NullOrder {
     fileprivate var number: Int {
         switch self {
         case .standard: 0

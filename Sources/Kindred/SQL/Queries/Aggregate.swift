@@ -27,10 +27,10 @@ public struct Aggregate: Sendable, Hashable, CustomStringConvertible {
     /// The number of rows in which an attribute is not NULL.
     public static func count(_ keyPath: String) -> Aggregate { Aggregate(.count, name: "count", keyPath: keyPath) }
 
-    /// The sum of an attribute's values; nil without values.
+    /// The sum of an attribute's numbers or intervals; nil without values.
     public static func sum(_ keyPath: String) -> Aggregate { Aggregate(.sum, name: "sum", keyPath: keyPath) }
 
-    /// The mean of an attribute's values; nil without values.
+    /// The mean of an attribute's numbers or intervals; nil without values.
     public static func average(_ keyPath: String) -> Aggregate {
         Aggregate(.average, name: "average", keyPath: keyPath)
     }
@@ -54,7 +54,7 @@ extension ConditionResolver {
         let isPossible =
             switch aggregate.function {
             case .count: true
-            case .sum, .average: scalar.type.family == .number
+            case .sum, .average: scalar.type.family == .number || scalar.type.type == .interval
             case .minimum, .maximum: scalar.type.hasOrder && scalar.type.family != .boolean
             }
         guard isPossible else {
@@ -74,7 +74,9 @@ extension ConditionResolver {
             switch (aggregate.function, argument) {
             case (.minimum, let argument?), (.maximum, let argument?): argument.type
             case (.sum, let argument?), (.average, let argument?):
-                ValueType(argument.type.isFloat ? .float8 : .numeric)
+                argument.type.type == .interval
+                    ? argument.type
+                    : ValueType(argument.type.isFloat ? .float8 : .numeric)
             default: ValueType(.int8)
             }
         return Scalar(

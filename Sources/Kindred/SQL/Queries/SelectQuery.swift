@@ -38,7 +38,9 @@ package struct SelectQuery: Sendable {
     package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
         var resolver = ConditionResolver(entity: entity, schema: schema)
         _ = try resolver.key(term)
-        sort.append(term)
+        var named = term
+        named.path = schema.named(term.path, from: entity)
+        sort.append(named)
     }
 
     /// A resolver that goes on behind the condition, and the condition.

@@ -38,7 +38,7 @@ struct Upsert {
                     "Two new rows of \(entity.name) have the same (\(resolution.key.joined(separator: ", ")))",
                     entity: entity.name.description,
                     key: resolution.key.first
-                )
+                ).ofInput
             }
         }
         let empty = entity.emptyRow(types)

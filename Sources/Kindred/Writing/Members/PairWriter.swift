@@ -93,7 +93,7 @@ struct PairWriter {
         core.count(relationship, of: owner)
         let key = relationship.model.name
         do {
-            return try await core.client.send(batch, statements.helper, key: key)
+            return try await core.client.send(batch, statements.helper)
         } catch let error as KindredError where error.constraint.map(isEndOfHelper) ?? false {
             throw KindredError(
                 .objectDeleted,
@@ -103,6 +103,9 @@ struct PairWriter {
                 constraint: error.constraint,
                 underlying: error.underlying
             )
+        } catch let error as KindredError where error.key == nil {
+            // The helper has no field for it: the relationship stands for the pair.
+            throw error.about(key, of: owner.runtime)
         }
     }
 

@@ -42,10 +42,10 @@ struct RequestUpdate {
 
     private mutating func assign(_ formula: ConditionExpression, forKey key: String) throws {
         guard let column = entity.attributeIndex(of: key) else {
-            if entity.relationship(named: key) == nil { throw entity.unknownKey(key) }
+            guard let relationship = entity.relationship(named: key) else { throw entity.unknownKey(key) }
             throw KindredError(
                 .wrongType,
-                "\(entity.name).\(key.propertyKey ?? key) is a relationship and cannot be calculated",
+                "\(entity.name).\(relationship.model.name) is a relationship and cannot be calculated",
                 entity: entity.name.description,
                 key: key
             )

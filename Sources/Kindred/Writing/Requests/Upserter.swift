@@ -56,7 +56,8 @@ struct Upserter: Sendable {
         } catch let error as PostgresError where error.sqlState?.rawValue == "21000" {
             throw KindredError(
                 .invalidRequest, "Two new rows of \(upsert.entity.name) have the same key",
-                entity: upsert.entity.name.description, underlying: error)
+                entity: upsert.entity.name.description, underlying: error
+            ).ofInput
         }
     }
 

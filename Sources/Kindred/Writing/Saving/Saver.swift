@@ -15,7 +15,7 @@ struct Saver: Sendable {
 
     /// Writes the staged changes of an object and of the new objects that it points to.
     func save(_ object: DatabaseObject) async throws {
-        guard object.hasChanges else { return }
+        guard object.hasChanges else { return try await save([], pairs: []) }
         let found = prepareSave { Self.withNewDestinations(object) }
         let seen = Set(found)
         let pairs = core.staged.withLock { $0.pairs }.filter { pair, _ in
@@ -51,7 +51,11 @@ struct Saver: Sendable {
     }
 
     private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
-        guard !objects.isEmpty || !pairs.isEmpty else { return }
+        guard !objects.isEmpty || !pairs.isEmpty else {
+            // What was misread may be the reason why nothing is staged.
+            if let error = KindredError(Validator(core).misreads()) { throw error }
+            return
+        }
         core.saves.add(1, ordering: .acquiringAndReleasing)
         defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
         try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })

@@ -23,9 +23,10 @@ struct Validator: Sendable {
             let known = problems.count
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
             let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
-            if try await readLabels(
-                of: unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }, object.runtime)
-            {
+            let columns = unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }
+                .compactMap { object.runtime.attributeIndex(of: $0) }
+            if !columns.isEmpty {
+                try await EnumLabels(core).read(columns, of: object.runtime)
                 problems.removeSubrange(known...)
                 try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
             }
@@ -33,26 +34,19 @@ struct Validator: Sendable {
             let isComplete = problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, core.awakes(object.runtime, object) { problems += ownProblems(of: object) }
         }
-        // Last, to include keys misread by the program's own checks. Each is reported once.
-        core.misreads.withLock { misreads in
-            problems += misreads.map { error in
-                ValidationProblem(
-                    error.code, error.message, object: nil, entity: error.entity ?? "", key: error.key)
-            }
-            misreads = []
-        }
-        return problems
+        // Last, to include keys misread by the program's own checks.
+        return problems + misreads()
     }
 
-    /// Reads the labels of enums again, since some may have been added after the model was read; false if there are none to
-    /// read.
-    private func readLabels(of attributes: [String], _ entity: EntityRuntime) async throws -> Bool {
-        for column in attributes.compactMap({ entity.attributeIndex(of: $0) }) {
-            let result = try await core.client.execute(entity.labels(of: column), for: entity.name)
-            let labels = try result.first?.decode(0, as: [String].self) ?? []
-            entity.readLabels.withLock { $0[column] = labels }
+    /// The unknown keys that the program has read; each is reported once.
+    func misreads() -> [ValidationProblem] {
+        let misreads = core.misreads.withLock { misreads in
+            defer { misreads = [] }
+            return misreads
         }
-        return !attributes.isEmpty
+        return misreads.map { error in
+            ValidationProblem(error.code, error.message, object: nil, entity: error.entity ?? "", key: error.key)
+        }
     }
 
     /// The problems that an object's own validation and its entity's hooks report.

@@ -53,6 +53,7 @@ struct SetWriter: Sendable {
                 key: name
             )
         }
+        try await values.requireLabels(of: given, through: link)
         if owner.isInserted || object.isInserted {
             let payload = try values.payload(given, of: relationship, through: link)
             return try stager.stageJoin(members, to: owner, relationship, payload: payload)

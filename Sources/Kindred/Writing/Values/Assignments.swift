@@ -103,9 +103,7 @@ struct Assignments {
     ///
     /// Whether an enum has a label is left to the server, since labels can be added.
     private func requireRoom(for value: PostgresValue, in column: Int) throws {
-        guard let problem = entity.limits.first(where: { $0.column == column })?.problem(value),
-            problem.code == .valueTooLarge
-        else { return }
+        guard let problem = entity.misfit(value, at: column), problem.code == .valueTooLarge else { return }
         let key = entity.entity.attributes[column].name
         let message = "\(object.map { "\($0)" } ?? "\(entity.name)").\(key) cannot have the value: \(problem.reason)"
         let name = entity.name.description

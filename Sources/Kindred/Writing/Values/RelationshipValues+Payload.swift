@@ -40,4 +40,28 @@ extension RelationshipValues {
         }
         return assignments.written.columns.isEmpty ? nil : assignments.written
     }
+
+    /// Throws for a label that an enum among the helper's columns does not have.
+    ///
+    /// Sends nothing, unless the model does not know the label, which may have been added since: one SELECT reads the labels
+    /// then.
+    func requireLabels(
+        of given: [String: (any PropertyValue)?], through link: RelationshipRuntime.HelperLink
+    ) async throws {
+        let helper = link.entity
+        for (key, value) in given.sorted(by: { $0.key < $1.key }) {
+            guard let column = helper.attributeIndex(of: key), helper.entity.attributes[column].enumLabels != nil,
+                let value = try helper.attributeValue(value, at: column),
+                helper.misfit(value, at: column)?.code == .unknownLabel
+            else { continue }
+            try await EnumLabels(core).read([column], of: helper)
+            guard let problem = helper.misfit(value, at: column) else { continue }
+            let (name, message) = (
+                helper.name.description, "\(helper.name).\(key) cannot have the value: \(problem.reason)"
+            )
+            throw KindredError(
+                problem.code, message, entity: name, key: key,
+                problems: [ValidationProblem(problem.code, message, object: nil, entity: name, key: key)])
+        }
+    }
 }

@@ -19,8 +19,29 @@ extension LosslessStringConvertible where Self: Encodable {
 }
 
 extension PostgresNumeric: Codable {
-    /// Reads PostgreSQL's text for the value.
-    public init(from decoder: any Decoder) throws { try self.init(textFrom: decoder) }
+    /// Reads PostgreSQL's text for the value, or a number: one of JSON is read exactly up to 38 digits.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // The text is a decoder's usual answer; only JSON has numbers.
+        if let text = try? container.decode(String.self) {
+            guard let value = Self(text) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "Not a valid \(Self.self)")
+            }
+            self = value
+            return
+        }
+        switch try JSONTree(from: decoder) {
+        case .integer(let value): self.init(value)
+        case .decimal(let value): self.init(value)
+        case .double(let value): self.init(value)
+        case let other:
+            throw DecodingError.typeMismatch(
+                Self.self,
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "A number, or a text with one, is wanted, and not \(other.kindName)"))
+        }
+    }
 
     /// Writes PostgreSQL's text for the value.
     public func encode(to encoder: any Encoder) throws { try encodeText(to: encoder) }

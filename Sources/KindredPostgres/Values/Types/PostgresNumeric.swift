@@ -75,7 +75,9 @@ public struct PostgresNumeric: Sendable {
     public var isNaN: Bool { sign == .notANumber }
 
     /// The number of significant digits after the point.
-    var neededScale: Int { groups.last.map { Self.neededScale(count: groups.count, last: $0, weight: weight) } ?? 0 }
+    package var neededScale: Int {
+        groups.last.map { Self.neededScale(count: groups.count, last: $0, weight: weight) } ?? 0
+    }
 
     /// The same for a number of so many groups, whose last one is not zero.
     static func neededScale(count: Int, last: UInt16, weight: Int16) -> Int {

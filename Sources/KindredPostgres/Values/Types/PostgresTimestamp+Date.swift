@@ -21,11 +21,22 @@ extension PostgresTimestamp {
         self.init(microsecondsSince2000: sum)
     }
 
-    /// The present moment, in UTC.
-    public static var now: PostgresTimestamp {
-        // Clocks show a time that PostgreSQL can hold.
-        PostgresTimestamp(Date.now) ?? .infinity
+    /// The moment of a date, to the nearest microsecond; beyond PostgreSQL's range the infinity on its side.
+    ///
+    /// A date that is not a number gives `infinity`.
+    public init(clamping date: Date) {
+        self = PostgresTimestamp(date) ?? (date.timeIntervalSinceReferenceDate < 0 ? .negativeInfinity : .infinity)
     }
+
+    /// The present moment, in UTC.
+    public static var now: PostgresTimestamp { PostgresTimestamp(clamping: .now) }
+}
+
+extension PostgresDate {
+    /// The present day in UTC.
+    ///
+    /// `PostgresDate(.now, in: timeZone)` is that of another time zone.
+    public static var today: PostgresDate { PostgresTimestamp.now.date }
 }
 
 extension Date {
