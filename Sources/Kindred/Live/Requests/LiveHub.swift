@@ -50,7 +50,7 @@ final class LiveHub: ChangeSubscriber {
         var changed: LiveSources.RowChanges?
     }
 
-    /// The answers that the running step has found so far.
+    /// The answers that the running step has found so far, and the consumers that were there before it began.
     private struct Step {
         var found: [Found] = []
         var joined: [LiveConsumer] = []
@@ -147,21 +147,28 @@ final class LiveHub: ChangeSubscriber {
 
     var wantsStep: Bool { state.withLock { !$0.joining.isEmpty || $0.definitionsAreDue <= .now } }
 
+    /// A request that is made later may follow a change that the step's snapshot does not have.
+    func prepare() {
+        let joining = state.withLock { Array($0.joining.prefix(Self.newPerStep)) }
+        step.withLock { $0.joined = joining }
+    }
+
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
-        step.withLock { $0 = Step() }
+        let joining = step.withLock { step in
+            step.found = []
+            return step.joined
+        }
         let renewed = try await renewed(after: batch)
-        let (work, joining, new) = state.withLock { state in
-            let joining = state.joining.prefix(Self.newPerStep)
+        let (work, new) = state.withLock { state in
             let new = joining.compactMap { state.sources.unanswered($0) }
             var work = batch.map { state.sources.work(for: $0) }
             for number in renewed where state.sources.sources[number]?.latest != nil {
                 work?.ask(number, .schemaChanged)
             }
-            return (work, Array(joining), Set(new))
+            return (work, Set(new))
         }
         if let work { try await evaluate(work) }
         for number in new { try await evaluate(number, .first) }
-        step.withLock { $0.joined = joining }
     }
 
     /// Compares what the requests read with the catalog, if it is time or a batch says that something was changed.
