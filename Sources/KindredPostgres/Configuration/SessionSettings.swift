@@ -140,3 +140,15 @@ extension SessionSettings {
 
     private static func invalid(_ message: String) -> PostgresError { PostgresError(.invalidParameter, message) }
 }
+
+extension PostgresError {
+    /// The error of a statement with settings in a transaction with others.
+    static var settingsDiffer: PostgresError {
+        PostgresError(
+            .settingsDiffer,
+            """
+            The transaction runs with the settings and the role of another context or of the program, so that it takes no \
+            statement of this context: use one context in it, or a transaction for each
+            """)
+    }
+}

@@ -18,14 +18,7 @@ extension PostgresTransaction {
             if state.settings == nil { state.settings = settings }
             return state.settings
         }
-        guard known == settings else {
-            throw PostgresError(
-                .settingsDiffer,
-                """
-                The transaction runs with the settings and the role of another context, so that it takes no statement of this \
-                one: use one context in it, or a transaction for each
-                """)
-        }
+        guard known == settings else { throw PostgresError.settingsDiffer }
         if settings.statement != nil { root.hasSettings.store(true, ordering: .releasing) }
     }
 

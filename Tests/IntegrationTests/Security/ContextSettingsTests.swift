@@ -20,17 +20,6 @@ struct ContextSettingsTests {
         try await context.fetch("task").sorted("id").all().map { $0["title"] }
     }
 
-    private func expectPostgresError(_ code: PostgresError.Code, _ body: () async throws -> Void) async {
-        do {
-            try await body()
-            Issue.record("no error was thrown, \(code) was expected")
-        } catch let error as PostgresError {
-            #expect(error.code == code, "\(error)")
-        } catch {
-            Issue.record(error)
-        }
-    }
-
     // MARK: Single statements
 
     @Test func aSingleStatementRunsWithThemAndLeavesNothing() async throws {
@@ -141,6 +130,19 @@ struct ContextSettingsTests {
         }
     }
 
+    @Test func aTransactionThatTheProgramHasBegunByItsOwnSQLIsRefused() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            try await database.client.withConnection { connection in
+                try await connection.query("BEGIN")
+                await expectPostgresError(.settingsDiffer) { _ = try await context.fetch("task").all() }
+                #expect(try await connection.query(Self.seen).first?[0] == "")
+                try await connection.query("ROLLBACK")
+                #expect(try await titles(context).count == 4)
+            }
+        }
+    }
+
     // MARK: Roles
 
     @Test func statementsRunAsTheRole() async throws {
@@ -195,7 +197,8 @@ struct ContextSettingsTests {
                 }
             }
             #expect(recorder.all.isEmpty, "\(recorder.all.map(\.sql))")
-            #expect(try await titles(try database.makeContext(settings: ["APP.Organization": 1])).count == 4)
+            let context = try database.makeContext(settings: ["APP.Organization": 1])
+            #expect(try await titles(context).count == 4)
             #expect(try await database.query("SELECT 1").count == 1)
         }
     }
@@ -225,7 +228,7 @@ struct ContextSettingsTests {
                 _ = try database.makeContext(settings: ["search_path": "other"])
             }
             await expectPostgresError(.invalidParameter) {
-                try await database.withContext(settings: ["app organization": 1]) { _ in Issue.record("it ran") }
+                try await database.withContext(settings: ["app organization": 1]) { _ in _ = Issue.record("it ran") }
             }
         }
     }

@@ -118,6 +118,9 @@ final class Request: Sendable {
         traits.isInTransaction && (hiddenCount == 0 || statements.first?.text.effect != .transactionControl)
     }
 
+    /// Whether it makes settings for itself, in a transaction of its own.
+    var hasOwnSettings: Bool { hiddenCount > 0 && !traits.isInTransaction }
+
     /// The approximate size in bytes.
     var size: Int { statements.reduce(script?.utf8.count ?? 0) { $0 + $1.bindings.totalBytes } }
 

@@ -96,15 +96,26 @@ struct ConnectionState {
         return true
     }
 
-    /// Refuses a request whose transaction has ended: outside of it the request would take effect alone.
+    /// Refuses a request that does not fit the session's transaction.
+    ///
+    /// Where its own has ended, it would take effect alone. With settings of its own, in a transaction that SQL of the program
+    /// has begun, these would stay for the statements behind it.
     ///
     /// - Returns: whether it was refused.
     func refuses(
         _ pending: PendingRequest, isInTransaction: @autoclosure () -> Bool?, _ effects: inout Effects
     ) -> Bool {
-        guard pending.request.continuesTransaction, inFlight.isEmpty, isInTransaction() == false else { return false }
-        let error = PostgresError.transactionBroken().of(statement: pending.request.text())
-        effects.completions.append(pending.completion(error))
+        let request = pending.request
+        guard inFlight.isEmpty else { return false }
+        let error: PostgresError
+        if request.continuesTransaction, isInTransaction() == false {
+            error = .transactionBroken()
+        } else if request.hasOwnSettings, isInTransaction() == true {
+            error = .settingsDiffer
+        } else {
+            return false
+        }
+        effects.completions.append(pending.completion(error.of(statement: request.text())))
         return true
     }
 
