@@ -66,7 +66,8 @@ import Testing
         try await withDatabase { database, context, other in
             try await expectStatements(["SELECT"]) { () async throws in
                 let found = try await context.get("word", "7")
-                #expect(found["id"] == "7" && (try await context.get("word", "7")) === found)
+                let again = try await context.get("word", "7")
+                #expect(found["id"] == "7" && again === found)
             }
             try await expectStatements(["SELECT"]) { () async throws in
                 let error = await expectError(.notFound) { _ = try await context.get("seat", 9, 9) }

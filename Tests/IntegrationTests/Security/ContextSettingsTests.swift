@@ -62,7 +62,7 @@ struct ContextSettingsTests {
                 #expect(try await project.set(forKey: "taskSet").objects.count == 3)
             }
             try await withStatementLimit(2) {
-                try await context.transaction {
+                try await context.transaction { () async throws in
                     #expect(try await context.fetch("task").count() == 4)
                     #expect(try await context.fetch("label").count() == 1)
                 }
@@ -121,8 +121,8 @@ struct ContextSettingsTests {
                 return count
             }
             #expect(try await streamed() == 4)
-            try await context.transaction { #expect(try await streamed() == 4) }
-            try await database.client.withConnection { connection in
+            try await context.transaction { () async throws in #expect(try await streamed() == 4) }
+            try await database.client.withConnection { connection async throws in
                 #expect(try await streamed() == 4)
                 #expect(try await connection.query(Self.seen).first?[0] == "")
             }
@@ -133,7 +133,7 @@ struct ContextSettingsTests {
     @Test func aTransactionThatTheProgramHasBegunByItsOwnSQLIsRefused() async throws {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
-            try await database.client.withConnection { connection in
+            try await database.client.withConnection { connection async throws in
                 try await connection.query("BEGIN")
                 await expectPostgresError(.settingsDiffer) { _ = try await context.fetch("task").all() }
                 #expect(try await connection.query(Self.seen).first?[0] == "")
@@ -158,7 +158,7 @@ struct ContextSettingsTests {
                 let context = try database.makeContext(settings: ["app.organization": 2], role: other)
                 #expect(try await context.query("SELECT current_user::text").first?[0] == .string(other))
                 #expect(try await context.fetch("task").count() == 3)
-                try await context.transaction {
+                try await context.transaction { () async throws in
                     #expect(try await database.query("SELECT current_user::text").first?[0] == .string(other))
                 }
                 #expect(try await database.query("SELECT current_user::text").first?[0] == .string(role))
@@ -179,7 +179,7 @@ struct ContextSettingsTests {
                 await expectError(.missingSettings) { _ = try await context.fetch("task").count() }
                 await expectError(.missingSettings) { _ = try await context.object(with: "kindred:/public/task?id=11") }
                 await expectError(.missingSettings) { _ = try await context.query("SELECT 1") }
-                await expectError(.missingSettings) { try await context.transaction {} }
+                await expectError(.missingSettings) { try await context.transaction { () async throws in } }
                 await expectError(.missingSettings) {
                     _ = try await context.create("label", ["id": 1, "organization": 1, "name": "x"])
                 }

@@ -17,7 +17,7 @@ struct TenantCallsTests {
                 let before = try await state(admin)
                 let context = try database.makeContext(settings: ["app.organization": 1])
                 if isInTransaction {
-                    try await context.transaction { try await body(context, admin) }
+                    try await context.transaction { () async throws in try await body(context, admin) }
                 } else {
                     try await body(context, admin)
                 }
@@ -60,7 +60,7 @@ struct TenantCallsTests {
         _ context: DatabaseContext, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
     ) async {
         do {
-            try await context.transaction { try await body() }
+            try await context.transaction { () async throws in try await body() }
             Issue.record("another organization's row was written", sourceLocation: sourceLocation)
         } catch let error as any CategorizedError {
             #expect(
@@ -218,7 +218,7 @@ struct TenantCallsTests {
         try await withContext { context, admin in
             let tasks = try await context.fetch("task").all()
             #expect(try await context.lockedObjects(among: tasks).isEmpty)
-            try await context.transaction {
+            try await context.transaction { () async throws in
                 expectOwn(try await context.fetch("task").lock(.forUpdate, .skipLocked).all(), 4)
                 try await tasks[0].lock()
                 // The second organization's rows are free.

@@ -36,7 +36,7 @@ struct TransactionSettingsTests {
         try await withTenants(maximumConnections: 1) { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
             let (_, recorder) = try await recordingStatements {
-                try await context.transaction {
+                try await context.transaction { () async throws in
                     // The program's own, and the first.
                     #expect(try await seen(database.client) == "1")
                     #expect(try await context.fetch("task").count() == 4)
@@ -51,7 +51,7 @@ struct TransactionSettingsTests {
     @Test func anEmptyTransactionSendsNothing() async throws {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
-            let (_, recorder) = try await recordingStatements { try await context.transaction {} }
+            let (_, recorder) = try await recordingStatements { try await context.transaction { () async throws in } }
             #expect(recorder.all.isEmpty)
         }
     }
@@ -76,7 +76,7 @@ struct TransactionSettingsTests {
             let first = try database.makeContext(settings: ["app.organization": 1])
             let equal = try database.makeContext(settings: ["app.organization": "1"])
             let second = try database.makeContext(settings: ["app.organization": 2])
-            try await database.transaction {
+            try await database.transaction { () async throws in
                 #expect(try await seen(database.client) == "")
                 #expect(try await first.fetch("task").count() == 4)
                 #expect(try await seen(database.client) == "1")
@@ -95,11 +95,13 @@ struct TransactionSettingsTests {
                 try database.makeContext(settings: ["app.organization": 2]),
                 try database.makeContext(settings: ["app.organization": 1], role: "nobody"), database.makeContext(),
             ] {
-                try await first.transaction {
+                try await first.transaction { () async throws in
                     #expect(try await first.fetch("task").count() == 4)
                     await expectDiffers { _ = try await other.fetch("task").all() }
                     await expectDiffers { _ = try await other.query("SELECT 1") }
-                    await expectDiffers { try await other.transaction { _ = try await database.query("SELECT 1") } }
+                    await expectDiffers {
+                        try await other.transaction { () async throws in _ = try await database.query("SELECT 1") }
+                    }
                     await expectDiffers { for try await _ in try other.fetch("task").stream() {} }
                     await expectDiffers { _ = try await other.object(with: "kindred:/public/task?id=11") }
                     await expectDiffers {
@@ -108,7 +110,7 @@ struct TransactionSettingsTests {
                     #expect(try await first.fetch("task").count() == 4)
                 }
             }
-            try await database.makeContext().transaction {
+            try await database.makeContext().transaction { () async throws in
                 #expect(try await database.query("SELECT 1").count == 1)
                 await expectDiffers { _ = try await first.fetch("task").all() }
             }
@@ -121,12 +123,14 @@ struct TransactionSettingsTests {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
             for ownSQLFirst in [true, false] {
-                try await database.transaction {
+                try await database.transaction { () async throws in
                     if ownSQLFirst { #expect(try await seen(database.client) == "") }
                     for _ in 0..<2 {
                         await #expect(throws: Unwanted.self) {
-                            try await database.transaction {
-                                try await database.transaction { #expect(try await context.fetch("task").count() == 4) }
+                            try await database.transaction { () async throws in
+                                try await database.transaction { () async throws in
+                                    #expect(try await context.fetch("task").count() == 4)
+                                }
                                 #expect(try await seen(database.client) == "1")
                                 throw Unwanted()
                             }
@@ -142,9 +146,11 @@ struct TransactionSettingsTests {
     @Test func aReleasedSavepointLeavesThem() async throws {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
-            try await database.transaction {
+            try await database.transaction { () async throws in
                 #expect(try await seen(database.client) == "")
-                try await database.transaction { #expect(try await context.fetch("task").count() == 4) }
+                try await database.transaction { () async throws in
+                    #expect(try await context.fetch("task").count() == 4)
+                }
                 #expect(try await seen(database.client) == "1")
                 #expect(try await context.fetch("task").count() == 4)
             }
@@ -154,9 +160,9 @@ struct TransactionSettingsTests {
     @Test func whatTheProgramSetsInASavepointEndsWithIt() async throws {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
-            try await context.transaction {
+            try await context.transaction { () async throws in
                 await #expect(throws: Unwanted.self) {
-                    try await context.transaction {
+                    try await context.transaction { () async throws in
                         try await context.query("SELECT set_config('app.organization', '2', true)")
                         #expect(try await context.fetch("task").count() == 3)
                         throw Unwanted()
@@ -170,13 +176,13 @@ struct TransactionSettingsTests {
     @Test func tasksBesideASavepointWaitAndRunWithThem() async throws {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
-            try await database.transaction {
+            try await database.transaction { () async throws in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<12 {
                         group.addTask {
                             if number % 3 == 0 {
                                 await #expect(throws: Unwanted.self) {
-                                    try await database.transaction {
+                                    try await database.transaction { () async throws in
                                         #expect(try await context.fetch("task").count() == 4)
                                         throw Unwanted()
                                     }
@@ -198,13 +204,13 @@ struct TransactionSettingsTests {
         try await withTenants(maximumConnections: 1) { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1], role: "no_such_role")
             await expectFailure {
-                try await context.transaction {
+                try await context.transaction { () async throws in
                     await expectFailure { _ = try await context.fetch("task").all() }
                     await expectFailure { _ = try await database.query("SELECT id FROM task") }
                 }
             }
             await expectFailure {
-                try await context.transaction { _ = try await context.fetch("task").all() }
+                try await context.transaction { () async throws in _ = try await context.fetch("task").all() }
             }
             await expectFailure { _ = try await context.fetch("task").all() }
             #expect(try await seen(database.client) == "" && database.client.metrics.opened == 1)
@@ -217,7 +223,7 @@ struct TransactionSettingsTests {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
             for isNested in [false, true] {
-                try await context.transaction {
+                try await context.transaction { () async throws in
                     func copied() async throws -> String {
                         var bytes: [UInt8] = []
                         for try await line in try database.client.copyOut(
@@ -228,7 +234,7 @@ struct TransactionSettingsTests {
                         return String(decoding: bytes, as: UTF8.self)
                     }
                     if isNested {
-                        try await context.transaction { #expect(try await copied() == "4,1\n") }
+                        try await context.transaction { () async throws in #expect(try await copied() == "4,1\n") }
                     } else {
                         #expect(try await copied() == "4,1\n")
                     }

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// The limits of an attribute's values besides their type: length, precision, labels.
 struct AttributeLimits {

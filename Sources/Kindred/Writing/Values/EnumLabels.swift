@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 /// The labels of enums, read again where the model does not know one: some may have been added since it was read.
 struct EnumLabels: Sendable {

@@ -15,7 +15,7 @@ import Testing
             try await other.query("INSERT INTO region VALUES (1, 'north')")
             try await other.query("INSERT INTO person VALUES (1, 'Ada', NULL, 1)")
             let source = InterruptedSource(OutboxSource(database))
-            let reader = ChangeReader(database, source: source)
+            let reader = Kindred.ChangeReader(database, source: source)
             database.changeReaderReference.withLock { $0.object = reader }
             try await body(database, source, other)
             withExtendedLifetime(reader) {}
