@@ -67,6 +67,8 @@ DECLARE
     obstacle text;
     is_done boolean := false;
 BEGIN
+    -- An upgrade writes the trigger functions anew that it sees: one waits for the other.
+    PERFORM pg_advisory_xact_lock_shared(7739838812307940436);
     FOR place IN SELECT t FROM kindred.tracking_tree(relation) AS t ORDER BY t LOOP
         obstacle := kindred.tracking_obstacle(place);
         IF obstacle IS NOT NULL THEN

@@ -41,7 +41,7 @@ BEGIN
     -- The readers of an older version may call what is new.
     PERFORM kindred.tracking_grant(pg_get_userbyid(r.grantee)) FROM (
         SELECT DISTINCT a.grantee FROM pg_proc AS p CROSS JOIN LATERAL aclexplode(p.proacl) AS a
-        WHERE p.oid = 'kindred.tracking_identity()'::regprocedure AND a.grantee NOT IN (0, owner)) AS r;
+        WHERE p.oid = to_regprocedure('kindred.tracking_read(pg_snapshot, integer)') AND a.grantee NOT IN (0, owner)) AS r;
     -- Trigger functions are written anew where their text has changed; no table is locked.
     FOR item IN SELECT t.relation, kindred.tracking_function(t.relation) AS text
         FROM unnest(current_setting('kindred.tracking_fitting')::oid[]) AS t (relation)

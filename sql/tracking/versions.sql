@@ -48,6 +48,8 @@ BEGIN
     PERFORM set_config('kindred.tracking_fitting', coalesce(fitting, '{}')::text, true);
 
     IF installed < 2 THEN
+        -- In the order in which tracking_acknowledge takes them.
+        LOCK TABLE kindred.tracking_consumer IN ACCESS EXCLUSIVE MODE;
         -- Where records and cursors are of: version 1 did not say, and they are taken to be of this database. As a default,
         -- so that older snapshots see the values, too.
         SELECT i.system_identifier AS system, d.oid AS database INTO STRICT here

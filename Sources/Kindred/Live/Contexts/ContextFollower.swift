@@ -127,8 +127,14 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     }
 
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
-        let (cores, isApart) = state.withLock { ($0.entries.filter(\.isPrepared).compactMap(\.core), $0.isApart) }
+        let (cores, late, isApart) = state.withLock { state in
+            (
+                state.entries.filter(\.isPrepared).compactMap(\.core),
+                state.entries.filter { !$0.isPrepared }.compactMap(\.core), state.isApart
+            )
+        }
         let changes = batch?.changes ?? [:]
+        if let batch, !batch.isEmpty { for core in late { core.readAgain(Set(changes.keys).union(batch.passed.keys)) } }
         forgetTables(changes)
         var plans: [ContextPlan] = []
         for (_, group) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
@@ -225,5 +231,19 @@ extension Database {
         // Made outside of the lock; another task's may be the one that stays.
         let made = ContextFollower(changeReader)
         return contextFollowerReference.withLock { $0.first(or: made) }
+    }
+}
+
+extension ContextCore {
+    /// Has the rows of some entities asked for again in the next step: what the context reads now may be older than the snapshot
+    /// of a step that left it out.
+    fileprivate func readAgain(_ names: Set<QualifiedName>) {
+        let time = tick()
+        following?.withState { state in
+            for name in names {
+                if let entity = runtime[name] { state.leftOut[entity] = time }
+            }
+            state.reloads += 1
+        }
     }
 }

@@ -99,7 +99,13 @@ struct ReaderLoop {
         } catch is StepIsVoid {
             return true
         } catch let unknown as UnknownTables {
-            try await tell(unknown.tables)
+            do {
+                try await tell(unknown.tables)
+            } catch let error as SchemaError {
+                // The old model stays, and is read again later.
+                database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
+                changedTables = (changedTables ?? []).union(unknown.tables)
+            }
             reader.leaveOut(unknown.tables)
             return true
         } catch {

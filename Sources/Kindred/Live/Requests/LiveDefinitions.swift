@@ -18,7 +18,14 @@ struct LiveDefinitions: Sendable {
             let tables = try await LiveTables(behind: names, core.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }
             if outdated.isEmpty { continue }
-            let schema = try await SchemaReader.read(from: core.client, overrides: core.database.overrides)
+            let schema: DatabaseSchema
+            do {
+                schema = try await SchemaReader.read(from: core.client, overrides: core.database.overrides)
+            } catch let error as SchemaError {
+                // Requests of which nothing differs go on.
+                for number in outdated.keys { changed[number] = .failure(error) }
+                continue
+            }
             for (number, query) in outdated {
                 changed[number] = Result {
                     try query.renewed(from: tables.part(behind: query.tables.names), in: schema)

@@ -15,6 +15,8 @@ final class LiveHub: ChangeSubscriber {
         var failures: [Int: Int] = [:]
         /// The shapes of requests that could not be asked together in this step.
         var apart: Set<LiveQuery.Shape.Key> = []
+        /// Those of them that the server refuses to answer together at all, such as values that a domain's CHECK would meet.
+        var refused: Set<LiveQuery.Shape.Key> = []
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
         /// When they are compared with the catalog again, at the latest.
@@ -223,7 +225,8 @@ final class LiveHub: ChangeSubscriber {
         struct Owners {
             let query: LiveQuery
             let position: Int
-            var keys: [Int: Set<ObjectKey>] = [:]
+            /// Of each request the place of the relationship there, and the owners.
+            var requests: [Int: (position: Int, owners: Set<ObjectKey>)] = [:]
         }
         var questions: [LiveQuery.MemberQuestion: Owners] = [:]
         var rows: [EntityRuntime: [Member]] = [:]
@@ -248,18 +251,18 @@ final class LiveHub: ChangeSubscriber {
                 }
                 let question = query.memberQuestion(at: position)
                 questions[question, default: Owners(query: query, position: position)]
-                    .keys[number, default: []].formUnion(owners)
+                    .requests[number, default: (position, [])].owners.formUnion(owners)
             }
         }
         var parts: [Int: [(position: Int, owners: Set<ObjectKey>, part: LiveBranch)]] = [:]
         for asked in questions.values {
-            let keys = asked.keys.filter { !whole.contains($0.key) && !$0.value.isEmpty }
-            if keys.isEmpty { continue }
-            let owners = keys.values.reduce(into: Set<ObjectKey>()) { $0.formUnion($1) }
-            let part = try await giving(up: { _ in Array(keys.keys) }) {
+            let requests = asked.requests.filter { !whole.contains($0.key) && !$0.value.owners.isEmpty }
+            if requests.isEmpty { continue }
+            let owners = requests.values.reduce(into: Set<ObjectKey>()) { $0.formUnion($1.owners) }
+            let part = try await giving(up: { _ in Array(requests.keys) }) {
                 try await asked.query.members(at: asked.position, of: owners)
             }
-            for (number, owners) in keys { parts[number, default: []].append((asked.position, owners, part)) }
+            for (number, own) in requests { parts[number, default: []].append((own.position, own.owners, part)) }
         }
         for number in whole { try await evaluate(number, .change) }
         for (number, parts) in parts {
@@ -301,7 +304,10 @@ final class LiveHub: ChangeSubscriber {
         } catch {
             guard error.isOfStatement || !error.isPassing, !(error is CancellationError) else { throw error }
             // Which of them cannot be answered shows when each is asked alone.
-            state.withLock { state in state.apart.formUnion(group.map(\.shape.key)) }
+            state.withLock { state in
+                state.apart.formUnion(group.map(\.shape.key))
+                if !error.isPassing { state.refused.formUnion(group.map(\.shape.key)) }
+            }
             throw StepIsVoid()
         }
     }
@@ -371,10 +377,11 @@ final class LiveHub: ChangeSubscriber {
             return step
         }
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
-            (state.failures, state.apart) = ([:], [])
+            (state.failures, state.apart) = ([:], state.refused)
             if let renewed = step.renewed {
                 for (number, query) in renewed { state.sources.renew(number, query) }
-                if !renewed.isEmpty { state.tables = [:] }
+                // Of what no request reads now, too.
+                state.tables = [:]
                 state.definitionsAreDue = .now + Self.definitionsPause
             }
             var answers: [(LiveConsumer, LiveAnswer)] = []

@@ -97,9 +97,12 @@ extension LiveSnapshot {
         var branches = branches
         let old = branches[position]
         let new = LiveBranch(old.relationship, members: part.members.filter { owners.contains($0.key) })
+        let members = old.members.merging(new.members) { $1 }
+        let below = LiveBranch.merged(old.branches, LiveBranch.parts(of: part.branches, with: new.rows))
         branches[position] = LiveBranch(
-            old.relationship, members: old.members.merging(new.members) { $1 },
-            branches: LiveBranch.merged(old.branches, LiveBranch.parts(of: part.branches, with: new.rows)))
+            old.relationship, members: members,
+            branches: below.isEmpty
+                ? [] : LiveBranch.pruned(below, to: LiveBranch(old.relationship, members: members).rows))
         return LiveSnapshot(rows, branches)
     }
 }

@@ -92,6 +92,26 @@ private let schema = """
         }
     }
 
+    /// The relationship stands at another place in each request.
+    @Test func requestsThatPrefetchOtherRelationshipsGetTheirOwnMembers() async throws {
+        try await withLive("person", "region", "email", "tag", "person_tag") { _, context, other in
+            let people = try context.fetch("person").sorted("id")
+            for keys in [["emails"], ["tags", "emails"], ["region", "tags", "emails"], ["emails", "tags"]] {
+                var alone = try await begin(people.prefetch("emails"))
+                var updates = try await begin(keys.reduce(people) { try $0.prefetch($1) })
+                let address = keys.joined()
+                try await other.query("UPDATE email SET address = \(address) WHERE id = 6")
+                for update in [try await alone.update(), try await updates.update()] {
+                    #expect(update.updates == [0])
+                    let emails = try await update.objects[0].set(forKey: "emails").objects
+                    #expect(emails.contains { $0["address"] == .string(address) })
+                    let tags = try await update.objects[0].set(forKey: "tags").objects
+                    #expect(!tags.isEmpty && tags.allSatisfy { $0.objectID.uri.hasPrefix("kindred:/public/tag?") })
+                }
+            }
+        }
+    }
+
     /// Random changes of members, against a context that reads everything anew.
     @Test func membersAreThoseOfTheServer() async throws {
         try await withLive("person", "region", "email", "tag", "person_tag") { database, context, other in
