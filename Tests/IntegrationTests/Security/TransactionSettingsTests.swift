@@ -179,7 +179,7 @@ struct TransactionSettingsTests {
             try await database.transaction { () async throws in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<12 {
-                        group.addTask {
+                        group.addTask { () async throws in
                             if number % 3 == 0 {
                                 await #expect(throws: Unwanted.self) {
                                     try await database.transaction { () async throws in
