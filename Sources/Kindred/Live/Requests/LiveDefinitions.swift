@@ -23,7 +23,7 @@ struct LiveDefinitions: Sendable {
                 schema = try await SchemaReader.read(from: core.client, overrides: core.database.overrides)
             } catch let error as SchemaError {
                 // Requests of which nothing differs go on.
-                for number in outdated.keys { changed[number] = .failure(error) }
+                for (number, _) in outdated { changed[number] = .failure(error) }
                 continue
             }
             for (number, query) in outdated {
