@@ -57,7 +57,11 @@ extension PostgresClient {
         guard !statements.isEmpty else { return [] }
         let transaction = currentTransaction
         try requireSettings(in: transaction)
-        if transaction != nil { try PostgresTransaction.admit(statements) }
+        if transaction != nil {
+            try PostgresTransaction.admit(statements)
+        } else {
+            try requireOneTransaction(statements)
+        }
         let deadline = deadline(timeout)
         return try await observing(statements) {
             var statements = statements

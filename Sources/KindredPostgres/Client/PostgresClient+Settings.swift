@@ -14,6 +14,22 @@ extension PostgresClient {
         try transaction?.adopt(settings)
     }
 
+    /// Throws, outside of transactions, for what would end the implicit transaction that the settings are made for, or make a
+    /// longer one of it: the settings would be missing behind its COMMIT, or stay for the program's own statements.
+    func requireOneTransaction(_ statements: [Statement]) throws {
+        guard hasSettings,
+            let found = statements.first(where: { $0.text.mayCommitInside || $0.text.effect == .transactionControl })
+        else { return }
+        throw PostgresError(
+            .invalidParameter,
+            """
+            BEGIN, COMMIT and their like, and what may commit, such as CALL, DO and VACUUM, cannot be sent alone with the \
+            settings of a context, which end with the transaction: put CALL and DO into the context's transaction, and send \
+            the others over the database
+            """,
+            statement: found.text.text)
+    }
+
     /// Throws for what would be sent by the simple protocol, which takes no parameters, outside of the task's transaction.
     func requireNoSettings() throws {
         guard settings?.isEmpty == false else { return }

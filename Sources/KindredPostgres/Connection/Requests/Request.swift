@@ -121,6 +121,10 @@ final class Request: Sendable {
     /// Whether it makes settings for itself, in a transaction of its own.
     var hasOwnSettings: Bool { hiddenCount > 0 && !traits.isInTransaction }
 
+    /// Whether it waits until nothing is in flight: a script leaves the pipeline, and on a lent connection SQL of the program
+    /// before it may begin a transaction, in which settings of its own would stay.
+    var isSentAlone: Bool { script != nil || hasOwnSettings && !traits.isAutocommit }
+
     /// The approximate size in bytes.
     var size: Int { statements.reduce(script?.utf8.count ?? 0) { $0 + $1.bindings.totalBytes } }
 

@@ -99,7 +99,7 @@ extension ConnectionState {
         if inFlight.first?.stop != nil, cancellation == nil { effects.sendsCancel = true }
         effects.deadline = min(effects.deadline, resetIsDue)
         guard let next = held.first, cancellation?.isSending != true, !isInScript else { return false }
-        return inFlight.isEmpty || (next.request.script == nil && hasRoom(for: next.request))
+        return inFlight.isEmpty || (!next.request.isSentAlone && hasRoom(for: next.request))
     }
 
     /// Whether the failure is not the request's own: a stale plan, or a cancel request meant for another statement.

@@ -88,7 +88,7 @@ struct ConnectionState {
             return false
         }
         if cancellation?.isSending == true || isInScript || !held.isEmpty
-            || (!inFlight.isEmpty && (request.script != nil || traces.areOfOthers || !hasRoom(for: request)))
+            || (!inFlight.isEmpty && (request.isSentAlone || traces.areOfOthers || !hasRoom(for: request)))
         {
             held.append(pending)
             return false

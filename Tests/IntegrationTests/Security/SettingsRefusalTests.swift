@@ -1,0 +1,66 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// What cannot run with the settings of a context, and settings that the server refuses.
+@Suite(.database(.sql(organizationSchema)))
+struct SettingsRefusalTests {
+    private static let seen: SQL = "SELECT coalesce(current_setting('app.organization', true), '')"
+
+    // MARK: What may commit
+
+    @Test func whatMayCommitIsNotSentAloneWithThem() async throws {
+        try await withTenants { database, admin, _ in
+            try await admin.query(
+                """
+                CREATE PROCEDURE work() LANGUAGE plpgsql AS $$
+                BEGIN
+                    COMMIT;
+                    INSERT INTO label VALUES (99, 2, coalesce(current_setting('app.organization', true), 'none'));
+                END $$
+                """)
+            let context = try database.makeContext(settings: ["app.organization": 2])
+            let statements: [SQL] = [
+                "CALL work()", "DO $$ BEGIN COMMIT; END $$", "VACUUM task", "REINDEX TABLE task",
+                "REINDEX INDEX CONCURRENTLY task_pkey", "CREATE INDEX CONCURRENTLY ON task (title)", "BEGIN", "COMMIT",
+                "SAVEPOINT s", "PREPARE TRANSACTION 'x'",
+            ]
+            let (_, recorder) = try await recordingStatements {
+                for statement in statements {
+                    await expectPostgresError(.invalidParameter) { _ = try await context.query(statement) }
+                }
+                try await database.client.withConnection { _ async throws in
+                    for statement in statements {
+                        await expectPostgresError(.invalidParameter) { _ = try await context.query(statement) }
+                    }
+                }
+            }
+            #expect(recorder.all.isEmpty, "\(recorder.all.map(\.sql))")
+            #expect(try await admin.value("SELECT count(*) FROM label WHERE id = 99") == 0)
+            #expect(try await context.fetch("task").count() == 3)
+        }
+    }
+
+    @Test func aBlockInTheContextsTransactionRunsWithThem() async throws {
+        try await withTenants { database, admin, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            try await context.transaction { () async throws in
+                try await context.query("DO $$ BEGIN UPDATE task SET size = 9 WHERE id IN (11, 21); END $$")
+            }
+            #expect(try await admin.value("SELECT count(*) FROM task WHERE size = 9") == 1)
+            try await database.query("DO $$ BEGIN PERFORM 1; END $$")
+        }
+    }
+
+    @Test func aTransactionThatTheProgramBeginsHasNoneOfThem() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            try await database.client.withConnection { connection async throws in
+                await expectPostgresError(.invalidParameter) { _ = try await context.query("BEGIN") }
+                try await connection.query("BEGIN")
+                #expect(try await connection.query(Self.seen).first?[0] == "")
+                try await connection.query("ROLLBACK")
+            }
+        }
+    }
+}
