@@ -219,6 +219,30 @@ import Testing
                     JOIN "public"."store" AS t1 ON t1."id" = t0."store_id" GROUP BY 1
                 """)
 
+            // block: group-having
+            let busy = try await context.fetch("purchase").sorted("store.city")
+                .group(by: "store.city", aggregates: .count, .maximum("placed_at"))
+                .having(.count, .greater, 100)
+                .all()
+            for group in busy {
+                guard let city = group["store.city"] ?? nil, let count = group["count"] ?? nil else { continue }
+                print(city, try Int(postgresValue: count))
+            }
+            // end
+            #expect(busy.count == 4 && sent.take().count == 1)
+
+            // block: totals
+            let books = try context.fetch("book")
+            let price = try await books.average("price").map { try PostgresNumeric(postgresValue: $0) }
+            let latest = try await books.maximum("published").map { try PostgresDate(postgresValue: $0) }
+            // end
+            #expect(price ?? 0 > 0 && latest ?? .negativeInfinity > PostgresDate.neutralValue)
+            let stock = try context.fetch("stock")
+            if case .integer? = try await stock.sum("copies") {} else { Issue.record("a sum of integers is a bigint") }
+            if case .numeric? = try await stock.average("copies") {} else { Issue.record("their average is numeric") }
+            if case .numeric? = try await books.sum("price") {} else { Issue.record("a sum of numeric is numeric") }
+            sent.take()
+
             // block: page
             let sorted = try context.fetch("person").sorted("surname")
             var page = try await sorted.page(size: 50)
