@@ -62,6 +62,15 @@ import Testing
         }
     }
 
+    /// A merge that keeps two versions of a line doubles it.
+    @Test func theChangelogSaysEverythingOnce() throws {
+        let text = try String(contentsOf: Self.root.appending(path: "CHANGELOG.md"), encoding: .utf8)
+        let beginnings = text.components(separatedBy: "\n- ").dropFirst().map {
+            $0.split(separator: " ").prefix(3).joined(separator: " ")
+        }
+        #expect(beginnings.count > 20 && Set(beginnings).count == beginnings.count)
+    }
+
     /// SQL that a reader is to run, which stands in a test's fixture, and SQL that the library sends.
     @Test func everyStatementAndMessageIsExpectedByATest() {
         let tests = Self.tests.map(\.inOneLine)

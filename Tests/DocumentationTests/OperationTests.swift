@@ -186,6 +186,23 @@ import Testing
             // end
             #expect(bytes > 0)
 
+            // block: client-copy-in
+            let lines = AsyncStream<[UInt8]> { lines in
+                for name in ["Baron", "Countess"] { lines.yield(Array("\"\(name)\"\n".utf8)) }
+                lines.finish()
+            }
+            let count = try await client.copyIn("COPY title (name) FROM STDIN (FORMAT csv)", from: lines)
+            // end
+            #expect(count == 2)
+
+            _ = try await client.query("CREATE TABLE old_title (LIKE title)")
+            let archive = client
+            // block: client-copy-across
+            try await archive.copyIn("COPY old_title FROM STDIN", from: client.copyOut("COPY title TO STDOUT"))
+            // end
+            let copied = try await client.query("SELECT count(*) = 9 FROM old_title")
+            #expect(try copied[0][0] == .bool(true))
+
             // block: client-error
             do {
                 try await client.query("INSERT INTO title (name) VALUES (\("Dr."))")

@@ -219,6 +219,30 @@ import Testing
                     JOIN "public"."store" AS t1 ON t1."id" = t0."store_id" GROUP BY 1
                 """)
 
+            // block: group-having
+            let busy = try await context.fetch("purchase").sorted("store.city")
+                .group(by: "store.city", aggregates: .count, .maximum("placed_at"))
+                .having(.count, .greater, 100)
+                .all()
+            for group in busy {
+                guard let city = group["store.city"] ?? nil, let count = group["count"] ?? nil else { continue }
+                print(city, try Int(postgresValue: count))
+            }
+            // end
+            #expect(busy.count == 4 && sent.take().count == 1)
+
+            // block: totals
+            let catalogue = try context.fetch("book")
+            let price = try await catalogue.average("price").map { try PostgresNumeric(postgresValue: $0) }
+            let latest = try await catalogue.maximum("published").map { try PostgresDate(postgresValue: $0) }
+            // end
+            #expect(price ?? 0 > 0 && latest ?? .negativeInfinity > PostgresDate.neutralValue)
+            let stocks = try context.fetch("stock")
+            if case .integer? = try await stocks.sum("copies") {} else { Issue.record("a sum of integers is a bigint") }
+            if case .numeric? = try await stocks.average("copies") {} else { Issue.record("their average is numeric") }
+            if case .numeric? = try await catalogue.sum("price") {} else { Issue.record("a sum of numeric is numeric") }
+            sent.take()
+
             // block: page
             let sorted = try context.fetch("person").sorted("surname")
             var page = try await sorted.page(size: 50)
@@ -254,6 +278,37 @@ import Testing
             let address = try await ada?.value(forKeyPath: "managed_store.city")
             // end
             #expect(surname == "Smith" && address != nil)
+        }
+    }
+
+    @Test(.shop) func dates() async throws {
+        try await withShop { database, context, sent in
+            let person = try #require(try await context.find(Person.self, 1))
+            let arrival = Date(timeIntervalSince1970: 1_700_000_000)
+            let timeZone = try #require(TimeZone(secondsFromGMT: 7_200))
+            // block: dates-foundation
+            let moment = Date(exactly: person.joinedAt)  // nil for an infinity, and for what a Date cannot hold
+            let joined = try person.value(forKey: "joined_at", as: Date.self)  // throws instead
+            person.joinedAt = PostgresTimestamp(clamping: arrival)  // an infinity, where PostgreSQL ends
+            let day = PostgresDate(arrival, in: timeZone)  // the day that it is there
+            let midnight = day.flatMap { PostgresTimestamp(date: $0) }  // its beginning in UTC
+            // end
+            #expect(moment == joined && joined != nil && Date(exactly: person.joinedAt) == arrival)
+            #expect(midnight?.description == "2023-11-15 00:00:00")
+            // block: dates-intervals
+            let lasting = PostgresInterval(exactly: .seconds(90))
+            let duration = Duration(exactly: PostgresInterval(days: 1))  // nil
+            // end
+            #expect(lasting?.microseconds == 90_000_000 && duration == nil)
+            sent.take()
+            // block: dates-conditions
+            let late = try await context.fetch(Purchase.self)
+                .where { $0.status == .paid && $0.placedAt + PostgresInterval(days: 3) < PostgresTimestamp.now }
+                .all()
+            let recent = try await context.fetch("purchase").where("placed_at >= %@", arrival).count()
+            // end
+            #expect(!late.isEmpty && recent > 0)
+            sent.expectCount(2)
         }
     }
 

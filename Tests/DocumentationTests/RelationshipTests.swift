@@ -343,6 +343,43 @@ import Testing
         }
     }
 
+    private static let tasks: DatabaseFixture = """
+        CREATE TABLE list (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL);
+        CREATE TABLE task (
+            id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            list_id integer REFERENCES list,
+            position integer,
+            title text NOT NULL,
+            done boolean NOT NULL DEFAULT false
+        );
+        COMMENT ON CONSTRAINT task_list_id_fkey ON task IS '@kindred {"orderedBy": "position"}';
+        CREATE VIEW open_task AS SELECT id, list_id, position, title FROM task WHERE NOT done;
+
+        INSERT INTO list (name) VALUES ('Home');
+        INSERT INTO task (list_id, position, title, done)
+            VALUES (1, 1, 'a', false), (1, 2, 'b', true), (1, 3, 'c', false), (1, 4, 'd', false);
+        """
+
+    @Test(.database(tasks)) func aViewIsARelationshipToSomeOfTheMembers() async throws {
+        try await withShop(classes: []) { database, context, sent in
+            // block: view-members
+            let list = try await context.fetch("list").prefetch("open_taskSet").one()
+            let tasks = try await list.set(forKey: "open_taskSet")  // those to do, in the order of task.position
+            try await tasks.move(from: 2, to: 0)
+            try await tasks.append(context.create("open_task", ["title": "Water the plants"]))
+            // end
+            let titles = try await tasks.objects.map { $0["title"] }
+            #expect(titles == ["d", "a", "c", "Water the plants"])
+            let stored = try await database.query("SELECT title FROM open_task ORDER BY position")
+            #expect(try stored.map { try $0[0] } == titles)
+            // What is done leaves the set.
+            let task = try await context.fetch("task").where("title = 'd'").one()
+            try await task.setValue(true, forKey: "done")
+            #expect(try await tasks.count == 3)
+            sent.take()
+        }
+    }
+
     private func fetchPerson(in context: DatabaseContext) async throws -> DatabaseObject {
         try await context.fetch("person").where("surname = %@", "Smith").one()
     }

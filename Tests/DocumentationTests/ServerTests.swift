@@ -21,6 +21,12 @@ import Testing
             // end
             sent.expectCount(3)
             #expect(String(decoding: page, as: UTF8.self).contains("\"authors\":[{\"name\":"))
+            // block: views-of
+            let chosen = try await context.find("book", [1, 2, 3])
+            let list = try await context.views(of: chosen, "title", "authors.name")
+            // end
+            #expect(list.count == 3 && list[0]["title"] == chosen[0]["title"])
+            sent.take()
             // block: names
             let encoder = JSONEncoder()
             encoder.userInfo[.jsonKeys] = JSONKeys.properties
@@ -116,6 +122,16 @@ import Testing
             try await context.save()
             // end
             #expect(throws: KindredError.self) { try stock.expect(version: ifMatch) }
+
+            // Another client is in between.
+            _ = try await database.query("UPDATE stock SET copies = copies + 1")
+            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"copies": 3}"#.utf8))
+            // block: patch-retry
+            try await context.save(retry: .attempts(5)) {
+                try stock.apply(patch, allowing: ["copies"])
+            }
+            // end
+            #expect(stock["copies"] == 3 && stock.rowVersion != ifMatch)
         }
     }
 

@@ -134,6 +134,28 @@ import Testing
         }
     }
 
+    /// The rows of the table in the article on typed classes.
+    @Test func theArticleHasTheNamesOfToday() throws {
+        let url = URL(filePath: #filePath)
+            .appending(path: "../../../Sources/Kindred/Kindred.docc/Guides/TypedClasses.md").standardizedFileURL
+        let article = try String(contentsOf: url, encoding: .utf8)
+        var names: [String: [(Substring, Substring)]] = [:]
+        for line in article.split(separator: "\n") where line.hasPrefix("| a ") {
+            let cells = line.split(separator: "|").map { $0.split(separator: "`") }
+            let pairs = zip(cells[1], cells[2]).filter { name, _ in name.contains(where: \.isLetter) }
+            names[cells[0].joined().trimmingCharacters(in: .whitespaces), default: []] += pairs
+        }
+        #expect(names["a column"]?.count == 6 && names["a table"]?.count == 5)
+        let files = Self.files(columns: (names["a column"] ?? []).map { String($0.0) })
+        for (_, property) in names["a column"] ?? [] {
+            #expect(files.contains { $0.text.contains(" var \(property): ") }, "\(property)")
+        }
+        for (table, name) in names["a table"] ?? [] {
+            let schema = DatabaseSchema(entities: [Self.entity(String(table), ["id"])], searchPath: ["public"])
+            #expect(try Self.classes(schema).values.map { $0 } == [String(name)])
+        }
+    }
+
     @Test(arguments: 0..<200)
     func namesAreUniqueAndValid(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
