@@ -151,4 +151,25 @@ extension PostgresError {
             statement of this context: use one context in it, or a transaction for each
             """)
     }
+
+    /// The error of a statement whose settings the server cannot make, which says nothing about the statement itself.
+    ///
+    /// nil for other reasons than the names and values of settings: their SQLSTATE counts as that of any statement.
+    static func refusal(ofSettings error: PostgresError) -> PostgresError? {
+        guard error.code == .server, let state = error.sqlState,
+            state.class == .dataException || settingStates.contains(state)
+        else { return nil }
+        return PostgresError(
+            .settingsRefused,
+            """
+            The server cannot make a setting or the role of the context (SQLSTATE \(state)); the statement was not executed: \
+            look at the names and values that makeContext was given
+            """,
+            underlying: [error.description], mayHaveTakenEffect: false)
+    }
+
+    /// An unknown setting, a name that is none, and a setting that cannot be changed now.
+    private static let settingStates: [SQLState] = [
+        .undefinedObject, SQLState(rawValue: "42602"), SQLState(rawValue: "55P02"),
+    ]
 }
