@@ -104,4 +104,17 @@ struct SettingsRefusalTests {
             }
         }
     }
+
+    @Test func aCopyWhoseSettingsAreRefusedTellsTheReason() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: [:], role: "no_such_role")
+            let error = await expectPostgresError(.transactionAborted) {
+                try await context.transaction { () async throws in
+                    for try await _ in try database.client.copyOut("COPY task TO STDOUT") {}
+                }
+            }
+            #expect(
+                error?.message.contains("setting or the role of the context") == true, "\(String(describing: error))")
+        }
+    }
 }
