@@ -29,8 +29,9 @@ package final class SessionSettings: Sendable {
 
     /// Checks the names and values of settings.
     ///
-    /// Throws `PostgresError` `.invalidParameter` for a name or value that PostgreSQL could not take, and for settings on which
-    /// the decoding of values, the names in statements or transactions rest.
+    /// Throws `PostgresError` `.settingsRefused` for names of settings and a role that PostgreSQL could not take, and for settings
+    /// on which the decoding of values, the names in statements or transactions rest: the program wrote them. Throws
+    /// `.invalidParameter` for a value, which may come from a client.
     package convenience init(_ settings: [String: String], role: String? = nil) throws {
         var values: [String: String] = [:]
         for (name, value) in settings {
@@ -115,11 +116,17 @@ extension SessionSettings {
         guard ![role, "session_authorization"].contains(name.lowercased()) else {
             throw invalid("\(name) is no setting of a context: give `role`")
         }
-        guard !value.utf8.contains(0) else { throw invalid("The value of the setting \(name) has a NUL character") }
+        guard !value.utf8.contains(0) else {
+            throw PostgresError(.invalidParameter, "The value of the setting \(name) has a NUL character")
+        }
     }
 
     private static func check(role name: String) throws {
-        _ = try SQLIdentifier.quote(name)
+        do {
+            _ = try SQLIdentifier.quote(name)
+        } catch {
+            throw invalid("The role of a context has no valid name: it is empty, has a NUL, or is longer than 63 bytes")
+        }
         // The word by which SET ROLE goes back to the role of the connection.
         guard name != "none" else {
             throw invalid("\"none\" is no role; leave the role out for that of the connection")
@@ -138,7 +145,7 @@ extension SessionSettings {
         byte == UInt8(ascii: "_") || (0x41...0x5a).contains(byte & ~0x20) || byte >= 0x80
     }
 
-    private static func invalid(_ message: String) -> PostgresError { PostgresError(.invalidParameter, message) }
+    private static func invalid(_ message: String) -> PostgresError { PostgresError(.settingsRefused, message) }
 }
 
 extension PostgresError {
@@ -151,4 +158,25 @@ extension PostgresError {
             statement of this context: use one context in it, or a transaction for each
             """)
     }
+
+    /// The error of a statement whose settings the server cannot make, which says nothing about the statement itself.
+    ///
+    /// nil for other reasons than the names and values of settings: their SQLSTATE counts as that of any statement.
+    static func refusal(ofSettings error: PostgresError) -> PostgresError? {
+        guard error.code == .server, let state = error.sqlState,
+            state.class == .dataException || settingStates.contains(state)
+        else { return nil }
+        return PostgresError(
+            .settingsRefused,
+            """
+            The server cannot make a setting or the role of the context (SQLSTATE \(state)); the statement was not executed: \
+            look at the names and values that makeContext was given
+            """,
+            underlying: [error.description], mayHaveTakenEffect: false)
+    }
+
+    /// An unknown setting, a name that is none, and a setting that cannot be changed now.
+    private static let settingStates: [SQLState] = [
+        .undefinedObject, SQLState(rawValue: "42602"), SQLState(rawValue: "55P02"),
+    ]
 }

@@ -42,6 +42,10 @@ extension PostgresError {
         public static let transactionBroken = Code("transactionBroken")
         /// The transaction runs with the settings of another context; nothing was sent.
         public static let settingsDiffer = Code("settingsDiffer")
+        /// A setting or the role of a context cannot be made, as its name is wrong or the server refused it; nothing took effect.
+        ///
+        /// A role that may not make it is `.server`, as for every other statement.
+        public static let settingsRefused = Code("settingsRefused")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         ///
         /// Or the server's wait for a synchronous standby was cancelled, also after a single statement: it took effect, but

@@ -207,7 +207,12 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
             openings.append(settings)
             if request.script != nil {
                 // A script takes no parameters. It is refused where the transaction has not begun before it.
-                let first = Request(statements: [], traits: Request.Traits(isInTransaction: true))
+                let first = Request(
+                    statements: [], traits: Request.Traits(isInTransaction: true),
+                    onAnswer: { [weak self, text = request.script] answer in
+                        // Nothing else tells the reason: the script only finds a failed transaction.
+                        if case .failure(let error) = answer { _ = self?.failed(error, text) }
+                    })
                 connection.enqueue(Request(first, after: openings, of: self), by: deadline)
                 openings = []
             }

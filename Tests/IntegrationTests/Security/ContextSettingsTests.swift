@@ -224,10 +224,12 @@ struct ContextSettingsTests {
             await expectPostgresError(.invalidParameter) {
                 _ = try database.makeContext(settings: ["app.organization": Int?.none])
             }
-            await expectPostgresError(.invalidParameter) {
+            let mistake = await expectPostgresError(.settingsRefused) {
                 _ = try database.makeContext(settings: ["search_path": "other"])
             }
-            await expectPostgresError(.invalidParameter) {
+            #expect(mistake?.category == .failure)
+            await expectPostgresError(.settingsRefused) { _ = try database.makeContext(settings: [:], role: "") }
+            await expectPostgresError(.settingsRefused) {
                 try await database.withContext(settings: ["app organization": 1]) { _ in _ = Issue.record("it ran") }
             }
         }

@@ -63,4 +63,58 @@ struct SettingsRefusalTests {
             }
         }
     }
+
+    // MARK: What the server refuses
+
+    @Test func whatTheServerCannotSetIsNoErrorOfTheStatement() async throws {
+        try await withTenants(maximumConnections: 1) { database, _, _ in
+            let contexts = [
+                try database.makeContext(settings: [:], role: "no_such_role"),
+                try database.makeContext(settings: ["no_such_setting": 1]),
+                try database.makeContext(settings: ["statement_timeout": "soon"]),
+            ]
+            for context in contexts {
+                for _ in 0..<2 {
+                    let error = await expectPostgresError(.settingsRefused) {
+                        _ = try await context.fetch("task").all()
+                    }
+                    #expect(error?.category == .failure && error?.sqlState == nil && error?.mayHaveTakenEffect == false)
+                    #expect(!String(describing: error).contains("no_such"))
+                }
+                await expectPostgresError(.settingsRefused) { _ = try await context.query("SELECT 1") }
+                await expectPostgresError(.settingsRefused) {
+                    _ = try await context.create("label", ["id": 1, "organization": 1, "name": "x"])
+                }
+                await expectPostgresError(.settingsRefused) {
+                    try await context.transaction { () async throws in _ = try await context.fetch("task").all() }
+                }
+            }
+            #expect(try await database.query("SELECT 1").count == 1)
+            #expect(database.client.metrics.opened == 1)
+        }
+    }
+
+    @Test func anErrorOfTheStatementStaysItsOwn() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: ["app.organization": 1])
+            let error = await expectPostgresError(.server) { _ = try await context.query("SELECT 1 / 0") }
+            #expect(error?.sqlState == .divisionByZero)
+            await expectError(.accessDenied) {
+                _ = try await database.makeContext(settings: [:], role: "pg_monitor").fetch("task").all()
+            }
+        }
+    }
+
+    @Test func aCopyWhoseSettingsAreRefusedTellsTheReason() async throws {
+        try await withTenants { database, _, _ in
+            let context = try database.makeContext(settings: [:], role: "no_such_role")
+            let error = await expectPostgresError(.transactionAborted) {
+                try await context.transaction { () async throws in
+                    for try await _ in try database.client.copyOut("COPY task TO STDOUT") {}
+                }
+            }
+            #expect(
+                error?.message.contains("setting or the role of the context") == true, "\(String(describing: error))")
+        }
+    }
 }

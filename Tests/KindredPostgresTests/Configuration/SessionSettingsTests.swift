@@ -9,7 +9,7 @@ import Testing
             _ = try SessionSettings(settings, role: role)
             return nil
         } catch let error as PostgresError {
-            return error.code == .invalidParameter ? error.message : "\(error)"
+            return error.code == .settingsRefused ? error.message : "\(error)"
         } catch {
             return "\(error)"
         }
@@ -77,9 +77,10 @@ import Testing
     }
 
     @Test func valuesAndRolesThatPostgreSQLCannotTakeAreRefused() {
-        #expect(refusal(["app.a": "x\u{0}"])?.contains("NUL") == true)
+        #expect(refusal(["app.a": "x\u{0}"])?.hasSuffix("a NUL character [invalidParameter]") == true)
         #expect(refusal(["app.a": "1", "APP.a": "2"])?.contains("twice") == true)
-        #expect(refusal([:], role: "none") != nil && refusal([:], role: "") != nil)
+        #expect(refusal([:], role: "none")?.hasPrefix("\"none\"") == true)
+        #expect(refusal([:], role: "")?.hasSuffix("63 bytes") == true)
         #expect(refusal([:], role: String(repeating: "r", count: 64)) != nil && refusal([:], role: "a b") == nil)
     }
 }

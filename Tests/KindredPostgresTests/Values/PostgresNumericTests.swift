@@ -32,6 +32,21 @@ import Testing
                 try JSONDecoder().decode(PostgresNumeric.self, from: Data(wrong.utf8))
             }
         }
+        // Decoders drop the digits that a decimal cannot hold.
+        for count in [38, 39, 45] {
+            let digits = String(String(repeating: "123456789", count: 5).prefix(count))
+            for long in [digits, "-\(digits)", "0.\(digits)"] {
+                #expect(throws: DecodingError.self) {
+                    try JSONDecoder().decode(PostgresNumeric.self, from: Data(long.utf8))
+                }
+                let quoted = try JSONDecoder().decode(PostgresNumeric.self, from: Data("\"\(long)\"".utf8))
+                #expect(quoted.description == long)
+            }
+        }
+        let longest = String(String(repeating: "123456789", count: 5).prefix(37))
+        #expect(
+            try JSONDecoder().decode(PostgresNumeric.self, from: Data("-\(longest)e-9".utf8))
+                == PostgresNumeric("-\(longest)e-9"))
         let written = try JSONEncoder().encode([PostgresNumeric(0.1)])
         #expect(String(decoding: written, as: UTF8.self) == #"["0.1"]"#)
     }

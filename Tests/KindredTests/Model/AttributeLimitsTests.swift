@@ -31,6 +31,15 @@ import Testing
         #expect((limits.problem(.array(array)) == nil) == fits)
     }
 
+    @Test func floatsAreNumbersToo() throws {
+        let attribute = Attribute(
+            name: "n", number: 1, typeName: "numeric", type: .numeric, numericPrecision: 4, numericScale: 1)
+        let limits = try #require(AttributeLimits(attribute, column: 0))
+        #expect(limits.problem(.float(1.25))?.code == .valueTooLarge && limits.problem(.float(0.1)) == nil)
+        #expect(limits.problem(.double(1.25))?.code == .valueTooLarge && limits.problem(.double(0.1)) == nil)
+        #expect(limits.problem(.integer(12_345))?.code == .valueTooLarge && limits.problem(.integer(123)) == nil)
+    }
+
     @Test func lengthsAreCountedInCharactersWithoutSpacesPastTheEnd() throws {
         let attribute = Attribute(
             name: "code", number: 1, typeName: "character varying(3)", type: .varchar, maximumLength: 3)

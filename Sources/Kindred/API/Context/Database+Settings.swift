@@ -25,11 +25,13 @@ extension Database {
     ///     set, such as `statement_timeout`. A value becomes text as the server prints it.
     ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
-    /// - Throws: `PostgresError` `.invalidParameter` for names and values that PostgreSQL does not take, for NULL, and for
-    ///   settings on which values, names or transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`,
-    ///   `bytea_output`, `extra_float_digits`, `client_encoding`, `standard_conforming_strings`, `array_nulls`,
-    ///   `transform_null_equals`, `lc_monetary`, `xmlbinary`, `xmloption`, `transaction_isolation`,
-    ///   `transaction_read_only`, `transaction_deferrable`; `KindredError` `.missingSettings` if the database requires more.
+    /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`, as a mistake
+    ///   in the program, for names and a role that PostgreSQL does not take, and for settings on which values, names or
+    ///   transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `extra_float_digits`,
+    ///   `client_encoding`, `standard_conforming_strings`, `array_nulls`, `transform_null_equals`, `lc_monetary`,
+    ///   `xmlbinary`, `xmloption`, `transaction_isolation`, `transaction_read_only`, `transaction_deferrable`;
+    ///   `KindredError` `.missingSettings` if the database requires more. A role or setting that the server does not know is
+    ///   `.settingsRefused` with the first statement.
     public func makeContext(
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch
     ) throws -> DatabaseContext {

@@ -51,6 +51,8 @@ struct AttributeLimits {
             return problem(.numeric(PostgresNumeric(integer)))
         case .double(let double) where attribute.numericPrecision != nil:
             return problem(.numeric(PostgresNumeric(double)))
+        case .float(let float) where attribute.numericPrecision != nil:
+            return problem(.numeric(PostgresNumeric(float)))
         default:
             return nil
         }

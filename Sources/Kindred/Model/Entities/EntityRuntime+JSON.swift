@@ -114,6 +114,9 @@ private struct JSONValueReader {
     }
 
     private func numeric(_ tree: JSONTree) throws -> PostgresNumeric {
+        guard !tree.mayLackDigits else {
+            throw JSONMisfit(tree, "of so many digits it is exact only as a text: give it in quotes")
+        }
         switch tree {
         case .integer(let value): return PostgresNumeric(value)
         case .decimal(let value): return PostgresNumeric(value)

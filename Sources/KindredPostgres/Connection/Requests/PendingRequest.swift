@@ -145,6 +145,11 @@ final class PendingRequest {
         if let stop, error.sqlState == .queryCanceled || error.code == .connectionLost {
             return .failure(request.stopped(stop, error))
         }
+        if let failedPosition, request.makesSettings(at: failedPosition),
+            let refusal = PostgresError.refusal(ofSettings: error)
+        {
+            return .failure(refusal)
+        }
         let mayHaveTakenEffect = error.mayHaveTakenEffect || request.mayTakeEffectInPart
         return .failure(error.of(statement: request.text(at: failedPosition), mayHaveTakenEffect: mayHaveTakenEffect))
     }

@@ -121,6 +121,11 @@ final class Request: Sendable {
     /// Whether it makes settings for itself, in a transaction of its own.
     var hasOwnSettings: Bool { hiddenCount > 0 && !traits.isInTransaction }
 
+    /// Whether the statement at a position is the library's own that makes settings.
+    func makesSettings(at position: Int) -> Bool {
+        position < hiddenCount && statements[position].text.effect != .transactionControl
+    }
+
     /// Whether it waits until nothing is in flight: a script leaves the pipeline, and on a lent connection SQL of the program
     /// before it may begin a transaction, in which settings of its own would stay.
     var isSentAlone: Bool { script != nil || hasOwnSettings && !traits.isAutocommit }

@@ -19,7 +19,9 @@ extension LosslessStringConvertible where Self: Encodable {
 }
 
 extension PostgresNumeric: Codable {
-    /// Reads PostgreSQL's text for the value, or a number: one of JSON is read exactly up to 38 digits.
+    /// Reads PostgreSQL's text for the value, or a number: one of JSON is read exactly up to 37 digits.
+    ///
+    /// Decoders drop digits silently, so a number of more is refused: it is exact only as a text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // The text is a decoder's usual answer; only JSON has numbers.
@@ -30,7 +32,13 @@ extension PostgresNumeric: Codable {
             self = value
             return
         }
-        switch try JSONTree(from: decoder) {
+        let tree = try JSONTree(from: decoder)
+        guard !tree.mayLackDigits else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "A number of so many digits is exact only as a text: give it in quotes")
+        }
+        switch tree {
         case .integer(let value): self.init(value)
         case .decimal(let value): self.init(value)
         case .double(let value): self.init(value)

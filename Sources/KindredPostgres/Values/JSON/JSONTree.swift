@@ -9,7 +9,7 @@ package indirect enum JSONTree: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// A number with a fraction or of more than 64 bits, exactly; of 38 digits at most.
+    /// A number with a fraction or of more than 64 bits, exactly if it has fewer than 38 digits.
     case decimal(Decimal)
     /// Any other number.
     case double(Double)
@@ -28,6 +28,17 @@ package indirect enum JSONTree: Sendable {
         case .object: "an object"
         }
     }
+}
+
+extension JSONTree {
+    /// Whether it is a number of so many digits that the decoder may have dropped others behind them: a decimal holds 38.
+    package var mayLackDigits: Bool {
+        guard case .decimal(let value) = self else { return false }
+        return value.significand >= Self.longSignificand
+    }
+
+    /// The least number of 38 digits.
+    private static let longSignificand = Decimal(sign: .plus, exponent: 37, significand: 1)
 }
 
 extension JSONTree: Codable {
