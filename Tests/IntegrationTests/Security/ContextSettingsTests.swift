@@ -208,7 +208,7 @@ struct ContextSettingsTests {
             let context = try database.makeContext(settings: ["app.organization": 1])
             let task = try await context.fetch("task").where("id == 11").one()
             let tasks = try await context.fetch("project").one().set(forKey: "taskSet")
-            let (_, recorder) = try await recordingStatements {
+            let (_, recorder) = await recordingStatements {
                 await expectError(.invalidRequest) { _ = try await context.fetch("task").live() }
                 await expectError(.invalidRequest) { _ = try await context.observe(task) }
                 await expectError(.invalidRequest) { _ = try await tasks.observe() }
