@@ -45,7 +45,7 @@ struct SettingsRefusalTests {
         try await withTenants { database, admin, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
             try await context.transaction { () async throws in
-                try await context.query("DO $$ BEGIN UPDATE task SET size = 9 WHERE id IN (11, 21); END $$")
+                _ = try await context.query("DO $$ BEGIN UPDATE task SET size = 9 WHERE id IN (11, 21); END $$")
             }
             #expect(try await admin.value("SELECT count(*) FROM task WHERE size = 9") == 1)
             try await database.query("DO $$ BEGIN PERFORM 1; END $$")
