@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func changesOfPrefetchedRowsAskForTheirOwnersMembers() throws {
-        let request = try fixture.offline.context.fetch("person").where("age > %@", 3).prefetch("emailSet", "titles")
+        let request = try fixture.offline.context.fetch("person").where("age > %@", 3).prefetch("emailSet", "orders")
         var sources = LiveSources()
         let number = sources.add(LiveConsumer(try fixture.query(request)))
         _ = sources.set(LiveSnapshot([]), of: number)
@@ -78,9 +78,9 @@ import Testing
             sources.work(for: LiveFixture.batch(changes))
         }
         let (one, other) = (TableChanges(inserted: [.integer(1)]), TableChanges(deleted: [.integer(2)]))
-        let both = work(["email": one, "title": other])
+        let both = work(["email": one, "order": other])
         #expect(both.whole.isEmpty && both.byKeys.isEmpty && both.routed.isEmpty)
-        #expect(both.members[number].map { Set($0.keys.map(\.name)) } == ["email", "title"])
+        #expect(both.members[number].map { Set($0.keys.map(\.name)) } == ["email", "order"])
         // With the request's own rows, or rows that are not named: the request as a whole.
         for changes in [["email": one, "person": other], ["email": TableChanges(gap: .bulk)]] {
             #expect(work(changes).members.isEmpty && work(changes).whole.keys.sorted() == [number])

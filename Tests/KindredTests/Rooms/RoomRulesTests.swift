@@ -14,11 +14,8 @@ import Testing
 
     static let exceptions: [Exception] = [
         Exception(
-            name: "PostgresClient", place: "Graph/State/Database.swift",
-            reason: "the database that the program holds has the pool; the graph hands it on"),
-        Exception(
-            name: "PostgresClient", place: "Graph/State/ContextCore.swift",
-            reason: "a context has the pool with its own settings; the graph hands it on"),
+            name: "PostgresClient", place: "Graph/State/",
+            reason: "the database that the program holds has the pool, and a context has it with settings of its own")
     ]
 
     static let target = RoomedTarget(

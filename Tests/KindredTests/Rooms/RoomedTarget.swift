@@ -25,7 +25,7 @@ struct RoomedTarget {
     /// Names of members that the standard library or the system declares too, so that their use says nothing.
     private static let standardNames: Set<String> = [
         "add", "allKeys", "allSatisfy", "append", "byteCount", "close", "codingPath", "contains", "count", "create",
-        "decodeNil", "done", "end", "first", "hasPrefix", "hasSuffix", "index", "insert", "inserted", "isEmpty",
+        "decodeNil", "done", "end", "first", "get", "hasPrefix", "hasSuffix", "index", "insert", "inserted", "isEmpty",
         "isNumber", "load", "lowerBound", "map", "merge", "nestedUnkeyedContainer", "nil", "overflow", "poll",
         "prefix", "release", "remove", "removeAll", "reserveCapacity", "singleValueContainer", "size", "sort",
         "sorted", "split", "start", "store", "subtract", "unkeyedContainer", "utf8", "values", "wait",

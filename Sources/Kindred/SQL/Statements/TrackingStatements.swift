@@ -79,7 +79,7 @@ enum TrackingStatements {
         """
     }
 
-    /// What tells apart the servers, databases and installations that connections lead to.
+    /// Asks what tells apart the servers, databases and installations that connections lead to.
     static let place: SQL = """
         SELECT i.system, i.database::pg_catalog.int8, i.epoch::pg_catalog.text FROM kindred.tracking_identity() AS i
         """
