@@ -44,7 +44,7 @@ let organizationSchema = """
         organization integer NOT NULL DEFAULT nullif(current_setting('app.organization', true), '')::integer,
         PRIMARY KEY (task_id, label_id));
     INSERT INTO project VALUES (10, 1, 'garden'), (20, 2, 'secret garden');
-    INSERT INTO task VALUES (11, 1, 10, 'dig'), (12, 1, 10, 'sow'), (13, 1, 10, 'reap'),
+    INSERT INTO task VALUES (11, 1, 10, 'dig', DEFAULT), (12, 1, 10, 'sow', DEFAULT), (13, 1, 10, 'reap', DEFAULT),
         (21, 2, 20, 'secret dig', 100), (22, 2, 20, 'secret sow', 100), (23, 2, 20, 'secret reap', 100);
     INSERT INTO label VALUES (15, 1, 'urgent'), (25, 2, 'secret');
     INSERT INTO task_label VALUES (11, 15, 1), (21, 25, 2);

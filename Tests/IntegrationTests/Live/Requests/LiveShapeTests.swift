@@ -8,7 +8,7 @@ private let schema = """
     CREATE TABLE person (
         id integer PRIMARY KEY, nick text NOT NULL, age integer, mood mood,
         region_id integer REFERENCES region);
-    CREATE TABLE email (id integer PRIMARY KEY, address text NOT NULL, person_id integer REFERENCES person);
+    CREATE TABLE email (id integer PRIMARY KEY, address text NOT NULL, person_id integer REFERENCES person ON DELETE CASCADE);
     INSERT INTO region VALUES (1, 'a'), (2, 'b');
     INSERT INTO person VALUES
         (1, 'ann', 10, 'calm', 1), (2, 'bob', 20, 'glad', 2), (3, 'cid', 30, NULL, 1), (4, 'dee', NULL, 'wild', NULL);
