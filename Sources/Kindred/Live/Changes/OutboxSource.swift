@@ -33,11 +33,14 @@ struct OutboxSource: ChangeSource {
         var piece = ChangePiece(cursor: next)
         piece.isLast = try first.decode(1, as: Bool.self) ?? true
         piece.isUnsafe = try first.decode(2, as: Bool.self) ?? false
-        switch try first.decode(3, as: String.self) {
-        case "expired": piece.refusal = .expired
-        case .some: piece.refusal = .foreignCursor
-        case nil: piece.refusal = next.refusal(of: cursor)
-        }
+        // Of another server's cursor the snapshot says nothing.
+        let refusal = next.refusal(of: cursor)
+        piece.refusal =
+            switch try first.decode(3, as: String.self) {
+            case "expired" where refusal != .foreignCursor: .expired
+            case .some: .foreignCursor
+            case nil: refusal
+            }
         guard piece.refusal == nil else { return piece }
         for row in rows.dropFirst() {
             if let record = try ChangeRecord(row) { piece.records.append(record) }
