@@ -81,7 +81,7 @@ import Testing
             #expect(new.isDeleted)
             try await expectStatements([]) { () async throws in
                 let error = await expectError(.objectDiscarded) { try await new.setValue("x", forKey: "firstname") }
-                #expect(error?.object === new && error?.category == .failure)
+                #expect(error?.object === new && error?.category == .mistake)
                 await expectError(.objectDiscarded) { _ = try await new.set(forKey: "emailSet").objects }
                 await expectError(.objectDiscarded) { try context.stageDeletion(of: new) }
                 try await context.save()

@@ -187,3 +187,17 @@ struct Followers {
         }
     }
 }
+
+extension PostgresClient {
+    private struct Undone: Error {}
+
+    /// Runs writes in a transaction, or behind a savepoint, that is rolled back.
+    func undone(_ body: () async throws -> Void) async throws {
+        do {
+            try await withTransaction { _ async throws -> Void in
+                try await body()
+                throw Undone()
+            }
+        } catch is Undone {}
+    }
+}

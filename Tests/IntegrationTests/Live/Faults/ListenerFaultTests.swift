@@ -30,14 +30,14 @@ import Testing
             var former: Int32?
             for id in 100..<103 {
                 former = try await listener(followers, besides: former)
-                if let former { try await other.query("SELECT pg_terminate_backend(\(former))") }
+                if let former { try await other.query("SELECT pg_terminate_backend(\(former)::int)") }
                 try await other.query("INSERT INTO item VALUES (\(Int32(id)), 1, 1)")
                 try await followers.expectAgreement()
             }
             // All sessions at once.
             for id in 103..<106 {
                 for session in try await other.followersSessions() {
-                    try await other.query("SELECT pg_terminate_backend(\(session))")
+                    try await other.query("SELECT pg_terminate_backend(\(session)::int)")
                 }
                 try await other.query("UPDATE item SET value = \(Int32(id)) WHERE id = 1")
                 try await followers.expectAgreement()
@@ -65,6 +65,8 @@ import Testing
                 followers.database.tracking.metrics.retries > retries
             }
             proxy.set { _, _ in .forward }
+            // The program's own statements end the pool's dead connections, one by one.
+            for _ in 0..<8 { _ = try? await followers.database.query("SELECT 1") }
             try await followers.expectAgreement()
             try await other.query("UPDATE item SET value = 7 WHERE id = 1")
             try await followers.expectAgreement()

@@ -124,9 +124,7 @@ import Testing
             try await other.withTransaction { _ in
                 try await other.query("INSERT INTO item VALUES (100, 1, 1)")
                 try await other.query("INSERT INTO leaf VALUES (100, 100), (101, 2)")
-                try await other.query("SAVEPOINT s")
-                try await other.query("DELETE FROM parent WHERE id = 1")
-                try await other.query("ROLLBACK TO s")
+                try await other.undone { try await other.query("DELETE FROM parent WHERE id = 1") }
                 try await other.query("DELETE FROM item WHERE id IN (2, 100)")
             }
             try await followers.expectAgreement()
