@@ -96,7 +96,7 @@ import Testing
                 #expect(ada["name"] == .string("Ada"))
                 // Allowed again, it begins anew with its next load.
                 try await other.query("GRANT SELECT ON person TO \(identifier: role)")
-                _ = try await second.find("person", 1)
+                _ = try await second.fetch("person").all()
                 try await other.query("UPDATE person SET name = 'Fay' WHERE id = 1")
                 try await theirs.tracking.catchUp()
                 #expect(ada["name"] == .string("Fay"))
