@@ -364,6 +364,8 @@ final class LiveHub: ChangeSubscriber {
     /// Ends requests with an error.
     private func giveUp(_ numbers: [Int], _ error: any Error) {
         let left = state.withLock { state in
+            // One of them may have been why a shape was refused.
+            state.refused = []
             let left = numbers.flatMap { state.sources.remove($0) }
             state.joining.removeAll { consumer in left.contains { $0 === consumer } }
             return left
