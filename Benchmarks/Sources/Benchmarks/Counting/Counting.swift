@@ -63,13 +63,13 @@ enum Counting {
     ///
     /// Runs one less of each kind: they take thirty times as long there.
     static func recordInstructions(of work: CountedWork) async throws {
-        let runs = runs(of: work)
+        let planned = runs(of: work)
         for part in work.parts {
-            for _ in 0..<max(0, runs.warmUps - 1) {
+            for _ in 0..<max(0, planned.warmUps - 1) {
                 try await work.prepare()
                 try await part.run()
             }
-            for _ in 0..<max(1, runs.counted - 1) {
+            for _ in 0..<max(1, planned.counted - 1) {
                 try await work.prepare()
                 counters_begin_instructions()
                 try await part.run()
