@@ -61,7 +61,7 @@ enum Counting {
 
     /// Makes callgrind count the instructions and write them; only in a process under it.
     ///
-    /// Runs one less of each kind: they take thirty times as long there.
+    /// Runs one less of each kind: each takes much longer there.
     static func recordInstructions(of work: CountedWork) async throws {
         let planned = runs(of: work)
         for part in work.parts {
