@@ -40,6 +40,23 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
         }
     }
 
+    @Test func eachFlushWaitsForTheDisk() async throws {
+        try await withTracking("counter") { _, other, _ in
+            for id in Int32(0)..<8 {
+                let end = try await other.withConnection { writer in
+                    _ = try await writer.query("SET synchronous_commit = off")
+                    _ = try await writer.query("INSERT INTO counter VALUES (\(id))")
+                    return try await writer.query("SELECT pg_current_wal_insert_lsn()::text")[0].decode(
+                        0, as: String.self)
+                }
+                try await other.query("SELECT kindred.tracking_flush()")
+                let isOnDisk = try await other.query(
+                    "SELECT pg_current_wal_flush_lsn() >= \(try #require(end))::pg_lsn")
+                #expect(try isOnDisk[0].decode(0, as: Bool.self) == true)
+            }
+        }
+    }
+
     @Test func manyRecordsComeInPieces() async throws {
         try await withTracking("counter") { _, other, reader in
             for id in 1...10 { try await other.query("INSERT INTO counter VALUES (\(Int32(id)))") }

@@ -45,6 +45,6 @@ struct LockedRows {
                 if let key = try ObjectKey(result, row: row, Array(entity.key.indices)) { skipped.remove(key) }
             }
         }
-        return Set(try await Fetcher(core).storedKeys(among: Array(skipped), of: entity).compactMap { owners[$0] })
+        return Set(try await core.client.storedKeys(among: Array(skipped), of: entity).compactMap { owners[$0] })
     }
 }

@@ -52,11 +52,6 @@ struct Fetcher: Sendable {
         return try await core.client.execute(try entity.select(byKey: key), for: entity.name)
     }
 
-    /// The keys whose rows exist, one SELECT for each 10,000 keys, in one round trip.
-    func storedKeys(among keys: [ObjectKey], of entity: EntityRuntime) async throws -> Set<ObjectKey> {
-        try await core.client.storedKeys(among: keys, of: entity)
-    }
-
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
         var seen: Set<ObjectKey> = []
         let keys = try parts.compactMap { try key(of: entity, $0) }.filter { seen.insert($0).inserted }

@@ -100,7 +100,7 @@ private struct DeletionFilter {
     /// - Parameter deleted: nil if the notes have been evicted: then one SELECT asks which rows exist.
     func remaining(of objects: [DatabaseObject], deleted: Set<ObjectKey>?) async throws -> [DatabaseObject] {
         guard let deleted else {
-            let present = try await Fetcher(core).storedKeys(among: objects.compactMap(\.key), of: entity)
+            let present = try await core.client.storedKeys(among: objects.compactMap(\.key), of: entity)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
                 try core.accept(deletionOf: object)

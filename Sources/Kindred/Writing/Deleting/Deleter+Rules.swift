@@ -44,7 +44,7 @@ extension Deleter {
             for (entity, count) in try await deleteFound(found) {
                 guard keepsRows else { throw KindredError(kept: count, of: entity) }
                 let keys = found.found[entity]?.keys ?? []
-                deleted.remove(try await Fetcher(core).storedKeys(among: keys, of: entity), of: entity)
+                deleted.remove(try await core.client.storedKeys(among: keys, of: entity), of: entity)
             }
             try await applyFound(deleted)
             try countOwners(of: deleted)
