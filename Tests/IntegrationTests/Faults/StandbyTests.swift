@@ -48,6 +48,7 @@ import Testing
         try await RestartableServer.with(settings: ["synchronous_standby_names = 'nobody'"]) { server in
             var configuration = server.configuration
             configuration.statementTimeout = .seconds(1)
+            configuration.cancellationGrace = .seconds(60)
             let careful = configuration
             configuration.settings["synchronous_commit"] = "local"
             configuration.statementTimeout = .seconds(120)
