@@ -23,7 +23,7 @@
     ///
     /// In a process of its own, whose heap nothing else uses.
     @Suite(.database(.sql(schema), timeLimit: .seconds(7_200))) struct LiveMemoryTests {
-        @Test("20,000 changes, or a million, grow the heap of a process that follows them by less than 2 MiB")
+        @Test("6,000 changes, or a million, grow the heap of a process that follows them by less than 2 MiB")
         func growth() async throws {
             guard HeapMemory.bytesInUse != nil else { return }
             try await ChildProcess.run("LiveMemoryChildTests/follow", argument: TestDatabase.current.uri)
@@ -36,8 +36,8 @@
         private static let tables = ["owner", "part", "tag", "part_tag"]
         /// The changes of a round.
         private static let changesPerRound = 120
-        private static let warmUp = 12_000 / changesPerRound
-        private static let rounds = (LongTests.areOn ? 1_000_000 : 20_000) / changesPerRound
+        private static let warmUp = 4_800 / changesPerRound
+        private static let rounds = (LongTests.areOn ? 1_000_000 : 6_000) / changesPerRound
         private static let limit = 2 << 20
 
         /// What the consumers have seen so far.
