@@ -92,10 +92,11 @@ public struct MigrationFile: Sendable, Hashable {
                     "The name does not begin with a number of up to 18 digits and _, as in 0001_people.sql.",
                     file: name)
             }
-            let text: String
-            do {
-                text = try String(contentsOfFile: folder + "/" + name, encoding: .utf8)
-            } catch {
+            // A link may lead nowhere.
+            guard let content = FileManager.default.contents(atPath: folder + "/" + name) else {
+                throw MigrationError(.invalidFolder, "The file cannot be read.", file: name)
+            }
+            guard let text = String(validating: content, as: UTF8.self) else {
                 throw MigrationError(.invalidFolder, "The file cannot be read as text in UTF-8.", file: name)
             }
             files.append(try MigrationFile(number: number, name: name, text: text))

@@ -15,6 +15,8 @@ struct LiveDefinitions: Sendable {
         for queries in Dictionary(grouping: queries, by: { ObjectIdentifier($0.value.core.runtime) }).values {
             guard let core = queries.first?.value.core else { continue }
             let names = queries.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.value.tables.names) }
+            // Asked by time, and not because of a change.
+            core.database.trackingMetrics.withLock { $0.readerStatements += 1 }
             let tables = try await LiveTables(behind: names, core.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }
             if outdated.isEmpty { continue }

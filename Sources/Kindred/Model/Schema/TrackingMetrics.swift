@@ -23,7 +23,7 @@ public struct TrackingMetrics: Sendable, Hashable {
     ///
     /// Divided by ``records``, the statements for each change.
     public var statements = 0
-    /// Statements of the reader itself: readings, and what it says of itself between them.
+    /// Statements of the reader itself: readings, what it says of itself between them, and comparisons with the catalog.
     public var readerStatements = 0
     /// Notifications that woke the reader.
     public var wakeUps = 0

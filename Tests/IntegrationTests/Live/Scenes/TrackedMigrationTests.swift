@@ -50,8 +50,13 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
     @Test func filesRunWhileTablesAreTracked() async throws {
         let copy = FileManager.default.temporaryDirectory.appending(path: "kindred-\(UUID().uuidString)")
-        try FileManager.default.copyItem(atPath: folder, toPath: copy.path)
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: copy) }
+        // Some files are links, relative to their folder.
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+                .write(to: copy.appending(path: name), atomically: true, encoding: .utf8)
+        }
         try """
         ALTER TABLE author ADD COLUMN nick text;
         UPDATE author SET nick = 'x' WHERE id = 1;
