@@ -52,7 +52,7 @@ import Testing
         try await withFollowers(configure: { configuration in
             configuration.endpoints = proxy.configuration.endpoints
             configuration.tls.mode = .disable
-            (configuration.statementTimeout, configuration.connectTimeout) = (.seconds(5), .seconds(5))
+            (configuration.statementTimeout, configuration.connectTimeout) = (.seconds(20), .seconds(20))
             configuration.cancellationGrace = .milliseconds(100)
         }) { followers, other in
             _ = try await listener(followers)
