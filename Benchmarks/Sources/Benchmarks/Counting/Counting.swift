@@ -12,11 +12,14 @@ enum Counting {
         work.count < 100_000 ? (2, 3) : (0, 1)
     }
 
+    /// Whether this is the copy that callgrind runs, many times more slowly.
+    static var isUnderCallgrind: Bool { counters_has_instructions() != 0 }
+
     /// The costs of the works that `visit` passes, once in this process and once in one under callgrind, which gets nil.
     static func count(
         on serverURI: String, _ visit: ((CountedWork) async throws -> Void) async throws -> Void
     ) async throws -> [(work: CountedWork, counts: Counts)]? {
-        if counters_has_instructions() != 0 {
+        if isUnderCallgrind {
             try await visit { try await recordInstructions(of: $0) }
             return nil
         }
