@@ -121,11 +121,11 @@ import Testing
     /// Gives the followers' sessions another timeout: those that they have end, and new ones begin.
     ///
     /// From the start it would hit statements that a busy machine runs slowly.
-    private func setTimeout(_ timeout: String, _ other: PostgresClient) async throws {
+    private func setTimeout(_ milliseconds: Int, _ other: PostgresClient) async throws {
         try await other.query(
             """
             DO $$ BEGIN
-                EXECUTE format('ALTER DATABASE %I SET statement_timeout = \(unsafeRaw: timeout)', current_database());
+                EXECUTE format('ALTER DATABASE %I SET statement_timeout = \(unsafeRaw: String(milliseconds))', current_database());
             END $$
             """)
         for session in try await other.followersSessions() {
@@ -142,7 +142,7 @@ import Testing
                         "LOCK TABLE kindred.tracking_outbox_0, kindred.tracking_outbox_1 IN ACCESS EXCLUSIVE MODE")
                     try await blocker.query("INSERT INTO item VALUES (100, 1, 1)")
                     try await blocker.query("UPDATE item SET value = 50 WHERE id = 1")
-                    try await setTimeout("500ms", other)
+                    try await setTimeout(500, other)
                     let retries = followers.database.tracking.metrics.retries
                     try await eventually("no reading is stopped") {
                         followers.database.tracking.metrics.retries >= retries + 3
@@ -150,7 +150,7 @@ import Testing
                     try await blocker.query("COMMIT")
                 }
             }
-            try await setTimeout("0", other)
+            try await setTimeout(0, other)
             try await followers.expectAgreement()
             #expect(followers.database.tracking.metrics.gaps.isEmpty)
         }
