@@ -125,7 +125,8 @@ import Testing
         try await other.query(
             """
             DO $$ BEGIN
-                EXECUTE format('ALTER DATABASE %I SET statement_timeout = \(unsafeRaw: String(milliseconds))', current_database());
+                EXECUTE format(
+                    'ALTER DATABASE %I SET statement_timeout = %s', current_database(), \(unsafeRaw: String(milliseconds)));
             END $$
             """)
         for session in try await other.followersSessions() {
