@@ -147,9 +147,11 @@ import Testing
             let server = try ScriptedServer { session in
                 session.welcome()
                 let notification = session.message(
-                    "A", session.number(1) + session.text("c") + session.text(String(repeating: "p", count: 100)))
-                let notice = session.message("N", Array("SNOTICE\0C00000\0Mx\0\0".utf8))
-                let piece = Array(repeatElement(notification + notice, count: 1_000).joined())
+                    "A", session.number(1) + session.text("c") + session.text(String(repeating: "p", count: 1_000)))
+                let text = String(repeating: "x", count: 100)
+                let notice = session.message("N", Array("SNOTICE\0C00000\0M\(text)\0\0".utf8))
+                // In all more bytes than may be kept.
+                let piece = Array(repeatElement(notification + notice, count: 100).joined())
                 // The description first, then the statement.
                 for isDescription in [true, false] {
                     guard session.readUntilSync() else { return }
@@ -167,7 +169,7 @@ import Testing
             var configuration = server.configuration
             configuration.statementCacheCapacity = 0
             configuration.maximumResultSize = Self.limit
-            // Two million messages, beside all other tests.
+            // 400,000 messages, beside all other tests.
             configuration.statementTimeout = .seconds(600)
             let growth = try await growth {
                 try await lend(configuration) { client in
