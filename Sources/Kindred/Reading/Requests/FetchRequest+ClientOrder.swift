@@ -5,7 +5,7 @@ extension FetchRequest {
     /// Sorts as a client asks, after earlier sort keys: `sorted(by: "-price,title", allowing: ["title", "price"])`.
     ///
     /// The text has some of the allowed keys, separated by commas, each once; a minus sign before a key sorts the greatest
-    /// values first. An allowed key is one that ``sorted(_:ascending:)`` takes, a path such as `category.name` too.
+    /// values first. An allowed key is one that ``sorted(_:ascending:nulls:)`` takes, a path such as `category.name` too.
     ///
     /// Sends nothing. Throws `KindredError` `.unknownKey` for anything else, which names the allowed keys, and
     /// `.invalidRequest` for a key that is given twice: both of the category `.invalid`, as what a client gives. A key
