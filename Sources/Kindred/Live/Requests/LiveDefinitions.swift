@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Compares what live requests read with what the catalog says now: other tables may stand behind a view, a policy may show
 /// other rows, and a table may have another key.
