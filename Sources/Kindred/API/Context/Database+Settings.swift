@@ -1,4 +1,5 @@
 public import KindredPostgres
+import Synchronization
 
 // Contexts whose statements run with settings of their own, such as those of a tenant, and with a role.
 extension Database {
