@@ -130,7 +130,7 @@ import Testing
             END $$
             """)
         for session in try await other.followersSessions() {
-            try await other.query("SELECT pg_terminate_backend(\(session))")
+            try await other.query("SELECT pg_terminate_backend(\(session)::int)")
         }
     }
 
