@@ -79,8 +79,8 @@ struct SettingsRefusalTests {
                         _ = try await context.fetch("task").all()
                     }
                     #expect(error?.category == .failure && error?.sqlState == nil && error?.mayHaveTakenEffect == false)
-                    // What the server says of it names it, below.
-                    #expect(error?.message.contains("no_such") == false)
+                    // Of an optional, String(describing:) would show the description for debugging, with the server's message.
+                    #expect(error?.description.contains("no_such") == false)
                 }
                 await expectPostgresError(.settingsRefused) { _ = try await context.query("SELECT 1") }
                 await expectPostgresError(.settingsRefused) {
