@@ -38,6 +38,9 @@ import Testing
 
             COMMENT ON TABLE stock IS '@kindred {"optimisticLocking": "xmin"}';
 
+            -- Lines that are given away are not shown.
+            COMMENT ON TABLE purchase_line IS '@kindred {"filter": "price > 0"}';
+
             COMMENT ON VIEW new_book IS '@kindred {"relationships": false}';
 
             COMMENT ON TABLE profile IS '@kindred {"ignore": true}';
@@ -76,6 +79,7 @@ import Testing
             let person = try database.schema.entity(named: "person")
             #expect(!person.relationships.contains { $0.kind == .manyToMany && $0.destination.name == "person" })
             #expect(try database.schema.entity(named: "stock").optimisticLocking == .xmin)
+            #expect(line.filter == "price > 0")
             #expect(try database.schema.entity(named: "new_book").relationships.isEmpty)
             #expect(throws: SchemaError.self) { try database.schema.entity(named: "profile") }
             #expect(try database.schema.entity(named: "store").optimisticLocking == .column("revision"))

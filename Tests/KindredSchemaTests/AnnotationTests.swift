@@ -169,8 +169,8 @@ import Testing
         (
             #"@kindred {"name": "x"}"#,
             #"""
-            "name" is unknown here; known are "group", "ignore", "key", "manyToMany", "optimisticLocking", \#
-            "relationships"
+            "name" is unknown here; known are "filter", "group", "ignore", "key", "manyToMany", \#
+            "optimisticLocking", "relationships", "softDelete"
             """#
         ),
         (#"@kindred {"key": []}"#, #""key" must be a list of names"#),
@@ -351,6 +351,38 @@ import Testing
                 }
             })
         #expect(error.message.contains(reason), "\(error)")
+    }
+
+    @Test func aTableHasAFilterAndAColumnThatMarksDeletedRows() throws {
+        func marked(_ type: PostgresDataType = .timestamptz) -> TestCatalog {
+            catalog {
+                $0.modifyColumn("position", of: "email") { $0.type = type.rawValue }
+                $0.comment(onTable: "email", #"@kindred {"softDelete": "position", "filter": "address != nil"}"#)
+            }
+        }
+        let email = try marked().schema().entity(named: "email")
+        #expect(email.softDelete == "position" && email.filter == "address != nil")
+        let person = try marked().schema().entity(named: "person")
+        #expect(person.softDelete == nil && person.filter == nil)
+        let override = SchemaOverride.table("person", filter: "firstname == nil")
+        #expect(try marked(.timestamp).schema([override]).entity(named: "person").filter == "firstname == nil")
+        #expect(try error(marked(.text)).message.contains("marked as deleted by a timestamp"))
+        #expect(try error(marked(.bool)).message.contains("marked as deleted by a timestamp"))
+        for (name, reason) in [("nothing", "there is no column"), ("person_id", "a timestamp")] {
+            let other = SchemaOverride.table("email", softDelete: name)
+            #expect(try error(marked(), [other]).message.contains(reason))
+        }
+        let required = catalog {
+            $0.modifyColumn("position", of: "email") {
+                $0.type = PostgresDataType.timestamptz.rawValue
+                $0.isNotNull = true
+            }
+            $0.comment(onTable: "email", #"@kindred {"softDelete": "position"}"#)
+        }
+        #expect(try error(required).message.contains("must take NULL"))
+        let wrong = try error(catalog { $0.comment(onTable: "email", #"@kindred {"filter": 1, "softDelete": true}"#) })
+        #expect(wrong.message.contains(#""filter" must be a condition"#))
+        #expect(wrong.message.contains(#""softDelete" must be a column"#))
     }
 
     @Test func aTableBelongsToTheGroupOfItsCommentOrOverride() throws {

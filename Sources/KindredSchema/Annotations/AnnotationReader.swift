@@ -33,8 +33,11 @@ struct AnnotationReader {
         let options = TableOptions(
             key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: ignoreFlag(),
             optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) },
-            relationships: flag("relationships"), group: name("group"))
-        finish(["key", "manyToMany", "ignore", "optimisticLocking", "relationships", "group"])
+            relationships: flag("relationships"), group: name("group"), filter: name("filter", takes: "a condition"),
+            softDelete: name("softDelete", takes: "a column"))
+        finish([
+            "key", "manyToMany", "ignore", "optimisticLocking", "relationships", "group", "filter", "softDelete",
+        ])
         return options
     }
 
@@ -45,12 +48,12 @@ struct AnnotationReader {
         return options
     }
 
-    private mutating func name(_ key: String) -> String? {
+    private mutating func name(_ key: String, takes what: String = "a name") -> String? {
         switch members.removeValue(forKey: key) {
         case nil: return nil
         case .string(let value) where !value.isEmpty: return value
         default:
-            problems.append("\"\(key)\" must be a name")
+            problems.append("\"\(key)\" must be \(what)")
             return nil
         }
     }

@@ -140,7 +140,8 @@ struct Annotations {
             }
             switch entry.target {
             case .table(let options):
-                if options.group == "" { note(["a name is empty"], of: table, at: "the override for \(table)") }
+                let given = [options.group, options.filter, options.softDelete]
+                if given.contains("") { note(["a name is empty"], of: table, at: "the override for \(table)") }
                 Self.settle(&tables[oid], with: options, at: "the override for \(table)") { $0.overridden(by: $1) }
             case .column(let column, let options):
                 let location = "the override for column \(column) of \(table)"

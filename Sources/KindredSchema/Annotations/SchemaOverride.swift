@@ -73,7 +73,7 @@ public struct SchemaOverride: Sendable, Hashable {
         return SchemaOverride(table: table, target: .foreignKey(constraint, options))
     }
 
-    /// Sets the key of a table's or view's objects, and whether it is an entity or a helper.
+    /// Sets the key of a table's or view's objects, whether it is an entity or a helper, and which rows are shown.
     ///
     /// - Parameters:
     ///   - table: The table or view: `person` by the search path, or `public.person`.
@@ -84,6 +84,10 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - relationships: Whether a view joins in the relationships of the tables that it shows: always, or never.
     ///     Without it a view does unless a foreign key would give more than 100 relationships by views.
     ///   - group: The name of the group of the table or view in diagrams, such as `sales`.
+    ///   - filter: The condition of the rows that are shown, in the grammar of format strings: `archived == false`. It
+    ///     names columns of the table and constants.
+    ///   - softDelete: A nullable timestamp column that marks a row as deleted. Rows in which it has a value are not
+    ///     shown, and `delete` sets it.
     public static func table(
         _ table: String,
         key: [String]? = nil,
@@ -91,11 +95,13 @@ public struct SchemaOverride: Sendable, Hashable {
         ignore: Bool? = nil,
         optimisticLocking: OptimisticLocking? = nil,
         relationships: Bool? = nil,
-        group: String? = nil
+        group: String? = nil,
+        filter: String? = nil,
+        softDelete: String? = nil
     ) -> SchemaOverride {
         let options = TableOptions(
             key: key, manyToMany: manyToMany, ignore: ignore, optimisticLocking: optimisticLocking,
-            relationships: relationships, group: group)
+            relationships: relationships, group: group, filter: filter, softDelete: softDelete)
         return SchemaOverride(table: table, target: .table(options))
     }
 
@@ -153,6 +159,8 @@ struct TableOptions: Sendable, Hashable {
     var optimisticLocking: OptimisticLocking?
     var relationships: Bool?
     var group: String?
+    var filter: String?
+    var softDelete: String?
 
     /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
@@ -162,7 +170,9 @@ struct TableOptions: Sendable, Hashable {
             ignore: other.ignore ?? ignore,
             optimisticLocking: other.optimisticLocking ?? optimisticLocking,
             relationships: other.relationships ?? relationships,
-            group: other.group ?? group
+            group: other.group ?? group,
+            filter: other.filter ?? filter,
+            softDelete: other.softDelete ?? softDelete
         )
     }
 }

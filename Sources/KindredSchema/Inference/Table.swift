@@ -34,6 +34,8 @@ extension SchemaBuilder {
         var checkedColumns: [String: String] = [:]
         /// The unique constraints and indexes that are checked row by row.
         private(set) var uniqueChecks: [UniqueCheck] = []
+        /// The partial unique indexes over columns.
+        private(set) var partialKeys: [PartialKey] = []
         /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
         private(set) var serverChecks: [ServerCheck] = []
         /// The columns that an annotation ignores.
@@ -77,6 +79,13 @@ extension SchemaBuilder {
             }
         }
 
+        /// Adds the key of a partial unique index.
+        func addPartialKey(_ columns: [Int16], predicate: String) {
+            guard shows(columns) else { return }
+            let key = PartialKey(columns: columnNames(columns), predicate: predicate)
+            if !partialKeys.contains(key) { partialKeys.append(key) }
+        }
+
         /// Adds a unique index or EXCLUDE constraint, unless a check in memory is as good.
         func addServerCheck(_ elements: [Catalog.ServerCheckElement]) {
             guard let first = elements.first else { return }
@@ -101,6 +110,9 @@ extension SchemaBuilder {
                 "\(check.columns) \(check.areNullsDistinct) \(check.predicate.map { "\($0)" } ?? "")"
             }
             if uniqueChecks.count > 1 { uniqueChecks.sort { key($0) < key($1) } }
+            if partialKeys.count > 1 {
+                partialKeys.sort { "\($0.columns) \($0.predicate)" < "\($1.columns) \($1.predicate)" }
+            }
             if serverChecks.count > 1 {
                 serverChecks.sort { "\($0.columns) \($0.elements)" < "\($1.columns) \($1.elements)" }
             }

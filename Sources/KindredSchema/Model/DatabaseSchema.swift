@@ -19,6 +19,8 @@ public struct DatabaseSchema: Sendable {
     package let partitionKeys: [PartitionKey]
     /// The relationships of classes' properties, by entity and key, if a class was generated for another schema.
     package var propertyRelationships: [QualifiedName: [String: String]] = [:]
+    /// The filters of entities, once their conditions have been parsed.
+    package var filters: [QualifiedName: EntityFilter] = [:]
     private let indexes: [QualifiedName: Int]
     /// The entities of names without a dot, by the search path.
     private let shortIndexes: [String: Int]

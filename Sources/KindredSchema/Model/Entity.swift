@@ -58,6 +58,10 @@ public final class Entity: Sendable {
     public let relationships: [Relationship]
     /// How a write detects that the row has changed since it was read; nil if it does not.
     public let optimisticLocking: OptimisticLocking?
+    /// The condition of the rows that are shown besides those of ``softDelete``, as its annotation has it; nil for all.
+    public let filter: String?
+    /// The column that marks a row as deleted, so that it is not shown; nil if deleted rows are gone.
+    public let softDelete: String?
     /// The comment on the table, without its annotation.
     public let comment: String?
     /// The group in which diagrams show the entity, set by an annotation; nil without one.
@@ -71,6 +75,8 @@ public final class Entity: Sendable {
     package let obstacles: RowObstacles
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]
+    /// The sets of attributes that are unique together among some of the rows.
+    package let partialKeys: [PartialKey]
     /// Whether a UNIQUE or EXCLUDE constraint is checked only when a statement or the transaction ends.
     package let hasDeferrableKeys: Bool
     /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
@@ -103,12 +109,15 @@ public final class Entity: Sendable {
         isReadOnly: Bool = false,
         relationships: [Relationship] = [],
         optimisticLocking: OptimisticLocking? = nil,
+        filter: String? = nil,
+        softDelete: String? = nil,
         comment: String? = nil,
         group: String? = nil,
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
         obstacles: RowObstacles = [],
         uniqueKeys: [[String]] = [],
+        partialKeys: [PartialKey] = [],
         uniqueChecks: [UniqueCheck] = [],
         serverChecks: [ServerCheck] = [],
         hasDeferrableKeys: Bool = false,
@@ -126,12 +135,15 @@ public final class Entity: Sendable {
         self.isReadOnly = isReadOnly
         self.relationships = relationships
         self.optimisticLocking = optimisticLocking
+        self.filter = filter
+        self.softDelete = softDelete
         self.comment = comment
         self.group = group
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
         self.obstacles = obstacles
         self.uniqueKeys = uniqueKeys
+        self.partialKeys = partialKeys
         self.uniqueChecks = uniqueChecks
         self.serverChecks = serverChecks
         self.hasDeferrableKeys = hasDeferrableKeys
@@ -206,6 +218,8 @@ extension Entity: Hashable {
                 && left.attributes == right.attributes && left.primaryKey == right.primaryKey
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
+                && left.filter == right.filter && left.softDelete == right.softDelete
+                && left.partialKeys == right.partialKeys
                 && left.group == right.group && left.privileges == right.privileges
                 && left.hasInsertTrigger == right.hasInsertTrigger && left.obstacles == right.obstacles
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys

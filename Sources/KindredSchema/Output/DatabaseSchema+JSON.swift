@@ -31,6 +31,10 @@ private struct JSONWriter {
         text += ",\n   "
         member("primaryKey", entity.primaryKey, isLast: true)
         text += ",\n   "
+        for case let (name, value?) in [("filter", entity.filter), ("softDelete", entity.softDelete)] {
+            member(name, value, isLast: true)
+            text += ",\n   "
+        }
         list("attributes", entity.attributes.filter { !$0.isHidden }) { writer, attribute in
             writer.text += "{"
             writer.member("name", attribute.name)

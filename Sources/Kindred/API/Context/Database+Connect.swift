@@ -55,7 +55,7 @@ extension Database {
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
             let schema = try await client.called(at: fileID, line) {
-                try await SchemaReader.read(from: client, overrides: overrides)
+                try await SchemaReader.read(from: client, overrides: overrides).parsingFilters()
             }
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
             return Database(

@@ -139,7 +139,10 @@ extension ToMany {
         let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
         var request = FetchRequest<Member>(context: context, entity: destination)
         request.query.memberOrder = try memberOrder
-        return try request.where(format, inverse.name, owner)
+        let arguments: [(any PropertyValue)?] = [inverse.name, owner]
+        let condition = try Condition(format: format, arguments: arguments.map { try ConditionArgument($0) })
+        // The owner counts, whether its own filter shows it or not.
+        return try request.where(inverse.isToMany ? condition.unfiltered : condition)
     }
 
     private var memberOrder: MemberOrder? {
@@ -155,6 +158,9 @@ extension ToMany {
             return MemberOrder(relationship: relationship.model, position: position, ownerValues: values)
         }
     }
+
+    /// A request for all members, also those that the filter of their entity hides.
+    public func unfiltered() throws -> FetchRequest<Member> { try request().unfiltered() }
 
     /// The members that fulfil a condition in the grammar of ``FetchRequest/where(_:_:)``.
     public func `where`(_ format: String, _ arguments: (any PropertyValue)?...) throws -> FetchRequest<Member> {

@@ -8,9 +8,11 @@ extension DatabaseContext {
     /// concurrent look-ups), new look-ups wait for the next answer and share a statement; in a transaction, and inside
     /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each has its own statement. The values belong
     /// to the key's columns, in their order. Where other tables inherit from the entity's, the row of its own table is
-    /// found, and if there is none, that of another. Throws `KindredError`: `.readOnly` for an entity without a key,
-    /// `.invalidRequest` for the wrong number of values, `.wrongType` for a value that does not fit its column,
-    /// `.classMismatch` for a class that is not registered.
+    /// found, and if there is none, that of another. An object that the entity's filter hides is not found; where only the
+    /// server can evaluate the filter, one SELECT more asks for that.
+    ///
+    /// Throws `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for the wrong number of values,
+    /// `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
     @_disfavoredOverload  // An array is many keys, not one.
     public func find<Object: TypedObject>(
         _ type: Object.Type, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line

@@ -41,7 +41,7 @@ extension ValueTerm {
             try value.write(to: &text)
             text += ")"
         // A separate function: its locals would enlarge the stack frame of every level of a deep calculation.
-        case .guarded, .json, .jsonNumber, .count, .position: try writeRare(to: &text)
+        case .guarded, .json, .jsonNumber, .count, .position, .mark: try writeRare(to: &text)
         }
     }
 
@@ -74,6 +74,10 @@ extension ValueTerm {
             text += ") FROM "
             try rows.write(to: &text)
             text += ")"
+        case .mark(let column, let type):
+            text += "coalesce("
+            try column.write(to: &text)
+            text += ", now()::\(type))"
         default: try write(to: &text)
         }
     }
@@ -89,7 +93,11 @@ extension ValueTerm.JSONPart {
 
 extension RowColumn {
     func write(to text: inout String) throws {
-        text += "t\(alias)."
+        switch alias {
+        case NamedAlias.row: text += "t."
+        case NamedAlias.member: text += "m."
+        default: text += "t\(alias)."
+        }
         text += try SQLIdentifier.quote(name)
         guard let comparedType else { return }
         text += "::"

@@ -80,7 +80,7 @@ extension ConditionResolver {
             case let further: inner = try exists(further, condition) ?? .never
             }
             rows.joins = joins[places[place].scope]
-            rows.condition = inner.term
+            rows.condition = rows.condition.and(inner.term)
             return ResolvedTerm(term: .exists(rows), isTwoValued: true)
         case .scalar(let array):
             guard array.type.family == .array, let type = array.type.elementType else { return nil }
@@ -136,7 +136,10 @@ extension ConditionResolver {
         places.append(place)
         // A pair in the helper may have no row in the view.
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
-        return (places.count - 1, MemberRows(source: source, link: pairs(own, columns, of: row) + isOwn))
+        let number = places.count - 1
+        var rows = MemberRows(source: source, link: pairs(own, columns, of: row) + isOwn)
+        rows.condition = try filter(at: number)
+        return (number, rows)
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.
@@ -160,7 +163,7 @@ extension ConditionResolver {
         // A missing object has a NULL count, not zero.
         let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
         var (place, rows) = try members(of: owner, relationship)
-        rows.condition = try condition.map { try self.condition($0, at: place).term }
+        if let condition { rows.condition = rows.condition.and(try self.condition(condition, at: place).term) }
         rows.joins = joins[places[place].scope]
         return Scalar(
             value: own.isEmpty ? .count(rows) : .guarded(own.map(\.value), .count(rows)),

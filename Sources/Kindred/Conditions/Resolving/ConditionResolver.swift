@@ -14,6 +14,8 @@ struct ConditionResolver {
     var places: [Place]
     /// The place at which paths begin: the object itself, or a member in a condition on members.
     var root = 0
+    /// Whether members that their filter hides do not count.
+    var isFiltered: Bool
     /// The columns and relationships read so far.
     var reads: ConditionReads
     /// Whether the conditions hold the keys of objects, which may get others.
@@ -23,9 +25,11 @@ struct ConditionResolver {
     private var aliases = 1
     private var depth = 0
 
-    init(entity: Entity, schema: DatabaseSchema) {
+    /// - Parameter alias: the entity's rows in the statement.
+    init(entity: Entity, schema: DatabaseSchema, isFiltered: Bool = true, alias: Int = 0) {
         self.schema = schema
-        places = [Place(entity: entity, scope: 0, read: 0, alias: 0, label: "SELF")]
+        self.isFiltered = isFiltered
+        places = [Place(entity: entity, scope: 0, read: 0, alias: alias, label: "SELF")]
         reads = ConditionReads(entity: entity.name)
     }
 
@@ -53,6 +57,7 @@ struct ConditionResolver {
 
     private mutating func leaf(_ node: ConditionNode) throws -> ResolvedTerm {
         switch node {
+        case .comparison(let comparison) where comparison.isUnfiltered: try unfiltered(comparison)
         case .comparison(let comparison): try self.comparison(comparison)
         case .members(let quantifier, let path, let inner): try members(quantifier, at: path, condition: inner)
         default: try condition(node)

@@ -56,9 +56,12 @@ package final class ResolvedCondition: Sendable {
     }
 
     /// The condition for a statement that is sent now: the keys of objects are those that they have now.
-    func current() throws -> ResolvedCondition {
-        guard resolver.comparesObjects else { return self }
-        let start = ConditionResolver(entity: resolver.places[0].entity, schema: resolver.schema)
+    ///
+    /// - Parameter isFiltered: whether members that their filter hides do not count.
+    func current(isFiltered: Bool) throws -> ResolvedCondition {
+        guard resolver.comparesObjects || resolver.isFiltered != isFiltered else { return self }
+        let start = ConditionResolver(
+            entity: resolver.places[0].entity, schema: resolver.schema, isFiltered: isFiltered)
         return try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) } ?? self
     }
 }

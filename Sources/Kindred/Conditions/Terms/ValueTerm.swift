@@ -27,6 +27,8 @@ enum ValueTerm: Sendable {
     indirect case count(MemberRows)
     /// The position of a row in a helper's rows.
     indirect case position(RowColumn, MemberRows)
+    /// The moment at which a row was marked as deleted; that of the transaction, as a type, if it was not.
+    case mark(RowColumn, type: String)
 
     /// A part of a JSON document.
     struct JSONPart: Sendable {
@@ -36,9 +38,15 @@ enum ValueTerm: Sendable {
     }
 }
 
+/// The aliases of rows in statements that are not numbered: `t`, and `m` for members behind a helper's rows.
+enum NamedAlias {
+    static let row = -1
+    static let member = -2
+}
+
 /// A column of a row in a statement.
 struct RowColumn: Sendable {
-    /// The number of the row's alias.
+    /// The number of the row's alias, or one of ``NamedAlias``.
     let alias: Int
     let name: String
     /// The type to which it is cast, where PostgreSQL compares no values of its own.

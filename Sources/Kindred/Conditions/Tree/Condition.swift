@@ -9,6 +9,13 @@ public struct Condition: Sendable {
         self.node = node
     }
 
+    /// The comparison without the filters of members.
+    var unfiltered: Condition {
+        guard case .comparison(var comparison) = node else { return self }
+        comparison.isUnfiltered = true
+        return Condition(.comparison(comparison))
+    }
+
     /// The conjunction of the given conditions; true for none.
     package static func all(_ conditions: [Condition]) -> Condition {
         Condition(

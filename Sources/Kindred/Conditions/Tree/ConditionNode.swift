@@ -44,6 +44,8 @@ package struct ConditionComparison: Sendable {
     package var ignoresCase: Bool
     /// The configuration of a full-text search; nil for the server's default.
     package var configuration: String?
+    /// Whether members count that their filter hides.
+    package var isUnfiltered = false
     /// A word such as NO, which is a value or a key, if it is a format's whole left side.
     package var leftWord: String?
 

@@ -19,11 +19,28 @@ extension ContextCore {
     func countMove(of entity: EntityRuntime, from old: Row?, to new: Row?) {
         guard let (limits, journal) = counting else { return }
         for link in limits.links(of: entity) {
-            let former = old.flatMap { try? ObjectKey($0, link.columns) }
-            let owner = new.flatMap { try? ObjectKey($0, link.columns) }
-            if former == owner { continue }
+            // Members that their filter hides do not count.
+            let filter = link.relationship.helper == nil ? link.relationship.filter : nil
+            func owner(_ row: Row?) -> ObjectKey? {
+                guard let row, filter?.shows(row) != false else { return nil }
+                return try? ObjectKey(row, link.columns)
+            }
+            let (former, owner) = (owner(old), owner(new))
+            let isUncertain =
+                if let old, let new, let filter { !filter.isExact && filter.concerns(old, new) } else { false }
+            if former == owner, !isUncertain { continue }
             if let former, link.relationship.minimum != nil { journal.count(link.relationship, former, in: self) }
             if let owner, link.relationship.maximum != nil { journal.count(link.relationship, owner, in: self) }
+        }
+    }
+
+    /// Notes that a row may have been shown or hidden: the owners that it is paired with are counted.
+    func countPaired(_ row: Row, of entity: EntityRuntime) {
+        guard let (limits, journal) = counting else { return }
+        for relationship in limits.pairedSets(of: entity) {
+            if let member = try? ObjectKey(row, relationship.otherColumns) {
+                journal.count(relationship, member, in: self, isOfMember: true)
+            }
         }
     }
 

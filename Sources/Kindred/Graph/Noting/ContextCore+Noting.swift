@@ -13,6 +13,11 @@ extension ContextCore {
         if runtime.countLimits != nil {
             countMove(of: entity, from: old.isStored ? old.stored : nil, to: new.isStored ? new.stored : nil)
         }
+        // The pairs of a new row come by themselves.
+        if let filter = entity.filter, old.isStored, new.isStored, filter.concerns(old.stored, new.stored) {
+            notePairsStale(with: entity)
+            countPaired(new.stored, of: entity)
+        }
         var slots = entity.moves(from: old.stored, to: new.stored)
         slots.formUnion(entity.moves(from: old.shown, to: new.shown))
         for slot in old.destinations.keys { slots.insert(slot) }
@@ -83,6 +88,8 @@ extension ContextCore {
         _ entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, of owners: some Collection<ObjectKey>
     ) {
         guard knows(relationship.source) else { return }
+        // Only the server can tell whether the row is shown.
+        if relationship.filter?.isExact == false { return owners.forEach { noteStale(relationship, $0) } }
         note { map, time in
             map.notes.note(relationship) { log in
                 for owner in owners { log.append(entry, of: owner, at: time) }

@@ -67,6 +67,10 @@ extension ContextCore {
             if relationship.destinationHoldsForeignKey, !Self.refers(row, relationship.otherColumns, to: keys) {
                 continue
             }
+            if let filter = relationship.filter {
+                guard let isShown = filter.shows(row) else { return nil }
+                if !isShown { continue }
+            }
             known.append(Member(key: member.key, row: row))
         }
         let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
@@ -198,6 +202,7 @@ extension ContextCore {
             return object.withState { state in
                 if state.status == .deleted { return .nonmember }
                 if state.isStale, state.stagingBox == nil { return .unknown }
+                if Self.isHidden(state, by: relationship.filter) { return .nonmember }
                 let member = Member(key: key, row: state.storedRow)
                 if let new = state.stagingBox?.staging.destinations[inverse] {
                     return new === owner ? .member(member) : .nonmember
@@ -207,7 +212,14 @@ extension ContextCore {
         }
         if known.entry?.isDeletion == true { return .nonmember }
         guard let row = known.newer ?? known.entry?.row else { return .unknown }
-        return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .nonmember
+        let isMember = Self.refers(row, columns, to: keys) && relationship.filter?.shows(row) != false
+        return isMember ? .member(Member(key: key, row: row)) : .nonmember
+    }
+
+    /// Whether a filter hides an object: by its stored row, as the server does. A new object is shown until it is stored.
+    private static func isHidden(_ state: ObjectState, by filter: RowFilter?) -> Bool {
+        guard let filter, state.status != .inserted else { return false }
+        return filter.shows(state.storedRow) == false
     }
 
     /// The last entry on a row in an owner's relationship that satisfies a predicate.
@@ -242,12 +254,14 @@ extension ContextCore {
             return (map.object(relationship.destination, entry.member), last)
         }
         if object?.isGone == true { return .nonmember }
+        if let object, object.withState({ Self.isHidden($0, by: relationship.filter) }) { return .nonmember }
         if let object, staged.withLock({ $0.contains(StagedPair(owner, object, in: relationship)) }) {
             return .member(Member(key: entry.member, row: object.storedRow))
         }
         guard let isPaired = last?.isPaired else { return .unknown }
         guard isPaired else { return .nonmember }
         let row = object?.storedRow ?? last?.row ?? entry.row
+        if object == nil, let row, relationship.filter?.shows(row) == false { return .nonmember }
         return row.map { .member(Member(key: entry.member, row: $0)) } ?? .unknown
     }
 

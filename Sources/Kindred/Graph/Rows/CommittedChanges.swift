@@ -62,6 +62,7 @@ extension ContextCore {
             else { return false }
         }
         if !change.mayHaveMoved { return true }
+        if entity.filter != nil { notePairsStale(with: entity) }
         // Also of a known row: that it was read tells nothing to sets which were loaded before.
         note { map, time in map.notes.noteMoved(entity, key, at: time) }
         noteLeft(entity)

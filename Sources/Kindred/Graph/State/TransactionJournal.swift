@@ -255,8 +255,12 @@ final class TransactionJournal: Sendable {
     }
 
     /// Records that an owner's members came or went.
-    func count(_ relationship: RelationshipRuntime, _ owner: ObjectKey, in core: ContextCore) {
-        let end = StagedLinks.End(relationship: relationship, owner: owner)
+    ///
+    /// - Parameter isOfMember: whether the key is a member's, for all owners that this is paired with.
+    func count(
+        _ relationship: RelationshipRuntime, _ owner: ObjectKey, in core: ContextCore, isOfMember: Bool = false
+    ) {
+        let end = StagedLinks.End(relationship: relationship, owner: owner, isOfMember: isOfMember)
         _ = entries.withLock { entries in
             entries.counted[ObjectIdentifier(core), default: (core, [])].ends.insert(end)
         }

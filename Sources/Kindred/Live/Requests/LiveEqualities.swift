@@ -10,7 +10,9 @@ struct LiveEqualities: Sendable {
 
     /// nil for any other condition, and where only the server can compare the values.
     init?(_ query: SelectQuery, of entity: EntityRuntime) {
-        guard let equalities = query.condition?.equalities else { return nil }
+        guard entity.filter == nil || !query.isFiltered, let equalities = query.condition?.equalities else {
+            return nil
+        }
         var found: [Int: PostgresValue] = [:]
         func add(_ value: PostgresValue, _ column: Int) -> Bool {
             guard found[column] == nil, Self.isExact(entity.entity.attributes[column], value) else { return false }

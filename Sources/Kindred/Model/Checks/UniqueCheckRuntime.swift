@@ -8,14 +8,14 @@ struct UniqueCheckRuntime: Sendable {
     private(set) var concerned: ColumnSet
     let areNullsDistinct: Bool
     /// The predicate of a partial index, as far as it can be evaluated here.
-    private let terms: [(column: Int, test: RowPredicate.Test)]
+    private let terms: RowTerms
     let isPartial: Bool
 
     init(_ columns: [Int], areNullsDistinct: Bool = true, isPartial: Bool = false) {
         self.columns = columns
         concerned = ColumnSet(columns)
         self.areNullsDistinct = areNullsDistinct
-        terms = []
+        terms = RowTerms()
         self.isPartial = isPartial
     }
 
@@ -24,11 +24,9 @@ struct UniqueCheckRuntime: Sendable {
         self.columns = columns
         areNullsDistinct = check.areNullsDistinct
         isPartial = check.predicate != nil
-        let given = check.predicate.map(\.terms) ?? []
-        let known = given?.compactMap { term in entity.attributeIndex(of: term.column).map { ($0, term.test) } }
-        guard let known, known.count == given?.count else { return nil }
-        terms = known
-        concerned = ColumnSet(columns + terms.map(\.column))
+        guard let terms = RowTerms(check.predicate.map(\.terms) ?? [], of: entity) else { return nil }
+        self.terms = terms
+        concerned = ColumnSet(columns).union(terms.columns)
     }
 
     /// The same check for rows of several tables, each of which has an index of its own.
@@ -46,28 +44,8 @@ struct UniqueCheckRuntime: Sendable {
     ///
     /// - Parameter omitted: columns that the database fills: they may satisfy the predicate.
     func value(in row: Row, omitted: ColumnSet = []) throws -> [ObjectKey?]? {
-        for (column, test) in terms where !omitted.contains(column) {
-            let value = try row[column]
-            let isFulfilled =
-                switch test {
-                case .isNull: value == nil
-                case .isNotNull: value != nil
-                case .isTrue: value == true
-                case .isFalse: value == false
-                case .equals(let text): value.map { Self.text($0) == text } ?? false
-                }
-            if !isFulfilled { return nil }
-        }
+        guard try terms.areFulfilled(by: row, omitted: omitted) else { return nil }
         let values = try columns.map { try ObjectKey(row, [$0]) }
         return areNullsDistinct && values.contains(nil) ? nil : values
-    }
-
-    private static func text(_ value: PostgresValue) -> String? {
-        switch value {
-        case .string(let text): text
-        case .integer(let number): String(number)
-        case .bool(let isTrue): isTrue ? "t" : "f"
-        default: nil
-        }
     }
 }

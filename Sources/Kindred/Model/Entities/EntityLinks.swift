@@ -43,6 +43,11 @@ struct EntityLinks: Sendable {
             if let order = relationship.inversePosition, !relationship.ownColumns.contains(order) {
                 movedSlots[order].append(relationship.slot)
             }
+            // A row that is shown or hidden joins or leaves sets.
+            guard let filter = runtime.filter, relationship.model.kind == .manyToOne else { continue }
+            for column in filter.columns where !relationship.ownColumns.contains(column) {
+                movedSlots[column].append(relationship.slot)
+            }
         }
         var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, of: entity) }
         let ownKey = runtime.rowTable == nil ? runtime.key : Array(runtime.key.dropLast())

@@ -35,6 +35,10 @@ package final class EntityRuntime: Sendable {
     let serverChecks: [ServerCheckRuntime]
     /// The version column; nil without optimistic locking.
     let version: VersionColumn?
+    /// The condition of the rows that are shown; nil if all are.
+    let filter: RowFilter?
+    /// The column that marks a row as deleted; nil if deleted rows are gone.
+    let deletionMark: Int?
     /// The types of the attributes in results.
     let resultTypes: [PostgresDataType]
     /// The columns with composite values, or arrays of them.
@@ -50,7 +54,9 @@ package final class EntityRuntime: Sendable {
     /// Whether look-ups by key can share statements.
     let sharesLookups: Bool
 
-    init(entity: Entity, index: Int, shownEntities: [Int], isShown: Bool) {
+    init(entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil) {
+        self.filter = filter.map { RowFilter($0, of: entity) }
+        deletionMark = entity.softDelete.flatMap(entity.attributeIndex(of:))
         self.shownEntities = shownEntities
         sharesRows = entity.isView || isShown || !entity.relatives.isEmpty
         self.entity = entity

@@ -100,6 +100,9 @@ package final class RelationshipRuntime: Sendable {
     /// The same relationship from its other end.
     package var inverse: RelationshipRuntime { destination.relationships[inverseSlot] }
 
+    /// The filter of the members; nil if all are shown, and for the one object at the other end, which is never hidden.
+    var filter: RowFilter? { isToMany ? destination.filter : nil }
+
     /// Whether the destination's rows hold the foreign key.
     var destinationHoldsForeignKey: Bool { helper == nil && !holdsForeignKey }
 

@@ -5,15 +5,24 @@ struct CountLimits: Sendable {
         /// The owner's set.
         let relationship: RelationshipRuntime
         let columns: [Int]
+
+        /// The columns whose change may take a row from an owner: these, and those of the members' filter.
+        fileprivate var moving: [Int] {
+            relationship.helper == nil ? columns + Array(relationship.filter?.columns ?? []) : columns
+        }
     }
 
     private var links: [EntityRuntime: [Link]] = [:]
     private var required: [EntityRuntime: [RelationshipRuntime]] = [:]
+    private var paired: [EntityRuntime: [RelationshipRuntime]] = [:]
 
     /// Finds the sets with limits among all relationships; nil if there are none.
     init?(_ relationships: [[RelationshipRuntime]]) {
         let limited = relationships.joined().filter { $0.minimum != nil || $0.maximum != nil }
-        for relationship in limited where relationship.helper != nil { add(relationship) }
+        for relationship in limited where relationship.helper != nil {
+            add(relationship)
+            if relationship.filter != nil { paired[relationship.destination, default: []].append(relationship) }
+        }
         for relationship in limited where relationship.destinationHoldsForeignKey {
             // Both sets of a helper take limits from its key, and the same rows count for both.
             let isKnown = links(of: relationship.destination).contains {
@@ -36,9 +45,12 @@ struct CountLimits: Sendable {
     /// The references from an entity's rows to owners that require them, if they include any of the columns.
     func requiredLinks(of entity: EntityRuntime, among columns: [Int]? = nil) -> [Link] {
         links(of: entity).filter { link in
-            link.relationship.minimum != nil && columns.map { link.columns.contains(where: $0.contains) } ?? true
+            link.relationship.minimum != nil && columns.map { link.moving.contains(where: $0.contains) } ?? true
         }
     }
+
+    /// The many-to-many sets in which an entity's rows count as long as its filter shows them.
+    func pairedSets(of entity: EntityRuntime) -> [RelationshipRuntime] { paired[entity] ?? [] }
 
     /// The sets of an entity's objects that may not be empty.
     func required(of entity: EntityRuntime) -> [RelationshipRuntime] { required[entity] ?? [] }
@@ -46,7 +58,8 @@ struct CountLimits: Sendable {
     /// Whether writing columns of an entity's rows may break a limit; nil for all columns, as in new rows.
     func concern(_ entity: EntityRuntime, _ columns: [Int]?) -> Bool {
         guard let columns else { return links[entity] != nil || required[entity] != nil }
-        return links(of: entity).contains { $0.columns.contains(where: columns.contains) }
+        if paired[entity] != nil, let filter = entity.filter, !filter.columns.isDisjoint(with: columns) { return true }
+        return links(of: entity).contains { $0.moving.contains(where: columns.contains) }
     }
 }
 

@@ -10,8 +10,10 @@ struct DeletionRules: Sendable {
     private let hasHook: @Sendable (EntityRuntime) -> Bool
     /// Entities whose rows the database may delete by itself; nil if everything is examined.
     private let leftToDatabase: Set<EntityRuntime>?
-    /// Whether the database does everything once the rows are deleted.
+    /// Whether the database does everything once the rows are deleted; of marked rows, whether no other is concerned.
     let isLeftToDatabase: Bool
+    /// Whether rows are marked as deleted: they stay, and so do their references.
+    let isMarking: Bool
 
     /// The rules for deleting rows of `roots`.
     ///
@@ -25,9 +27,37 @@ struct DeletionRules: Sendable {
     ) {
         self.runtime = runtime
         self.hasHook = hasHook
+        isMarking = false
         let closures = roots.map { runtime.deletionClosure(of: $0) }
         isLeftToDatabase = !complete && closures.allSatisfy { $0.isSimple && !$0.entities.contains(where: hasHook) }
         leftToDatabase = complete ? nil : Self.leftToDatabase(runtime, from: roots, hasHook: hasHook)
+    }
+
+    /// The rules for marking rows of `roots` as deleted.
+    ///
+    /// A rule that deletes marks, one that denies looks at the rows that are shown, and others do nothing.
+    init(
+        marking roots: Set<EntityRuntime>, in runtime: SchemaRuntime,
+        hasHook: @escaping @Sendable (EntityRuntime) -> Bool = { _ in false }
+    ) {
+        self.runtime = runtime
+        self.hasHook = hasHook
+        isMarking = true
+        leftToDatabase = nil
+        isLeftToDatabase = roots.allSatisfy { $0.markingSteps.isEmpty && !hasHook($0) }
+    }
+
+    /// The step that would have to mark rows which cannot be marked, if the rules reach one.
+    func unmarkable(from roots: Set<EntityRuntime>) -> DeletionStep? {
+        var reached = roots
+        var pending = roots.sorted()
+        while let entity = pending.popLast() {
+            for step in entity.markingSteps where step.action != .deny {
+                guard step.action == .cascade, step.destination.deletionMark != nil else { return step }
+                if reached.insert(step.destination).inserted { pending.append(step.destination) }
+            }
+        }
+        return nil
     }
 
     /// The reached entities whose deleted rows no other rule needs to know; nil if a hook exists.
@@ -62,7 +92,8 @@ struct DeletionRules: Sendable {
 
     /// The steps of deleting an entity's rows.
     func steps(of entity: EntityRuntime) -> [DeletionStep] {
-        entity.relationships.flatMap { relationship -> [DeletionStep] in
+        if isMarking { return entity.markingSteps }
+        return entity.relationships.flatMap { relationship -> [DeletionStep] in
             let steps = relationship.deletionSteps
             guard let leftToDatabase else { return steps }
             if relationship.isDoneByDatabase {

@@ -36,6 +36,23 @@ struct DeletionStep: Sendable {
     var isCheck: Bool { action == .deny || action == .refuse }
 }
 
+extension EntityRuntime {
+    /// The steps of marking a row as deleted: its references stay, and so do rows of helpers without a mark.
+    var markingSteps: [DeletionStep] {
+        relationships.flatMap { relationship in
+            relationship.deletionSteps.filter { step in
+                switch step.action {
+                case .deny: true
+                case .cascade, .cascadeWithoutKey:
+                    (relationship.helper == nil || step.helper != nil)
+                        && (step.destination.helperEnds.isEmpty || step.destination.deletionMark != nil)
+                case .nullify, .refuse, .noAction: false
+                }
+            }
+        }
+    }
+}
+
 extension RelationshipRuntime {
     /// Whether the database's own actions do everything that the relationship's rule requires.
     var isDoneByDatabase: Bool {

@@ -41,7 +41,8 @@ package final class SchemaRuntime: Sendable {
                 entity: entity,
                 index: index,
                 shownEntities: (entity.shownTables + entity.relatives).compactMap { positions[$0] },
-                isShown: shown.contains(entity.name)
+                isShown: shown.contains(entity.name),
+                filter: schema.filters[entity.name]
             )
         }
         self.entities = entities

@@ -7,7 +7,8 @@ extension Database {
     ///
     /// - Parameter keepsEqual: whether an equal model stays, so that contexts go on to share one.
     func readModel(keepingEqual keepsEqual: Bool = false) async throws -> DatabaseSchema {
-        try await SchemaReader.read(from: client, overrides: overrides) { schema in
+        try await SchemaReader.read(from: client, overrides: overrides) { found in
+            let schema = try found.parsingFilters()
             try replaceRuntime { runtime in
                 if keepsEqual, schema.hasSameContent(as: runtime.schema) { return runtime }
                 return SchemaRuntime(schema, classes: runtime.registered)

@@ -53,6 +53,25 @@ struct Fetcher: Sendable {
     }
 
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
+        try await shown(try await findAny(entity, keys: parts), of: entity)
+    }
+
+    func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
+        guard let object = try await findAny(entity, values) else { return nil }
+        return try await shown([object], of: entity).first
+    }
+
+    /// Those of some objects that the entity's filter shows: by their stored rows, else by one SELECT.
+    private func shown(_ objects: [DatabaseObject], of entity: EntityRuntime) async throws -> [DatabaseObject] {
+        guard let filter = entity.filter, !objects.isEmpty else { return objects }
+        if filter.isExact { return objects.filter { filter.shows($0.storedRow) != false } }
+        let result = try await core.client.execute(
+            try entity.selectShown(objects.compactMap(\.key)), for: entity.name)
+        let keys = Set(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
+        return objects.filter { $0.key.map(keys.contains) ?? false }
+    }
+
+    private func findAny(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
         var seen: Set<ObjectKey> = []
         let keys = try parts.compactMap { try key(of: entity, $0) }.filter { seen.insert($0).inserted }
         if entity.rowTable != nil { return try await findFirst(entity, keys) }
@@ -78,7 +97,7 @@ struct Fetcher: Sendable {
         return keys.compactMap { found[$0] } + others
     }
 
-    func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
+    private func findAny(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
         guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
         let identity = entity.identity(key)
         guard entity.rowTable != nil else { return try await found(entity, key, as: identity) }

@@ -63,6 +63,21 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         return request
     }
 
+    /// Takes off what the filters of entities say: objects that these hide are found too.
+    ///
+    /// That of the request's own entity, and those of members in conditions and sort keys; conditions that are written in
+    /// the request stay, also those that say the same. What `update` and `delete` write follows. Prefetched sets are those
+    /// that the objects show, and stay filtered. Sends nothing.
+    ///
+    /// ```swift
+    /// let old = try context.fetch("task").unfiltered().where("deleted_at != nil")
+    /// ```
+    public func unfiltered() -> FetchRequest {
+        var request = self
+        request.query.isFiltered = false
+        return request
+    }
+
     /// Takes at most this many objects; a negative number is an error when the request is sent.
     public func limit(_ count: Int) -> FetchRequest {
         var request = self

@@ -51,6 +51,11 @@ extension EntityRuntime {
         return ", \(assignment)"
     }
 
+    /// The type of the column that marks a row as deleted.
+    var markType: String {
+        deletionMark.map { entity.attributes[$0].baseType == .timestamp } == true ? "timestamp" : "timestamptz"
+    }
+
     /// The given attributes, a type without a binary codec as text.
     func selectList(of columns: [Int], alias: String) throws -> String {
         try columns.map { column in

@@ -36,9 +36,10 @@ extension SelectQuery {
     func statement(
         in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime, forAll shapes: [QueryShape]
     ) throws -> Statement {
-        var start = ConditionResolver(entity: entity, schema: schema)
+        var start = start(in: schema)
         start.parameters.areOfMany = true
-        let condition = try condition?.conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) }
+        let given = try condition?.conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) }
+        let (resolver, condition) = try filtered(given, start)
         var parameters = Parameters()
         let slots = shapes[0].values.slots
         let elements = slots.indices.filter { slots[$0].isElement }
@@ -51,9 +52,9 @@ extension SelectQuery {
         // An aggregate, so that the server evaluates each condition once for a row.
         text += " CROSS JOIN LATERAL (SELECT array_agg(r.n) AS n FROM"
         text += " unnest(\(arrays)) WITH ORDINALITY AS r(\(names), n)"
-        for join in condition?.resolver.joins[0] ?? [] { try join.write(to: &text) }
+        for join in resolver.joins[0] { try join.write(to: &text) }
         text += " WHERE "
-        try (condition?.term ?? .always).write(to: &text)
+        try (condition ?? .always).write(to: &text)
         text += ") AS m WHERE \(try keys.condition("t0")) AND m.n IS NOT NULL"
         return parameters.statement(StatementText(text))
     }

@@ -50,13 +50,19 @@ struct ColumnUpdates {
     let entity: EntityRuntime
     let constants: ColumnValues
     let formulas: [Int: ConditionExpression]
+    /// Whether the rows are marked as deleted.
+    var marksRows = false
 
     /// The columns that are set, in the entity's order.
-    var columns: [Int] { (constants.columns + formulas.keys).sorted() }
+    var columns: [Int] {
+        let mark = marksRows ? entity.deletionMark : nil
+        return (constants.columns + formulas.keys + [mark].compactMap(\.self)).sorted()
+    }
 
     /// The expression for each column in the order of `columns`, with its parameters appended.
     func expressions(_ resolver: inout ConditionResolver) throws -> [AssignedColumn] {
         try columns.map { column in
+            if marksRows, column == entity.deletionMark { return resolver.mark(column, of: entity) }
             if let formula = formulas[column] { return try resolver.assigned(formula, to: column, of: entity) }
             let parameter = try resolver.parameters.value(constants[column] ?? nil, as: column, of: entity)
             return AssignedColumn(column: column, value: .parameter(parameter), isParameter: true)
@@ -73,6 +79,13 @@ struct AssignedColumn {
 }
 
 extension ConditionResolver {
+    /// The moment of its deletion as the value of the column that marks a row.
+    fileprivate func mark(_ column: Int, of entity: EntityRuntime) -> AssignedColumn {
+        let name = entity.entity.attributes[column].name
+        let mark = RowColumn(alias: 0, name: name, comparedType: nil)
+        return AssignedColumn(column: column, value: .mark(mark, type: entity.markType), isParameter: false)
+    }
+
     /// A calculation as the value of a column.
     fileprivate mutating func assigned(
         _ expression: ConditionExpression,

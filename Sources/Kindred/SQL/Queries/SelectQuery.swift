@@ -18,6 +18,8 @@ package struct SelectQuery: Sendable {
     package var limit: Int?
     /// The number of rows skipped at the beginning.
     package var offset: Int?
+    /// Whether the filter of the entity holds, and those of members in conditions.
+    package var isFiltered = true
     /// The lock on the rows; nil for none.
     var lock: (RowLock, RowLock.Waiting)?
     /// Selects the rows of an entity.
@@ -29,26 +31,39 @@ package struct SelectQuery: Sendable {
     ///
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
     package mutating func narrow(by added: Condition, in schema: DatabaseSchema) throws {
-        condition = try ResolvedCondition(added, after: condition, ConditionResolver(entity: entity, schema: schema))
+        condition = try ResolvedCondition(added, after: condition, start(in: schema))
     }
 
     /// Adds a sort key after the earlier ones, and checks it.
     ///
     /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
     package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
-        var resolver = ConditionResolver(entity: entity, schema: schema)
+        var resolver = start(in: schema)
         _ = try resolver.key(term)
         var named = term
         named.path = schema.named(term.path, from: entity)
         sort.append(named)
     }
 
-    /// A resolver that goes on behind the condition, and the condition.
+    /// A resolver before the condition.
+    func start(in schema: DatabaseSchema) -> ConditionResolver {
+        ConditionResolver(entity: entity, schema: schema, isFiltered: isFiltered)
+    }
+
+    /// A resolver that goes on behind the condition and the filter, and both of them.
     func begin(in schema: DatabaseSchema) throws -> (ConditionResolver, ConditionTerm?) {
-        guard let condition = try condition?.current() else {
-            return (ConditionResolver(entity: entity, schema: schema), nil)
-        }
-        return (condition.resolver, condition.term)
+        try filtered(try condition?.current(isFiltered: isFiltered), start(in: schema))
+    }
+
+    /// Adds the entity's filter to a condition: the one place where a request gets it.
+    ///
+    /// - Parameter start: the resolver for a request without a condition.
+    func filtered(
+        _ condition: ResolvedCondition?, _ start: ConditionResolver
+    ) throws -> (ConditionResolver, ConditionTerm?) {
+        var resolver = condition?.resolver ?? start
+        guard let filter = try resolver.filter(at: 0) else { return (resolver, condition?.term) }
+        return (resolver, condition.map { Optional($0.term).and(filter) } ?? filter)
     }
 
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.

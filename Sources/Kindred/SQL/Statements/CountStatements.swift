@@ -43,14 +43,16 @@ struct CountStatements {
     func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: columns, in: rows)
+        let filter = try parameters.filter(of: relationship)
         return try parameters.statement("\(tally) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
             let pairs = try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
                 .joined(separator: " AND ")
             let table = "\(try tableName) AS t"
             return switch tally {
-            case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs) GROUP BY o.n"
-            case .existence: "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(table) WHERE \(pairs))"
+            case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs)\(try filter.clause) GROUP BY o.n"
+            case .existence:
+                "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(table) WHERE \(pairs)\(try filter.clause))"
             }
         }
     }
@@ -61,8 +63,9 @@ struct CountStatements {
         guard let values = try values(of: owner) else { return nil }
         var parameters = Parameters()
         let given = try parameters.values(values, of: columns, in: rows)
-        return try parameters.statement("\(tally) \(columns)", in: rows) {
-            let members = "FROM \(try tableName) WHERE \(try given.equality())"
+        let filter = try parameters.filter(of: relationship)
+        return try parameters.statement("\(tally) \(shape(columns))", in: rows) {
+            let members = "FROM \(try tableName) AS t WHERE \(try given.equality("t"))\(try filter.clause)"
             return tally == .count ? "SELECT count(*) \(members)" : "SELECT EXISTS (SELECT \(members))"
         }
     }
@@ -78,8 +81,25 @@ struct CountStatements {
         var parameters = Parameters()
         let columns = columns + memberColumns
         let pair = try parameters.values(values + referenced.map { try member[$0] }, of: columns, in: rows)
-        return try parameters.statement("exists \(columns)", in: rows) {
-            "SELECT EXISTS (SELECT FROM \(try tableName) WHERE \(try pair.equality()))"
+        let filter = try parameters.filter(of: relationship)
+        return try parameters.statement("exists \(shape(columns))", in: rows) {
+            "SELECT EXISTS (SELECT FROM \(try tableName) AS t WHERE \(try pair.equality("t"))\(try filter.clause))"
+        }
+    }
+
+    /// The part of a shape that tells columns, and through a helper with a filter the members, which may differ.
+    private func shape(_ columns: [Int]) -> String {
+        let isOfMembers = relationship.filter != nil && relationship.helper != nil
+        return isOfMembers ? "\(columns) of \(owners.index).\(relationship.slot)" : "\(columns)"
+    }
+
+    /// `SELECT DISTINCT`: the keys by which owners are paired with some members, through a helper.
+    func owners(of members: [ObjectKey], through helper: RelationshipRuntime.HelperLink) throws -> Statement {
+        var parameters = Parameters()
+        let members = try parameters.keys(members, of: helper.destinationColumns, in: rows)
+        return try parameters.statement("count owners \(owners.index).\(relationship.slot)", in: rows) {
+            let list = try rows.selectList(of: columns, alias: "t")
+            return "SELECT DISTINCT \(list) FROM \(try tableName) AS t WHERE \(try members.condition("t"))"
         }
     }
 
@@ -107,6 +127,7 @@ struct CountStatements {
         let keys = try parameters.keys(keys, of: own, in: entity)
         let end = try parameters.count(maximum == .max ? minimum : max(minimum, maximum + 1))
         let (least, most) = (try parameters.count(minimum), try parameters.count(maximum))
+        let filter = try parameters.filter(of: relationship)
         return try parameters.statement("count limits \(relationship.slot)", in: entity) {
             let pairs = try zip(columns, own).map {
                 "\(try rows.compared($0, alias: "t")) = \(try entity.compared($1, alias: "o"))"
@@ -114,7 +135,7 @@ struct CountStatements {
             return """
                 SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.ownTableName) AS o \
                 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try tableName) AS t \
-                WHERE \(pairs.joined(separator: " AND ")) LIMIT \(end)) AS m) AS c \
+                WHERE \(pairs.joined(separator: " AND "))\(try filter.clause) LIMIT \(end)) AS n) AS c \
                 WHERE \(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))
                 """
         }

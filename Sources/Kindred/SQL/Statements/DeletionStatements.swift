@@ -17,19 +17,38 @@ enum DeletionStatements {
     }
 
     /// `SELECT … WHERE column IN (…) FOR UPDATE`: the rows at the other end of a relationship.
-    static func others(_ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement
-    {
+    ///
+    /// - Parameter rows: which of them.
+    static func others(
+        _ step: DeletionStep, _ sources: [ObjectKey], columns: [Int], isLocked: Bool, among rows: Rows = .all
+    ) throws -> Statement {
         let entity = step.destination
         let shape =
-            "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns)"
+            "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns) \(rows)"
         var parameters = Parameters()
         let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let filter = rows == .shown ? try parameters.filterClause(of: entity) : ""
         return try parameters.statement(shape, in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try destinationName(step)) AS t \
-            WHERE \(try condition(step, sources))\(isLocked ? " FOR UPDATE OF t" : "")
+            WHERE \(try condition(step, sources))\(filter)\(try unmarked(rows, of: entity))\(isLocked ? " FOR UPDATE OF t" : "")
             """
         }
+    }
+
+    /// Which rows at the other end of a relationship a deletion looks at.
+    enum Rows {
+        /// All: where rows go, the database looks at all that refer to them.
+        case all
+        /// Those that are not marked as deleted.
+        case unmarked
+        /// Those that their filter shows.
+        case shown
+    }
+
+    private static func unmarked(_ rows: Rows, of entity: EntityRuntime) throws -> String {
+        guard rows == .unmarked, let mark = entity.deletionMark else { return "" }
+        return " AND t.\(try entity.quoted(mark)) IS NULL"
     }
 
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
@@ -62,21 +81,25 @@ enum DeletionStatements {
     }
 
     /// `SELECT column, count(*) …`: the source with the most rows that forbid its deletion, and their number.
-    static func blockers(_ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey]) throws -> Statement
-    {
+    ///
+    /// - Parameter isFiltered: whether rows do not count that their filter hides.
+    static func blockers(
+        _ step: DeletionStep, _ sources: [ObjectKey], without deleted: [ObjectKey], isFiltered: Bool
+    ) throws -> Statement {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         var parameters = Parameters()
         let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
-        let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial)"
+        let filter = isFiltered ? try parameters.filterClause(of: entity) : ""
+        let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial) \(isFiltered)"
         return try parameters.statement(shape, in: entity) {
             let (linked, alias) = (linkedEntity(step), step.helper == nil ? "t" : "h")
             let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
             let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
             return """
                 SELECT \(columns), count(*) FROM \(try destinationName(step)) AS t\(try join(step)) \
-                WHERE \(try sources.condition(alias))\(try kept.map(exclusion) ?? "") \
+                WHERE \(try sources.condition(alias))\(try kept.map(exclusion) ?? "")\(filter) \
                 GROUP BY \(names) ORDER BY count(*) DESC LIMIT 1
                 """
         }

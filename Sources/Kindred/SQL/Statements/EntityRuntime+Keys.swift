@@ -36,6 +36,17 @@ extension EntityRuntime {
         return parameters.statement(try selectByKeys())
     }
 
+    /// `SELECT key … WHERE key IN (…)`: the keys of rows that the entity's filter shows.
+    func selectShown(_ keys: [ObjectKey]) throws -> Statement {
+        var parameters = Parameters()
+        let keys = try parameters.keys(keys, of: key, in: self)
+        let filter = try parameters.filterClause(of: self)
+        return try parameters.statement("shown keys", in: self) {
+            let list = try selectList(of: key, alias: "t")
+            return "SELECT \(list) FROM \(try quotedName) AS t WHERE \(try keys.condition("t"))\(filter)"
+        }
+    }
+
     /// `SELECT … WHERE key FOR UPDATE`, or another lock.
     func select(byKey key: ObjectKey, lock: RowLock, waiting: RowLock.Waiting) throws -> Statement {
         let clause = lock.rawValue + waiting.rawValue

@@ -123,6 +123,8 @@ struct HelperStatements {
 
     /// `DELETE FROM helper` of the given members, of all others, or of all; with rules, a query that fails unless they are
     /// gone follows.
+    ///
+    /// Pairs of members that are not given, and that their filter hides, stay.
     func deletion(_ which: Which) throws -> [Statement] {
         try [delete(which)] + (helper.hasRules ? [delete(which, isCheck: true)] : [])
     }
@@ -141,15 +143,20 @@ struct HelperStatements {
         case .members(let keys), .others(let keys):
             members = try parameters.keys(keys, of: memberColumns, in: helper)
         }
+        let filter = which.isGiven ? nil : try parameters.filter(of: relationship)
         return try parameters.statement(
             "delete \(relationship.source.index).\(relationship.slot) \(which.shape) \(isCheck)", in: helper
         ) {
             var found = try owner.equality()
             if let member { found += " AND \(try member.equality())" }
             if let members { found += " AND \(which.isNegated ? "NOT " : "")\(try members.condition())" }
+            found += try filter.clause
             if isCheck { return try helper.absence(of: found) }
             guard helper.isChecked(.deleteTriggers) else {
-                return "DELETE FROM \(try helper.ownTableName) WHERE \(found) RETURNING \(try helper.selectList())"
+                return """
+                    DELETE FROM \(try helper.ownTableName)\(filter == nil ? "" : " AS t") WHERE \(found) \
+                    RETURNING \(try helper.selectList())
+                    """
             }
             let delete = "DELETE FROM \(try helper.ownTableName) AS t WHERE \(found)\(EntityRuntime.afterFound)"
             return try helper.checkedRows(
@@ -171,6 +178,10 @@ struct HelperStatements {
             case .others: "others"
             case .all: "all"
             }
+        }
+
+        fileprivate var isGiven: Bool {
+            if case .members = self { true } else { false }
         }
 
         fileprivate var isNegated: Bool {

@@ -69,9 +69,12 @@ struct MemberStatements {
     }
 
     /// All members but the given ones leave the owner, if all given ones exist.
+    ///
+    /// Those that their filter hides stay.
     func detachOthers(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
         try guarded(
-            "detach others \(columns)", rows.map(\.key), versions: rows.map(\.version), owner: (columns, ownerValues)
+            "detach others \(columns)", rows.map(\.key), versions: rows.map(\.version), owner: (columns, ownerValues),
+            isFiltered: true
         ) { keys, owner in
             let isOwned = try owner.equality("t")
             return Change(
@@ -85,20 +88,24 @@ struct MemberStatements {
     func detachAll(leaving: [Int]) throws -> [Statement] {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: columns, in: members)
+        let filter = try parameters.filter(of: relationship)
         let text = try members.text("detach all \(columns)") {
             let isOwned = try owner.equality("t")
+            let found = "\(isOwned)\(try filter.clause)"
             guard members.isChecked(.updateTriggers) else {
                 return try members.update(
-                    alias: "t", set: try members.nulls(leaving), where: isOwned,
+                    alias: "t", set: try members.nulls(leaving), where: found,
                     returning: try members.selectList(alias: "t"))
             }
             return try members.checkedRows(
                 try members.checkedUpdate(
-                    set: try members.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
+                    set: try members.nulls(leaving), where: found, isRight: "(\(isOwned)) IS NOT TRUE",
                     keepsKeys: true))
         }
         guard members.hasRules else { return [parameters.statement(text)] }
-        let check = try members.text("check all \(columns)") { try members.absence(of: try owner.equality("t")) }
+        let check = try members.text("check all \(columns)") {
+            try members.absence(of: "\(try owner.equality("t"))\(try filter.clause)")
+        }
         return [parameters.statement(text), parameters.statement(check)]
     }
 
@@ -111,19 +118,23 @@ struct MemberStatements {
 
     /// With rules, a query that fails unless all other members have left the owner.
     func checkOthers(_ keys: [ObjectKey]) throws -> [Statement] {
-        try check("check others", keys) { "\(try $1.equality("t")) AND NOT \(try $0.condition("t"))" }
+        try check("check others", keys, isFiltered: true) {
+            "\(try $1.equality("t")) AND NOT \(try $0.condition("t"))"
+        }
     }
 
     private func check(
-        _ shape: String, _ keys: [ObjectKey], absent: (KeySet, ColumnParameters) throws -> String
+        _ shape: String, _ keys: [ObjectKey], isFiltered: Bool = false,
+        absent: (KeySet, ColumnParameters) throws -> String
     ) throws -> [Statement] {
         guard members.hasRules else { return [] }
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: members.key, in: members)
         let owner = try parameters.values(ownerValues, of: columns, in: members)
+        let filter = isFiltered ? try parameters.filter(of: relationship) : nil
         return [
             try parameters.statement("\(shape) \(columns)", in: members) {
-                try members.absence(of: try absent(keys, owner))
+                try members.absence(of: "\(try absent(keys, owner))\(try filter.clause)")
             }
         ]
     }
@@ -140,19 +151,23 @@ struct MemberStatements {
     ///
     /// Locks the rows first, which waits for concurrent deletions; the count is exact after that.
     ///
-    /// - Parameter owner: the owner's values of the foreign key's columns that the statement names.
+    /// - Parameters:
+    ///   - owner: the owner's values of the foreign key's columns that the statement names.
+    ///   - isFiltered: whether rows stay unchanged that their filter hides.
     private func guarded(
         _ shape: String, _ keys: [ObjectKey], versions: [PostgresValue?]?,
-        owner: (columns: [Int], values: [PostgresValue?]), change: (KeySet, ColumnParameters) throws -> Change
+        owner: (columns: [Int], values: [PostgresValue?]), isFiltered: Bool = false,
+        change: (KeySet, ColumnParameters) throws -> Change
     ) throws -> Statement {
         var parameters = Parameters()
         let count = keys.count
         let (keys, versioned) = try parameters.keys(keys, versions: versions, of: members)
         let wanted = try parameters.count(count)
         let owner = try parameters.values(owner.values, of: owner.columns, in: members)
+        let filter = isFiltered ? try parameters.filter(of: relationship) : nil
         return try parameters.statement("\(shape) \(versioned != nil)", in: members) {
             let change = try change(keys, owner)
-            let condition = "\(change.condition) AND (SELECT count(*) FROM locked) = \(wanted)"
+            let condition = "\(change.condition)\(try filter.clause) AND (SELECT count(*) FROM locked) = \(wanted)"
             let locked = """
                 WITH locked AS MATERIALIZED (\
                 SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keys.condition("t"))\

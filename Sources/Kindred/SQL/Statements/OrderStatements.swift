@@ -21,6 +21,9 @@ struct OrderStatements {
         let position: Int64
     }
 
+    /// The column of `read` that tells whether the member is shown; nil if all are.
+    var shownColumn: Int? { relationship.filter == nil ? nil : memberColumns.count + 1 }
+
     /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
         var parameters = Parameters()
@@ -30,12 +33,14 @@ struct OrderStatements {
         }
     }
 
-    /// All members in order, with their positions.
+    /// All members in order, with their positions; where there is a filter, with whether it shows them.
     func read() throws -> Statement {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let filter = try parameters.filter(of: relationship)
         return try parameters.statement(shape("read order"), in: rows) {
-            "\(try select()) WHERE \(try owner.equality()) \(try order())"
+            let shown = try filter.map { ["(\(try $0.condition)) IS TRUE"] } ?? []
+            return "\(try select(shown)) WHERE \(try owner.equality()) \(try order())"
         }
     }
 
@@ -44,23 +49,27 @@ struct OrderStatements {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
         let members = try parameters.keys(keys, of: memberColumns, in: rows)
+        let filter = try parameters.filter(of: relationship)
         return try parameters.statement(shape("read end of order"), in: rows) {
             let isOwned = try owner.equality()
             let column = try rows.quoted(position)
             return """
-                \(try select()) WHERE \(isOwned) AND (\(column) IS NULL OR \(try members.condition()) OR \
+                \(try select()) WHERE \(isOwned) \
+                AND (\(column) IS NULL\(try filter.clause) OR \(try members.condition()) OR \
                 \(column) = (SELECT max(\(column)) FROM \(try tableName) WHERE \(isOwned))) \(try order())
                 """
         }
     }
 
-    private func select() throws -> String {
+    private func select(_ more: [String] = []) throws -> String {
         // Keys are read in the form in which they are written, for any width of integer.
         let columns = try memberColumns.map { column in
             let isText = rows.entity.attributes[column].isReadAsText
             return try rows.quoted(column) + (isText ? "::text" : "")
         }
-        return "SELECT \((columns + [try rows.quoted(position)]).joined(separator: ", ")) FROM \(try tableName)"
+        let list = columns + [try rows.quoted(position)] + more
+        return
+            "SELECT \(list.joined(separator: ", ")) FROM \(try tableName)\(relationship.filter == nil ? "" : " AS t")"
     }
 
     private func order() throws -> String {

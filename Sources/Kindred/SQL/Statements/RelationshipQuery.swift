@@ -27,10 +27,13 @@ struct RelationshipQuery {
     func statement(for owners: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
         let owners = try parameters.keys(owners, of: linkColumns, in: linkRows)
-        return try parameters.statement("load \(relationship.slot)", in: relationship.source) { try text(of: owners) }
+        let filter = relationship.filter == nil ? "" : try parameters.filterClause(of: destination)
+        return try parameters.statement("load \(relationship.slot)", in: relationship.source) {
+            try text(of: owners, filter)
+        }
     }
 
-    private func text(of owners: KeySet) throws -> String {
+    private func text(of owners: KeySet, _ filter: String) throws -> String {
         let alias = relationship.helper == nil ? "t" : "h"
         var columns = try destination.selectList(alias: "t")
         var (join, order) = ("", "")
@@ -49,7 +52,7 @@ struct RelationshipQuery {
         let isReferenced = relationship.holdsForeignKey || relationship.helper != nil
         return """
             SELECT \(columns) FROM \(try isReferenced ? destination.ownTableName : destination.quotedName) AS t\(join) \
-            WHERE \(try owners.condition(alias))\(order)
+            WHERE \(try owners.condition(alias))\(filter)\(order)
             """
     }
 

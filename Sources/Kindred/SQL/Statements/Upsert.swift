@@ -6,6 +6,8 @@ struct Upsert {
     let entity: EntityRuntime
     /// The unique key of the conflict, as positions of attributes.
     private let key: [Int]
+    /// The condition of the rows among which it is unique; nil for all rows.
+    private let predicate: String?
     private let columns: [Int]
     private let rows: [Row]
     /// The columns that an existing row takes over; empty if it stays unchanged.
@@ -19,6 +21,7 @@ struct Upsert {
     ) throws {
         self.entity = entity
         key = try Self.key(resolution.key, of: entity)
+        predicate = try Self.predicate(resolution.key, of: entity)
         columns = assignments[0].columns
         guard assignments.allSatisfy({ [columns] in $0.columns == columns }) else {
             throw KindredError(
@@ -71,9 +74,9 @@ struct Upsert {
         var parameters = Parameters()
         let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
         let count = isChecked ? try parameters.count(rows.count) : nil
-        return try parameters.statement("upsert \(columns) \(key) \(updated) \(isChecked)", in: entity) {
+        let shape = "upsert \(columns) \(key) \(predicate ?? "") \(updated) \(isChecked)"
+        return try parameters.statement(shape, in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-            let target = try key.map { try entity.quoted($0) }.joined(separator: ", ")
             let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
             let action =
                 set.isEmpty
@@ -81,10 +84,31 @@ struct Upsert {
             let insert = """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.placedTable) ORDER BY new.place \
-                ON CONFLICT (\(target)) DO \(action)
+                ON CONFLICT \(try target) DO \(action)
                 """
             guard let count else { return "\(insert) RETURNING \(try entity.selectList(alias: "t"))" }
             return try checked(insert, of: values, count: count)
+        }
+    }
+
+    /// The unique key for ON CONFLICT: `("email") WHERE (deleted_at IS NULL)`, by which the server finds the index.
+    private var target: String {
+        get throws {
+            let columns = try key.map { try entity.quoted($0) }.joined(separator: ", ")
+            return "(\(columns))\(predicate.map { " WHERE \($0)" } ?? "")"
+        }
+    }
+
+    /// The condition for rows `t` among which the key is unique, after others; nothing for all rows.
+    private var amongUnique: String {
+        get throws {
+            guard let predicate else { return "" }
+            // The condition names columns without a table.
+            let columns = try entity.key.map { try entity.quoted($0) }
+            return """
+                 AND (\(columns.map { "t.\($0)" }.joined(separator: ", "))) IN \
+                (SELECT \(columns.joined(separator: ", ")) FROM \(try entity.ownTableName) WHERE \(predicate))
+                """
         }
     }
 
@@ -109,7 +133,7 @@ struct Upsert {
             }
             expected = """
                 (\(count) + (SELECT count(*) FROM \(rows) JOIN \(try entity.ownTableName) AS t \
-                ON \(known.joined(separator: " AND ")) \
+                ON \(known.joined(separator: " AND "))\(try amongUnique) \
                 WHERE NOT EXISTS (SELECT FROM written WHERE \(same.joined(separator: " AND ")))))
                 """
         } else {
@@ -118,7 +142,7 @@ struct Upsert {
             }
             exception = """
                 WHEN (SELECT count(*) FROM \(rows) \
-                WHERE EXISTS (SELECT FROM \(try entity.ownTableName) AS t WHERE \(known.joined(separator: " AND "))) \
+                WHERE EXISTS (SELECT FROM \(try entity.ownTableName) AS t WHERE \(known.joined(separator: " AND "))\(try amongUnique)) \
                 OR EXISTS (SELECT FROM written WHERE \(stored.joined(separator: " AND ")))) = \(count) THEN true 
                 """
         }
@@ -133,13 +157,13 @@ struct Upsert {
     func conflict(ofRow place: Int) throws -> Statement {
         var parameters = Parameters()
         let values = try parameters.rows([rows[place]], of: columns, in: entity, prefix: "c")
-        return try parameters.statement("upsert conflict \(columns) \(key)", in: entity) {
+        return try parameters.statement("upsert conflict \(columns) \(key) \(predicate ?? "")", in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-            let target = try key.map { try entity.quoted($0) }
+            let first = try entity.quoted(key[0])
             return """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.table) \
-                ON CONFLICT (\(target.joined(separator: ", "))) DO UPDATE SET \(target[0]) = t.\(target[0]) \
+                ON CONFLICT \(try target) DO UPDATE SET \(first) = t.\(first) \
                 RETURNING \(try entity.selectList(alias: "t"))
                 """
         }
@@ -151,10 +175,10 @@ struct Upsert {
     func selection() throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.rows(rows, of: key, in: entity, prefix: "k")
-        return try parameters.statement("upserted \(key)", in: entity) {
+        return try parameters.statement("upserted \(key) \(predicate ?? "")", in: entity) {
             """
             SELECT \(try entity.selectList(alias: "t")), new.place FROM \(keys.placedTable) \
-            JOIN \(try entity.ownTableName) AS t ON \(try keys.equality("t")) ORDER BY new.place
+            JOIN \(try entity.ownTableName) AS t ON \(try keys.equality("t"))\(try amongUnique) ORDER BY new.place
             """
         }
     }
@@ -165,9 +189,9 @@ struct Upsert {
             guard let position = entity.attributeIndex(of: name) else { throw entity.unknownKey(name) }
             return position
         }
-        guard entity.entity.uniqueKeys.contains(where: { Set($0) == Set(names) }), Set(names).count == names.count
-        else {
-            let known = entity.entity.uniqueKeys.map { "(\($0.joined(separator: ", ")))" }.joined(separator: ", ")
+        let all = entity.entity.uniqueKeys + entity.entity.partialKeys.map(\.columns)
+        guard all.contains(where: { Set($0) == Set(names) }), Set(names).count == names.count else {
+            let known = all.map { "(\($0.joined(separator: ", ")))" }.joined(separator: ", ")
             throw KindredError(
                 .invalidRequest,
                 "\(entity.name) has no unique key over (\(names.joined(separator: ", "))); "
@@ -177,6 +201,24 @@ struct Upsert {
             )
         }
         return key
+    }
+
+    /// The condition of the partial unique index over some attributes; nil if they are unique in all rows.
+    ///
+    /// Of several indexes the one counts whose condition is the entity's filter.
+    private static func predicate(_ names: [String], of entity: EntityRuntime) throws -> String? {
+        if entity.entity.uniqueKeys.contains(where: { Set($0) == Set(names) }) { return nil }
+        let partial = entity.entity.partialKeys.filter { Set($0.columns) == Set(names) }
+        let terms = entity.filter?.model.terms.map(Set.init)
+        let shown = partial.filter { RowPredicate($0.predicate).terms.map(Set.init) == terms && terms != nil }
+        if let only = partial.count == 1 ? partial.first : shown.first { return only.predicate }
+        throw KindredError(
+            .invalidRequest,
+            """
+            \(entity.name) has several partial unique indexes over (\(names.joined(separator: ", "))), and none of them \
+            is for the rows that its filter shows
+            """,
+            entity: entity.name.description, key: names.first)
     }
 
     private static func updated(
@@ -229,7 +271,8 @@ public struct ConflictResolution: Sendable, Hashable {
 
     /// The existing row takes the new values, except in the columns of the key and of the primary key.
     ///
-    /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index.
+    /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index. Of a partial index
+    /// its condition decides which rows conflict: with `UNIQUE (email) WHERE deleted_at IS NULL`, none that is deleted.
     public static func update(_ key: String...) -> ConflictResolution {
         ConflictResolution(key: key, action: .update(setting: nil))
     }

@@ -60,7 +60,8 @@ struct CountCheck: Sendable {
     ///
     /// Locks the owners first, in the order of their keys, so that of two concurrent transactions the second counts the
     /// rows of the first. Skips owners that are gone.
-    func problems(_ ends: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
+    func problems(_ given: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
+        let ends = try await self.ends(given)
         let groups = Dictionary(grouping: ends, by: \.relationship).sorted { $0.key < $1.key }
         var locks: [Statement] = []
         var counts: [(relationship: RelationshipRuntime, statement: Statement)] = []
@@ -77,6 +78,27 @@ struct CountCheck: Sendable {
         return try zip(counts, results.dropFirst(locks.count)).flatMap { count, result in
             try (0..<result.count).map { try problem(count.relationship, result, row: $0) }
         }
+    }
+
+    /// The ends of owners, also of those that members are paired with: one SELECT for each set of these.
+    private func ends(_ given: Set<StagedLinks.End>) async throws -> Set<StagedLinks.End> {
+        var ends = given.filter { !$0.isOfMember }
+        guard ends.count < given.count else { return ends }
+        let members = Dictionary(grouping: given.filter(\.isOfMember), by: \.relationship)
+        for (relationship, members) in members.sorted(by: { $0.key < $1.key }) {
+            guard let helper = relationship.helper else { continue }
+            let statements = CountStatements(relationship)
+            for keys in members.map(\.owner).slices() {
+                let result = try await core.client.send(
+                    [try statements.owners(of: keys, through: helper)], relationship.source)[0]
+                for row in result.indices {
+                    if let owner = try ObjectKey(result, row: row, Array(helper.sourceColumns.indices)) {
+                        ends.insert(StagedLinks.End(relationship: relationship, owner: owner))
+                    }
+                }
+            }
+        }
+        return ends
     }
 
     private func problem(

@@ -6,8 +6,16 @@ extension Deleter {
     /// Deletes objects with their rules, inside the running transaction.
     ///
     /// After an error, the enclosing transaction or savepoint must be rolled back.
-    func deleteInTransaction(_ objects: [DatabaseObject]) async throws {
-        var search = DeletionSearch(core, deletionRules(objects.map(\.runtime)), isLocking: true)
+    func deleteInTransaction(_ objects: [DatabaseObject], permanently: Bool = false) async throws {
+        let (gone, marked) = split(objects, permanently: permanently)
+        // First: what goes may be what forbids a mark.
+        if !gone.isEmpty { try await perform(try await search(for: gone, deletionRules(gone.map(\.runtime)))) }
+        if !marked.isEmpty { try await markInTransaction(marked) }
+    }
+
+    /// A search that begins with some objects, whose rows are locked.
+    func search(for objects: [DatabaseObject], _ rules: DeletionRules) async throws -> DeletionSearch {
+        var search = DeletionSearch(core, rules, isLocking: true)
         for (entity, objects) in grouped(objects) {
             let missing = Set(try await search.add(try objects.map { try $0.requireKey() }, of: entity))
             if !missing.isEmpty {
@@ -16,7 +24,7 @@ extension Deleter {
             let stale = try objects.filter { try !search.hasExpectedVersion($0) }
             if !stale.isEmpty { throw try await Refresher(core).unwritten(stale) }
         }
-        try await perform(search)
+        return search
     }
 
     /// Deletes everything that a request selects, with the rules, and returns how many objects it selected.
@@ -53,7 +61,7 @@ extension Deleter {
     }
 
     /// Notes the owners of deleted rows.
-    private func countOwners(of search: DeletionSearch) throws {
+    func countOwners(of search: DeletionSearch) throws {
         guard let limits = core.runtime.countLimits else { return }
         for (entity, found) in search.found {
             let columns = search.rules.columns(of: entity)
@@ -69,12 +77,17 @@ extension Deleter {
     }
 
     /// Throws if a remaining row forbids the deletion.
-    private func check(_ search: DeletionSearch) async throws {
+    func check(_ search: DeletionSearch) async throws {
         var batch: [(step: DeletionStep, statement: Statement)] = []
         for step in search.steps where step.isCheck {
             let deleted = search.found[step.destination]?.keys ?? []
             for keys in try search.sources(of: step).slices() {
-                batch.append((step, try DeletionStatements.blockers(step, keys, without: deleted)))
+                batch.append(
+                    (
+                        step,
+                        try DeletionStatements.blockers(
+                            step, keys, without: deleted, isFiltered: search.rules.isMarking)
+                    ))
             }
         }
         guard let first = batch.first else { return }

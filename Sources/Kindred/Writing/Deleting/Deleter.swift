@@ -9,20 +9,60 @@ struct Deleter: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// Deletes objects, all of them or none, as if at once; from a hook, as part of the deletion that runs it.
-    func delete(_ objects: some Sequence<DatabaseObject>) async throws {
+    ///
+    /// - Parameter permanently: whether rows go that would be marked as deleted.
+    func delete(_ objects: some Sequence<DatabaseObject>, permanently: Bool = false) async throws {
+        let objects = try await deletable(objects)
+        var (gone, marked) = split(objects, permanently: permanently)
+        if let run = DeletionRun.current(in: core) {
+            run.request((run.isMarking ? marked : gone).filter { !$0.isDeleted })
+            // The others are deleted by themselves.
+            (gone, marked) = (run.isMarking ? gone : [], run.isMarking ? [] : marked)
+            (gone, marked) = (gone.filter { !$0.isDeleted }, marked.filter { !$0.isDeleted })
+        }
+        guard !gone.isEmpty else { return try await mark(marked) }
+        guard marked.isEmpty else {
+            let both = gone + marked
+            return try await reporting(both) {
+                try await core.transaction { try await deleteInTransaction(both, permanently: permanently) }
+            }
+        }
+        try await deleteForGood(gone)
+    }
+
+    /// Objects that may be deleted, each once.
+    func deletable(_ objects: some Sequence<DatabaseObject>) async throws -> [DatabaseObject] {
         var seen = Set<DatabaseObject>()
         let objects = objects.filter { seen.insert($0).inserted }
         try await Refresher(core).readStale(objects)
         for object in objects { try requireDeletable(object) }
-        if let run = DeletionRun.current(in: core) { return run.request(objects.filter { !$0.isDeleted }) }
+        return objects
+    }
+
+    /// The objects whose rows are deleted, and those whose rows are marked.
+    func split(
+        _ objects: [DatabaseObject], permanently: Bool
+    ) -> (gone: [DatabaseObject], marked: [DatabaseObject]) {
+        if permanently { return (objects, []) }
+        return (objects.filter { $0.runtime.deletionMark == nil }, objects.filter { $0.runtime.deletionMark != nil })
+    }
+
+    private func deleteForGood(_ objects: [DatabaseObject]) async throws {
         guard let entity = objects.first?.runtime else { return }
         let rules = deletionRules(objects.map(\.runtime))
-        do {
+        try await reporting(objects) {
             if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
                 try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
             } else {
-                try await core.transaction { try await deleteInTransaction(objects) }
+                try await core.transaction { try await deleteInTransaction(objects, permanently: true) }
             }
+        }
+    }
+
+    /// Runs a deletion of objects, and reports what it did not find and what the database refused.
+    func reporting(_ objects: [DatabaseObject], _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
         } catch let missing as MissingRows {
             // A rule or policy may hide a row that is there.
             for object in missing.objects

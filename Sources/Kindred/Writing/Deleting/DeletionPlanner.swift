@@ -8,26 +8,40 @@ struct DeletionPlanner: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// The effect of deleting objects, in one snapshot.
-    func plan(for objects: [DatabaseObject]) async throws -> DeletionPlan {
+    ///
+    /// - Parameter permanently: whether rows go that would be marked as deleted.
+    func plan(for objects: [DatabaseObject], permanently: Bool) async throws -> DeletionPlan {
         for object in objects {
             try core.requireOwn(object)
             try object.requireLive()
         }
-        let rules = DeletionRules(core.runtime, roots: Set(objects.map(\.runtime)), complete: true)
+        let marked = permanently ? [] : objects.filter { $0.runtime.deletionMark != nil }
+        let gone = objects.filter { object in !marked.contains { $0 === object } }
         return try await core.transaction(TransactionOptions(isolation: .repeatableRead)) {
-            var search = DeletionSearch(core, rules, isLocking: false)
             var items: [DeletionPlan.Item] = []
-            for (entity, objects) in grouped(objects) {
-                let missing = try await search.add(try objects.map { try $0.requireKey() }, of: entity)
-                if !missing.isEmpty { throw core.gone(objects) }
-                items += [DeletionPlan.Item(entity, search.found[entity]?.keys ?? [])]
+            if !gone.isEmpty {
+                items += try await self.items(
+                    gone, DeletionRules(core.runtime, roots: Set(gone.map(\.runtime)), complete: true))
             }
-            try await search.expand()
-            items += search.reached.map { step, keys in DeletionPlan.Item(step.destination, keys, step: step) }
-            items += try await staying(search)
-            items += try await referring(search)
+            if !marked.isEmpty { items += try await self.items(marked, try Deleter(core).markingRules(marked)) }
             return DeletionPlan(items: items.filter { !$0.objects.isEmpty })
         }
+    }
+
+    /// The items of objects that are deleted by the same rules.
+    private func items(_ objects: [DatabaseObject], _ rules: DeletionRules) async throws -> [DeletionPlan.Item] {
+        var search = DeletionSearch(core, rules, isLocking: false)
+        var items: [DeletionPlan.Item] = []
+        for (entity, objects) in grouped(objects) {
+            let missing = try await search.add(try objects.map { try $0.requireKey() }, of: entity)
+            if !missing.isEmpty { throw core.gone(objects) }
+            items += [DeletionPlan.Item(entity, search.found[entity]?.keys ?? [])]
+        }
+        try await search.expand()
+        items += search.reached.map { step, keys in DeletionPlan.Item(step.destination, keys, step: step) }
+        items += try await staying(search)
+        if !rules.isMarking { items += try await referring(search) }
+        return items
     }
 
     /// The objects that relationships with other rules than `cascade` lead to, and that stay.
@@ -37,7 +51,8 @@ struct DeletionPlanner: Sendable {
             let entity = step.destination
             guard !entity.key.isEmpty else { continue }
             let statements = try search.sources(of: step).slices().map {
-                try DeletionStatements.others(step, $0, columns: entity.key, isLocked: false)
+                try DeletionStatements.others(
+                    step, $0, columns: entity.key, isLocked: false, among: search.rules.isMarking ? .shown : .all)
             }
             items.append(DeletionPlan.Item(entity, try await keys(statements, entity, without: search), step: step))
         }

@@ -7,11 +7,14 @@ final class DeletionRun: Sendable {
     @TaskLocal static var current: DeletionRun?
 
     private let core: ContextCore
+    /// Whether it marks rows, so that objects whose rows go are deleted by themselves.
+    let isMarking: Bool
     private let outer: DeletionRun?
     private let requested = RankedMutex<[DatabaseObject]>([], .leaf)
 
-    init(_ core: ContextCore) {
+    init(_ core: ContextCore, isMarking: Bool) {
         self.core = core
+        self.isMarking = isMarking
         outer = Self.current
     }
 
@@ -40,7 +43,7 @@ final class DeletionRun: Sendable {
 extension DeletionSearch {
     /// Finds all rows to delete, and calls hooks, which may add more.
     mutating func findAll() async throws {
-        let run = DeletionRun(core)
+        let run = DeletionRun(core, isMarking: rules.isMarking)
         var called: [EntityRuntime: Int] = [:]
         do {
             while true {
@@ -58,12 +61,17 @@ extension DeletionSearch {
             setDeleting(false)
         } catch {
             setDeleting(false)
-            for entity in found.keys {
-                for object in core.withMap({ $0.objects(of: entity) }) {
-                    object.withState { if $0.status == .deleting { $0.status = .persistent } }
-                }
-            }
+            keepObjects()
             throw error
+        }
+    }
+
+    /// Called when the objects are not to be deleted, or only to be marked.
+    func keepObjects() {
+        for entity in found.keys {
+            for object in core.withMap({ $0.objects(of: entity) }) {
+                object.withState { if $0.status == .deleting { $0.status = .persistent } }
+            }
         }
     }
 

@@ -66,7 +66,9 @@ struct DeletionSearch {
                 for step in rules.steps(of: entity) where step.action == .cascade {
                     let columns = rules.columns(of: step.destination)
                     for keys in try sources(of: step, in: rows).slices() {
-                        let statement = try DeletionStatements.others(step, keys, columns: columns, isLocked: isLocking)
+                        let statement = try DeletionStatements.others(
+                            step, keys, columns: columns, isLocked: isLocking, among: rules.isMarking ? .unmarked : .all
+                        )
                         batch.append((step, statement))
                     }
                 }

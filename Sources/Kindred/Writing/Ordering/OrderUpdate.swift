@@ -33,29 +33,45 @@ struct OrderUpdate {
     ) throws {
         let columns = Array(rows.statements.memberColumns.indices)
         var (members, positions): ([ObjectKey], [ObjectKey: Int64?]) = ([], [:])
+        given = Dictionary(objects.map { ($0.key, $0.object) }, uniquingKeysWith: { first, _ in first })
+        isComplete = !change.needsEndOnly
+        var hidden = HiddenMembers()
         for row in 0..<answer.count {
             guard let key = try ObjectKey(answer, row: row, columns) else { continue }
-            members.append(key)
             positions.updateValue(try answer.integer(row: row, column: columns.count), forKey: key)
+            if isComplete, given[key] == nil, let column = rows.statements.shownColumn,
+                try answer.value(row: row, column: column) == .bool(false)
+            {
+                hidden.append(key, after: members.last)
+            } else {
+                members.append(key)
+            }
         }
         self.payload = payload
-        isComplete = !change.needsEndOnly
         stored = positions
-        given = Dictionary(objects.map { ($0.key, $0.object) }, uniquingKeysWith: { first, _ in first })
         order = change.order(members, objects.map(\.key))
         let wanted = Set(order)
         leaving = members.filter { !wanted.contains($0) }
         let current = order.map { positions[$0] ?? nil }
-        let planned: [Int64]
+        var (whole, planned) = (order, [Int64]())
         if isComplete {
             guard let all = rows.plan.positions(current) else { throw Self.tooMany(rows.statements) }
             planned = all
+            let taken = Set(hidden.keys.compactMap { positions[$0] ?? nil })
+            if zip(current, planned).contains(where: { $0 != $1 && taken.contains($1) }) {
+                // There is no room besides the hidden members: they move with those before them.
+                whole = hidden.added(to: order, of: members)
+                guard let all = rows.plan.positions(whole.map { positions[$0] ?? nil }) else {
+                    throw Self.tooMany(rows.statements)
+                }
+                planned = all
+            }
         } else {
             guard let end = rows.plan.end(current) else { throw EndIsFull() }
             planned = end
         }
         let isChanged = isComplete || order.contains { positions[$0] == nil }
-        for (key, position) in zip(order, planned) {
+        for (key, position) in zip(whole, planned) {
             let place = OrderStatements.Place(key: key, position: position)
             if let known = positions[key] {
                 if known != position, isChanged { moving.append(place) }
@@ -100,6 +116,32 @@ struct OrderUpdate {
 
     private static func tooMany(_ statements: OrderStatements) -> KindredError {
         statements.rows.noRoom(statements.rows.entity.attributes[statements.position])
+    }
+}
+
+/// Members of an order that their filter hides: they keep their places as far as there is room.
+private struct HiddenMembers {
+    private(set) var keys: [ObjectKey] = []
+    private var after: [ObjectKey?: [ObjectKey]] = [:]
+
+    /// Adds a member behind the last one that is shown.
+    mutating func append(_ key: ObjectKey, after shown: ObjectKey?) {
+        keys.append(key)
+        after[shown, default: []].append(key)
+    }
+
+    /// A new order with the hidden members behind those that they stood behind; behind an earlier one if that has left.
+    ///
+    /// - Parameter members: the members that are shown, in the former order.
+    func added(to order: [ObjectKey], of members: [ObjectKey]) -> [ObjectKey] {
+        let kept = Set(order)
+        var behind: [ObjectKey?: [ObjectKey]] = [:]
+        var last: ObjectKey?
+        for key in [nil] + members.map(Optional.some) {
+            if let key, kept.contains(key) { last = key }
+            behind[last, default: []] += after[key] ?? []
+        }
+        return (behind[nil] ?? []) + order.flatMap { [$0] + (behind[$0] ?? []) }
     }
 }
 

@@ -8,19 +8,23 @@ struct ConditionWriter: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// One UPDATE by condition; returns rows only if an object may need them.
-    func update(_ query: SelectQuery, of entity: EntityRuntime, _ update: RequestUpdate) async throws -> Int {
+    func update(_ query: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates) async throws -> Int {
         try await core.write(of: entity, update.columns) {
             let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await noteFormer(query, of: entity, writing: update.columns) }
             let returnsRows = isCounted || core.withMap { $0.holdsRows(of: entity) }
             let statement = try query.updateStatement(
-                update.written, of: entity, in: core.runtime.schema, returnsRows: returnsRows)
+                update, of: entity, in: core.runtime.schema, returnsRows: returnsRows)
             let result = try await core.client.send([statement], entity)[0]
             let count = returnsRows ? result.count : result.affectedRows
             guard count > 0 else { return 0 }
             if isCounted {
                 let rows = try EntityRows(result, of: entity)
-                for row in 0..<result.count { core.countMove(of: entity, from: nil, to: try rows[row]) }
+                let mayHide = entity.filter.map { !$0.columns.isDisjoint(with: update.columns) } ?? false
+                for row in 0..<result.count {
+                    core.countMove(of: entity, from: nil, to: try rows[row])
+                    if mayHide { core.countPaired(try rows[row], of: entity) }
+                }
             }
             try applyUpdated(result, of: entity, columns: update.columns)
             return count
@@ -44,6 +48,9 @@ struct ConditionWriter: Sendable {
         // Without returned rows any number may have changed.
         guard result.count == 0 || !unheld.isEmpty else { return }
         if result.count == 0 { core.forgetUnheldRows(of: entity) }
+        if let filter = entity.filter, !filter.columns.isDisjoint(with: columns) {
+            return core.noteShownOrHidden(of: entity)
+        }
         for relationship in entity.foreignKeys where relationship.ownColumns.contains(where: columns.contains) {
             // Rows without objects may have joined any of these sets.
             core.noteAllStale(relationship.inverse)

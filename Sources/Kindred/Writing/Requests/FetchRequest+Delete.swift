@@ -10,18 +10,28 @@ extension FetchRequest {
     /// if it no longer matches. The objects in memory follow. Returns how many of the selected objects were deleted,
     /// without rows that a rule deletes with them: rows that a trigger, rule or policy keeps stay, and their objects
     /// too. Throws as that method does, and then nothing is deleted.
+    ///
+    /// Where a column marks deleted rows (`{"softDelete": …}`), they are marked, by one UPDATE where no rule or hook
+    /// concerns them, or else as by `DatabaseContext.delete(_:)`.
+    ///
+    /// - Parameter permanently: whether rows go that would be marked.
     @discardableResult
-    public func delete(fileID: String = #fileID, line: Int = #line) async throws -> Int {
+    public func delete(
+        permanently: Bool = false, fileID: String = #fileID, line: Int = #line
+    ) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
             guard !entity.entity.isReadOnly, !entity.key.isEmpty else {
                 throw entity.notWritable
             }
             guard DeletionRun.current(in: context.core) == nil else {
                 let objects = try await all()
-                try await context.delete(objects)
+                try await context.delete(objects, permanently: permanently)
                 return objects.count
             }
             let deleter = Deleter(context.core)
+            if !permanently, entity.deletionMark != nil {
+                return try await ConditionWriter(context.core).mark(query, of: entity)
+            }
             guard deleter.deletionRules([entity]).isLeftToDatabase else {
                 return try await context.transaction { try await deleter.deleteInTransaction(query, of: entity) }
             }
@@ -33,6 +43,23 @@ extension FetchRequest {
 }
 
 extension ConditionWriter {
+    /// Marks the rows that a request selects as deleted, with those that the rules reach; returns how many it selected.
+    func mark(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
+        let deleter = Deleter(core)
+        let rules = try deleter.markingRules([entity])
+        if rules.isLeftToDatabase {
+            let mark = ColumnUpdates(entity: entity, constants: ColumnValues(entity), formulas: [:], marksRows: true)
+            return try await update(query, of: entity, mark)
+        }
+        return try await core.transaction {
+            var search = DeletionSearch(core, rules, isLocking: true)
+            try await search.add(query, of: entity)
+            guard let selected = search.found[entity]?.keys, !selected.isEmpty else { return 0 }
+            try await deleter.performMarking(search)
+            return selected.count
+        }
+    }
+
     /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await core.write {

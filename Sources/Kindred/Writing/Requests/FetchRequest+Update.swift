@@ -30,7 +30,7 @@ extension FetchRequest {
                 throw KindredError(
                     .invalidRequest, "An update needs at least one value", entity: entity.name.description)
             }
-            return try await ConditionWriter(context.core).update(query, of: entity, update)
+            return try await ConditionWriter(context.core).update(query, of: entity, update.written)
         }
     }
 }

@@ -94,7 +94,7 @@ struct Saver: Sendable {
             throw try await error.withConflicts(of: kept + deleted)
         }
         // The early deletions may have cascaded to others.
-        try await deleteSaved(deleted.filter { !$0.isDeleted })
+        try await deleteSaved(deleted.filter { !$0.isDeleted && $0.isDeletionStaged })
         try await set(constraints, areDeferred: false, among: kept)
     }
 

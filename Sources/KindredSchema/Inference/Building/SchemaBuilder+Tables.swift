@@ -94,6 +94,7 @@ extension SchemaBuilder {
                 tables[index].addUniqueCheck(columns, areNullsDistinct: row.hasDistinctNulls, predicate: row.predicate)
             }
             if let predicate = row.predicate {
+                if !row.isDeferrable { tables[index].addPartialKey(columns, predicate: predicate) }
                 let own = Set(tables[index].columnNames(columns))
                 guard let required = IndexPredicate.notNullColumns(predicate), own.isSuperset(of: required)
                 else { continue }

@@ -94,6 +94,7 @@ final class SchemaBuilder {
                 } else {
                     locking != nil && table.relation.isReadable
                 }
+            let written = annotations.tables[table.relation.oid]?.options
             let hidden =
                 (isLocking && locking == .xmin ? [Attribute.xmin] : []) + (rowTables == nil ? [] : [Attribute.table])
             let shown = Set((shownTables[index] ?? []).map(\.table))
@@ -117,12 +118,15 @@ final class SchemaBuilder {
                     isReadOnly: isReadOnly,
                     relationships: relationships[index],
                     optimisticLocking: isLocking ? locking : nil,
+                    filter: written?.filter,
+                    softDelete: softDelete(of: index),
                     comment: annotations.tableComments[table.relation.oid],
-                    group: annotations.tables[table.relation.oid]?.options.group,
+                    group: written?.group,
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     obstacles: obstacles(of: index),
                     uniqueKeys: table.uniqueAttributes,
+                    partialKeys: table.partialKeys,
                     uniqueChecks: table.uniqueChecks,
                     serverChecks: table.serverChecks,
                     hasDeferrableKeys: table.hasDeferrableKeys,

@@ -7,6 +7,8 @@ struct StagedLinks: Sendable {
     struct End: Hashable, Sendable {
         let relationship: RelationshipRuntime
         let owner: ObjectKey
+        /// Whether it is the end of a member, for all owners that this is paired with.
+        var isOfMember = false
     }
 
     struct Change: Sendable {

@@ -13,6 +13,18 @@ package struct UniqueCheck: Hashable, Sendable {
     }
 }
 
+/// The key columns of a partial unique index.
+package struct PartialKey: Hashable, Sendable {
+    package let columns: [String]
+    /// The condition of the index, as `pg_get_expr` writes it.
+    package let predicate: String
+
+    package init(columns: [String], predicate: String) {
+        self.columns = columns
+        self.predicate = predicate
+    }
+}
+
 /// A UNIQUE or EXCLUDE constraint that is checked after each statement, unless `SET CONSTRAINTS` defers it by name.
 package struct DeferrableConstraint: Hashable, Sendable {
     package let name: QualifiedName
@@ -34,6 +46,11 @@ package struct RowPredicate: Hashable, Sendable {
     package struct Term: Hashable, Sendable {
         package let column: String
         package let test: Test
+
+        package init(column: String, test: Test) {
+            self.column = column
+            self.test = test
+        }
     }
 
     /// The terms that every row of the index satisfies; nil if the condition has anything else.

@@ -1,0 +1,80 @@
+import KindredPostgres
+package import KindredSchema
+
+extension DatabaseSchema {
+    /// The schema with the filters of its entities, whose conditions are parsed and checked.
+    ///
+    /// Throws `SchemaError` `.invalidAnnotation` for the first condition that is malformed or does not fit its table.
+    package func parsingFilters() throws -> DatabaseSchema {
+        var schema = self
+        for entity in entities where entity.filter != nil || entity.softDelete != nil {
+            do {
+                schema.filters[entity.name] = try EntityFilter(of: entity, in: self)
+            } catch let error as KindredError {
+                throw SchemaError(
+                    .invalidAnnotation, "The filter of \(entity.name) does not fit: \(error.message)",
+                    entity: entity.name.description, location: "the filter of \(entity.name)")
+            }
+        }
+        return schema
+    }
+}
+
+extension EntityFilter {
+    /// Parses what an entity's annotations say.
+    fileprivate init(of entity: Entity, in schema: DatabaseSchema) throws {
+        var nodes: [ConditionNode] = []
+        if let mark = entity.softDelete {
+            nodes.append(.comparison(ConditionComparison(.path([mark]), .equal, with: .value(nil))))
+        }
+        if let text = entity.filter { nodes.append(try Condition(format: text, arguments: []).node) }
+        let node = nodes.count == 1 ? nodes[0] : .all(nodes)
+        var resolver = ConditionResolver(entity: entity, schema: schema)
+        _ = try resolver.condition(node)
+        guard resolver.reads.places.count == 1 else {
+            throw KindredError(
+                .invalidCondition, "it follows \"\(resolver.reads.places[1].path)\", and may read its own columns only")
+        }
+        self.init(node, columns: resolver.reads.places[0].columns, terms: node.terms(of: entity))
+    }
+}
+
+extension ConditionNode {
+    /// The terms that memory can evaluate as the server does; nil if the condition has anything else.
+    fileprivate func terms(of entity: Entity) -> [RowPredicate.Term]? {
+        switch self {
+        case .constant(true): return []
+        case .all(let nodes):
+            let terms = nodes.map { $0.terms(of: entity) }
+            return terms.contains { $0 == nil } ? nil : terms.flatMap { $0 ?? [] }
+        case .comparison(let comparison): return comparison.term(of: entity).map { [$0] }
+        default: return nil
+        }
+    }
+}
+
+extension ConditionComparison {
+    fileprivate func term(of entity: Entity) -> RowPredicate.Term? {
+        guard quantifier == nil, !ignoresCase else { return nil }
+        let (path, value): ([String], PostgresValue?)
+        switch (left, right) {
+        case (.path(let keys), .value(let given)), (.value(let given), .path(let keys)): (path, value) = (keys, given)
+        default: return nil
+        }
+        guard path.count == 1, let attribute = entity.attribute(named: path[0]) else { return nil }
+        let test: RowPredicate.Test? =
+            switch (operation, value, attribute.baseType) {
+            case (.equal, nil, _): .isNull
+            case (.notEqual, nil, _): .isNotNull
+            case (.equal, .bool(let isTrue), .bool): isTrue ? .isTrue : .isFalse
+            case (.equal, .integer(let number), .int2), (.equal, .integer(let number), .int4),
+                (.equal, .integer(let number), .int8):
+                .equals(String(number))
+            case (.equal, .string(let label), _) where attribute.enumLabels != nil: .equals(label)
+            default: nil
+            }
+        // An array's base type is that of its elements.
+        guard let test, attribute.elementType == nil || value == nil else { return nil }
+        return RowPredicate.Term(column: attribute.name, test: test)
+    }
+}

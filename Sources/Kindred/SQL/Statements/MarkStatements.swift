@@ -1,0 +1,69 @@
+import KindredPostgres
+import KindredSchema
+
+/// The statements that mark rows as deleted, and take the marks back.
+enum MarkStatements {
+    /// `UPDATE … SET mark = now() WHERE key IN (…) RETURNING …`, or `SET mark = NULL`; with rules, a query that fails unless
+    /// the rows have what was asked for follows.
+    ///
+    /// A row that is marked keeps the moment of its deletion. A trigger may choose another moment, but has to leave the mark.
+    static func write(
+        _ entity: EntityRuntime, _ mark: Int, _ keys: [ObjectKey], versions: [PostgresValue?]? = nil, isMarked: Bool
+    ) throws -> [Statement] {
+        var parameters = Parameters()
+        let (keys, versioned) = try parameters.keys(keys, versions: versions, of: entity)
+        let shape = "mark \(isMarked) \(versioned != nil)"
+        let column = try entity.quoted(mark)
+        let text = try entity.text(shape) {
+            let value = isMarked ? "coalesce(t.\(column), now()::\(entity.markType))" : "NULL"
+            let found = "\(try keys.condition("t"))\(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")"
+            guard entity.isChecked(.updateTriggers) else {
+                return try entity.update(
+                    alias: "t", set: ["\(column) = \(value)"], where: found,
+                    returning: try entity.selectList(alias: "t"))
+            }
+            return try entity.checkedRows(
+                try entity.checkedUpdate(
+                    set: ["\(column) = \(value)"], where: found,
+                    isRight: "t.\(column) IS \(isMarked ? "NOT " : "")NULL", keepsKeys: true))
+        }
+        guard entity.hasRules else { return [parameters.statement(text)] }
+        let check = try entity.text("check \(shape)") {
+            try entity.absence(of: "\(try keys.condition("t")) AND t.\(column) IS \(isMarked ? "" : "NOT ")NULL")
+        }
+        return [parameters.statement(text), parameters.statement(check)]
+    }
+
+    /// `SELECT key … FOR UPDATE`: the rows at the other end of a step that were marked together with their sources.
+    static func marked(
+        with sources: [ObjectKey], of step: DeletionStep, _ source: (entity: EntityRuntime, mark: Int), _ mark: Int
+    ) throws -> Statement {
+        let (entity, owners) = (step.destination, source.entity)
+        var parameters = Parameters()
+        let keys = try parameters.keys(sources, of: owners.key, in: owners)
+        let shape = "marked together \(owners.index).\(step.relationship.slot) \(step.helper != nil)"
+        return try parameters.statement(shape, in: entity) {
+            var tables = "\(try entity.quotedName) AS t JOIN "
+            var pairs: [String]
+            if let helper = step.helper {
+                let rows = helper.entity
+                let links = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
+                    "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
+                }
+                tables += "\(try rows.ownTableName) AS h ON \(links.joined(separator: " AND ")) JOIN "
+                pairs = try zip(helper.sourceColumns, step.sourceColumns).map {
+                    "\(try rows.compared($0, alias: "h")) = \(try owners.compared($1, alias: "o"))"
+                }
+            } else {
+                pairs = try zip(step.destinationColumns, step.sourceColumns).map {
+                    "\(try entity.compared($0, alias: "t")) = \(try owners.compared($1, alias: "o"))"
+                }
+            }
+            pairs.append("t.\(try entity.quoted(mark)) = o.\(try owners.quoted(source.mark))")
+            return """
+                SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(tables)\(try owners.quotedName) AS o \
+                ON \(pairs.joined(separator: " AND ")) WHERE \(try keys.condition("o")) FOR UPDATE OF t
+                """
+        }
+    }
+}
