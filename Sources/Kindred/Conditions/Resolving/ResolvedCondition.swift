@@ -58,7 +58,8 @@ package final class ResolvedCondition: Sendable {
     /// The condition for a statement that is sent now: the keys of objects are those that they have now.
     func current() throws -> ResolvedCondition {
         guard resolver.comparesObjects else { return self }
-        let start = ConditionResolver(entity: resolver.places[0].entity, schema: resolver.schema)
+        var start = ConditionResolver(entity: resolver.places[0].entity, schema: resolver.schema)
+        start.pairLink = resolver.pairLink
         return try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) } ?? self
     }
 }

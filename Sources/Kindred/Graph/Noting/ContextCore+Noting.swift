@@ -105,6 +105,7 @@ extension ContextCore {
         if isPaired != nil {
             count(relationship, of: owner)
             count(relationship.inverse, of: member)
+            if let helper = relationship.helper { notePartsLost(helper.entity) }
         }
         func note(
             _ member: DatabaseObject, in relationship: RelationshipRuntime, of owner: DatabaseObject,
@@ -152,6 +153,7 @@ extension ContextCore {
         count(relationship, ofOwner: owner)
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: writing?.scope)
         note(entry, in: relationship, of: [owner])
+        if let helper = relationship.helper { notePartsLost(helper.entity) }
         notePairs(besides: relationship)
     }
 
@@ -162,12 +164,14 @@ extension ContextCore {
 
     func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
         if relationship.isComparedByServer { return noteAllStale(relationship) }
+        notePartsLost(linksOf: relationship)
         guard knows(relationship.source) else { return }
         note { map, time in map.notes.noteStale(relationship, owner, at: time) }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     func noteAllStale(_ relationship: RelationshipRuntime) {
+        notePartsLost(linksOf: relationship)
         guard knows(relationship.source) else { return }
         note { map, time in map.notes.noteAllStale(relationship, at: time) }
     }
@@ -258,6 +262,7 @@ extension ContextCore {
 
     /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
+        for table in view.shownEntities { notePartsLost(runtime.entities[table]) }
         for table in view.shownEntities.map({ runtime.entities[$0] }) where withMap({ $0.knows(table) }) {
             note { map, time in map.notes.forgetNotes(of: table, at: time) }
         }

@@ -14,6 +14,8 @@ package struct SelectQuery: Sendable {
     package var sort: [SortTerm] = []
     /// The order if `sort` is empty: that of an ordered relationship's members.
     var memberOrder: MemberOrder?
+    /// The link to the helper's rows, if the rows are members of a many-to-many relationship.
+    var pairLink: PairLink?
     /// The greatest number of rows.
     package var limit: Int?
     /// The number of rows skipped at the beginning.
@@ -29,14 +31,14 @@ package struct SelectQuery: Sendable {
     ///
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
     package mutating func narrow(by added: Condition, in schema: DatabaseSchema) throws {
-        condition = try ResolvedCondition(added, after: condition, ConditionResolver(entity: entity, schema: schema))
+        condition = try ResolvedCondition(added, after: condition, start(in: schema))
     }
 
     /// Adds a sort key after the earlier ones, and checks it.
     ///
     /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
     package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
-        var resolver = ConditionResolver(entity: entity, schema: schema)
+        var resolver = start(in: schema)
         _ = try resolver.key(term)
         var named = term
         named.path = schema.named(term.path, from: entity)
@@ -46,9 +48,16 @@ package struct SelectQuery: Sendable {
     /// A resolver that goes on behind the condition, and the condition.
     func begin(in schema: DatabaseSchema) throws -> (ConditionResolver, ConditionTerm?) {
         guard let condition = try condition?.current() else {
-            return (ConditionResolver(entity: entity, schema: schema), nil)
+            return (start(in: schema), nil)
         }
         return (condition.resolver, condition.term)
+    }
+
+    /// A resolver at the beginning of a statement.
+    func start(in schema: DatabaseSchema) -> ConditionResolver {
+        var resolver = ConditionResolver(entity: entity, schema: schema)
+        resolver.pairLink = pairLink
+        return resolver
     }
 
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
