@@ -134,7 +134,7 @@ import Testing
 
     private func parts(_ context: DatabaseContext, _ sent: SentStatements) async throws {
         // block: part
-        let day: PostgresDate = "2015-01-01"
+        let day = PostgresDate("2015-01-01") ?? .today
         let categories = try await context.fetch(Category.self)
             .prefetch(\.books) { $0.where { $0.published > day }.sorted { $0.title }.limit(5) }
             .all()
