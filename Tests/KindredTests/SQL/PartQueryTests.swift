@@ -72,7 +72,8 @@ import Testing
         #expect(try part("emailSet", "size > 5 AND address != 'x'", sorted: ["id"], limit: 9).key == first.key)
         #expect(try part("emailSet", "size > 6 AND address != 'x'", sorted: ["id"], limit: 3).key != first.key)
         let sorted = try part("emailSet", "size > 5 AND address != 'x'", sorted: ["size"], limit: 3)
-        #expect(sorted.key != first.key && sorted.memberKey == first.memberKey)
+        #expect(sorted.key != first.key)
+        #expect(try sorted.memberKey(in: Self.runtime.schema) == first.memberKey(in: Self.runtime.schema))
         #expect(try part("titles").key != part("people", of: "title").key)
     }
 

@@ -9,6 +9,8 @@ struct LoadedParts: Sendable {
         /// The slot of its answers, apart from those of whole relationships.
         let slot: Int
         let reads: PartReads
+        /// The key of the members, whatever their order is; nil if it cannot be told.
+        fileprivate let memberKey: PartQuery.Key?
         /// Answers for any owner asked before this time are stale.
         private var staleSince: ContextTime
         /// The same for some owners.
@@ -16,8 +18,10 @@ struct LoadedParts: Sendable {
         /// The limit of owners, so that the memory of a long-lived context is bounded.
         private static let maximumOwners = 10_000
 
-        fileprivate init(_ query: PartQuery, slot: Int, reads: PartReads, since time: ContextTime) {
-            (self.query, self.slot, self.reads, staleSince) = (query, slot, reads, time)
+        fileprivate init(_ query: PartQuery, slot: Int, in runtime: SchemaRuntime, since time: ContextTime) {
+            (self.query, self.slot, staleSince) = (query, slot, time)
+            reads = PartReads(query, in: runtime)
+            memberKey = try? query.memberKey(in: runtime.schema)
         }
 
         fileprivate func staleSince(_ owner: ObjectKey) -> ContextTime {
@@ -26,6 +30,8 @@ struct LoadedParts: Sendable {
 
         fileprivate mutating func noteAll(at time: ContextTime) {
             staleSince = max(staleSince, time)
+            // An owner may have been noted later than that, since what a query shows counts from when it was sent.
+            if !owners.isEmpty { owners = owners.filter { $0.value > staleSince } }
         }
 
         /// Notes a row that was stored (without a former one), changed, or deleted (without a new one).
@@ -33,9 +39,10 @@ struct LoadedParts: Sendable {
             if reads.isAnything { return noteAll(at: time) }
             guard let columns = reads.columns(of: entity) else { return }
             if let old, let new, columns.allSatisfy({ old.hasSameBytes(as: new, at: $0) }) { return }
-            guard reads.tellsOwner(entity), owners.count < Self.maximumOwners else {
-                owners = [:]
-                return noteAll(at: time)
+            guard reads.tellsOwner(entity) else { return noteAll(at: time) }
+            if owners.count >= Self.maximumOwners {
+                let latest = owners.values.max() ?? .never
+                return noteAll(at: max(latest, time))
             }
             for row in [old, new].compactMap(\.self) {
                 guard let owner = try? ObjectKey(row, query.relationship.linkColumns) else { continue }
@@ -63,7 +70,7 @@ struct LoadedParts: Sendable {
         if let known = parts.first(where: { $0.query.key == query.key && $0.query.limit == query.limit }) {
             return known
         }
-        let part = Part(query, slot: nextSlot, reads: PartReads(query, in: runtime), since: time)
+        let part = Part(query, slot: nextSlot, in: runtime, since: time)
         nextSlot += 1
         if parts.count == Self.maximumParts { parts.removeFirst() }
         parts.append(part)
@@ -73,9 +80,14 @@ struct LoadedParts: Sendable {
     /// The parts whose members tell those of a query: with the same limit, or a greater one.
     func parts(with query: PartQuery) -> [Part] { parts.filter { $0.query.key == query.key && $0.covers(query.limit) } }
 
-    /// The parts whose members tell the number of those of a query.
-    func parts(counting query: PartQuery) -> [Part] {
-        parts.filter { $0.query.memberKey == query.memberKey && $0.covers(query.limit) }
+    /// The parts whose members tell the number of those of a query, which has a key regardless of the order.
+    func parts(counting query: PartQuery, _ memberKey: PartQuery.Key) -> [Part] {
+        parts.filter { $0.memberKey == memberKey && $0.covers(query.limit) }
+    }
+
+    /// Whether there are parts of a relationship.
+    func hasParts(of relationship: RelationshipRuntime) -> Bool {
+        parts.contains { $0.query.relationship === relationship }
     }
 
     /// Since when the answers for an owner are stale; always if the part is no longer known.

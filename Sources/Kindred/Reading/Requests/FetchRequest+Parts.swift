@@ -60,7 +60,8 @@ extension FetchRequest {
     func loadedCount() async throws -> Int? {
         guard let set, let query = try partQuery else { return nil }
         let core = context.core
-        for part in core.parts.withLock({ $0.parts(counting: query) }) {
+        let key = try query.memberKey(in: context.schema)
+        for part in core.parts.withLock({ $0.parts(counting: query, key) }) {
             guard let members = try await PartLoader(core, part).members(of: set.owner) else { continue }
             return query.limit.map { min($0, members.count) } ?? members.count
         }
@@ -71,7 +72,8 @@ extension FetchRequest {
     private var partQuery: PartQuery? {
         get throws {
             guard let set, context.core.hasParts.load(ordering: .acquiring), query.lock == nil, query.offset == nil,
-                query.limit.map({ $0 >= 0 }) ?? true
+                query.limit.map({ $0 >= 0 }) ?? true,
+                context.core.parts.withLock({ $0.hasParts(of: set.relationship) })
             else { return nil }
             return try PartQuery(
                 set.relationship, try query.ofMembers(set.relationship, in: context.schema), in: context.schema)

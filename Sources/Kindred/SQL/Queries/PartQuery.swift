@@ -26,8 +26,6 @@ struct PartQuery: Sendable {
     /// The condition, order and limit.
     private let query: SelectQuery
     let key: Key
-    /// The key regardless of the order.
-    let memberKey: Key
     /// The rows and columns that decide which members there are, and in which order.
     let reads: ConditionReads
 
@@ -39,11 +37,15 @@ struct PartQuery: Sendable {
         self.query = query
         let whole = try Self.statement(relationship, query, for: [], in: schema, limit: nil)
         key = Key(relationship, whole.statement)
-        memberKey = Key(
-            relationship,
-            try Self.statement(relationship, query, for: [], in: schema, limit: nil, isSorted: false).statement)
         reads = whole.reads
         if let limit { _ = try query.start(in: schema).limited(to: limit) }
+    }
+
+    /// The key regardless of the order.
+    func memberKey(in schema: DatabaseSchema) throws -> Key {
+        Key(
+            relationship,
+            try Self.statement(relationship, query, for: [], in: schema, limit: nil, isSorted: false).statement)
     }
 
     /// The greatest number of members of each owner.
