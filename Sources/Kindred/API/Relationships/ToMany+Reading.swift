@@ -132,7 +132,7 @@ extension ToMany {
     /// request is sorted.
     ///
     /// In a many-to-many relationship `@through` is the helper's row that pairs a member with the owner: `@through.role`. A
-    /// part of the set that was prefetched is answered from memory: see ``FetchRequest/prefetch(_:_:)``.
+    /// part of the set that was prefetched is answered from memory: see <doc:Fetching>.
     ///
     /// Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public func request() throws -> FetchRequest<Member> {

@@ -4,7 +4,7 @@ extension ToMany where Member: TypedObject {
     /// The members that fulfil a condition: `project.tasks.where { $0.deletedAt == nil }`.
     ///
     /// A request, which may be narrowed further. The part of a set that was prefetched is answered from memory, also its count:
-    /// see ``FetchRequest/prefetch(_:_:)``. Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner, and as
+    /// see <doc:Fetching>. Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner, and as
     /// a request's `where` does.
     public func `where`(_ condition: (Columns<Member>) throws -> Condition) throws -> FetchRequest<Member> {
         try request().where(condition)

@@ -32,7 +32,7 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
         }
     }
 
-    /// Sorts the members of each owner by a key path, after earlier sort keys; as ``FetchRequest/sorted(_:ascending:nulls:)``
+    /// Sorts the members of each owner by a key path, after earlier sort keys; as a request
     /// does.
     ///
     /// Without an order the members come as the relationship orders them, or as the server finds them.
@@ -45,7 +45,7 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
     /// Takes at most this many members of each owner; a negative number is an error.
     public func limit(_ count: Int) -> RelationshipPart { changed { $0.limit = count } }
 
-    /// Loads relationships together with the part's members, as ``FetchRequest/prefetch(_:)`` does with objects.
+    /// Loads relationships together with the part's members, as a request does with its objects.
     public func prefetch(_ keyPaths: String...) -> RelationshipPart {
         changed { content in
             for path in keyPaths { content.branches.append(PartContent.Branch(path: path.keys)) }
