@@ -32,8 +32,7 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
         }
     }
 
-    /// Sorts the members of each owner by a key path, after earlier sort keys; as a request
-    /// does.
+    /// Sorts the members of each owner by a key path, after earlier sort keys, as a request does.
     ///
     /// Without an order the members come as the relationship orders them, or as the server finds them.
     public func sorted(
