@@ -132,6 +132,46 @@ import Testing
         }
     }
 
+    private func parts(_ context: DatabaseContext, _ sent: SentStatements) async throws {
+        // block: part
+        let day = PostgresDate("2015-01-01") ?? .today
+        let categories = try await context.fetch(Category.self)
+            .prefetch(\.books) { $0.where { $0.published > day }.sorted { $0.title }.limit(5) }
+            .all()
+        // end
+        sent.expect(
+            """
+            SELECT t0."id", t0."name", t0."parent_id" FROM "public"."category" AS t0
+            """,
+            """
+            SELECT s.*, o.n FROM unnest($2) WITH ORDINALITY AS o(k0, n) CROSS JOIN LATERAL (
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords", t0."category_id"
+                FROM "public"."book" AS t0 WHERE t0."category_id" = o.k0 AND t0."published" > $1
+                ORDER BY t0."title" LIMIT $3) AS s
+            """)
+        // block: part-of-set
+        for category in categories {
+            let recent = try category.books.where { $0.published > day }.sorted { $0.title }.limit(5)
+            for book in try await recent.all() { print(book.title) }
+            print(try await recent.count(), try await recent.first()?.title ?? "-")
+        }
+        // end
+        sent.expect()
+        // block: part-through
+        let people = try await context.fetch("person").limit(10)
+            .prefetch("friends") {
+                $0.where("@through.since > %@", day).sorted("@through.since", ascending: false).limit(3)
+                    .prefetch("emailSet") { $0.sorted("address").limit(1) }
+            }
+            .all()
+        let old = try await context.fetch(Person.self)
+            .prefetch(\.friends) { $0.where(through: Friendship.self) { $0.since < day }.sorted { $0.surname } }
+            .first()
+        // end
+        sent.expectCount(5)
+        #expect(people.count == 10 && old != nil)
+    }
+
     @Test(.shop) func fetching() async throws {
         try await withShop { database, context, sent in
             // block: loop
@@ -159,6 +199,7 @@ import Testing
             // end
             sent.expectCount(4)
             #expect(people.count == 100)
+            try await parts(context, sent)
 
             let strict = database.makeContext(faulting: .forbidden)
             await expectError(

@@ -30,6 +30,7 @@ import Testing
         ("any = 1 AND all IN {1} AND none.a = 2", "(and (== any 1) (IN all [1]) (== none.a 2))"),
         ("#true = TRUE", "(== true t)"),
         ("a.@count > 1", "(> a@count 1)"),
+        ("@through.a = 1 AND 2 < @through.b.c", "(and (== @through.a 1) (< 2 @through.b.c))"),
         ("'it' IN a", "(IN it a)"),
         ("SUBQUERY(a.b, $x, $x.c = 1 AND ANY $x.d < 2).@count > 2", "(> a.b@count(and (== c 1) (ANY < d 2)) 2)"),
         (

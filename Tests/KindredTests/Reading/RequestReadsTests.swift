@@ -54,6 +54,20 @@ import Testing
         #expect(names(place.columns, of: place.entity) == ["address", "id", "person_id", "size"])
     }
 
+    @Test func aPartDecidesByWhatItReads() throws {
+        let emails = try #require(try Self.runtime.entity(named: "person").relationship(named: "emailSet"))
+        var members = try query("email", "size > 5")
+        try members.append(SortTerm(path: ["person", "surname"]), in: Self.runtime.schema)
+        let part = try PartQuery(emails, members, in: Self.runtime.schema)
+        var tree = PrefetchTree()
+        tree.add(PrefetchTree.Branch(relationship: emails, part: part), behind: [])
+        let reads = try RequestReads(of: try query("person"), prefetching: tree, in: Self.runtime)
+        let place = try #require(reads.places.first { path($0) == "emailSet" })
+        #expect(place.isShown && names(place.decidingColumns, of: place.entity) == ["person_id", "size"])
+        let end = try #require(reads.places.first { path($0) == "emailSet.person" })
+        #expect(!end.isShown && names(end.decidingColumns, of: end.entity) == ["id", "surname"])
+    }
+
     @Test func sortKeysDecideToo() throws {
         var query = try query("email", "size > 5")
         try query.append(SortTerm(path: ["person", "surname"]), in: Self.runtime.schema)

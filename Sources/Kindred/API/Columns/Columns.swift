@@ -65,6 +65,13 @@ struct ColumnPath: Sendable {
     private(set) var keys: [String] = []
     private var problem: KindredError?
 
+    /// The path to the helper's row that pairs members with their owner.
+    static var pair: ColumnPath {
+        var path = ColumnPath()
+        path.keys = [PairLink.key]
+        return path
+    }
+
     var expression: ConditionExpression { problem.map(ConditionExpression.invalid) ?? .path(keys) }
 
     func appending(_ keyPath: AnyKeyPath, of type: any TypedObject.Type) -> ColumnPath {

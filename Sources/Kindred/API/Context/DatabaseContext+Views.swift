@@ -2,12 +2,23 @@ extension DatabaseContext {
     /// Objects as views, in their order, as `views(_:keys:)` gives them; they may be of several entities.
     ///
     /// One query for each entity and each relationship on the paths that is not loaded.
+    ///
+    /// - Parameters:
+    ///   - objects: the objects.
+    ///   - keyPaths: the attributes and relationships that are shown.
+    ///   - keys: how the fields are named.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    ///   - parts: the relationships of which parts are shown: `{ $0.prefetch("tasks") { $0.where("done == NO").limit(5) } }`.
     public func views(
         of objects: [DatabaseObject], _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID,
-        line: Int = #line
+        line: Int = #line, parts: (RelationshipPart<DatabaseObject>) throws -> RelationshipPart<DatabaseObject> = { $0 }
     ) async throws -> [ObjectView] {
-        try await client.called(at: fileID, line) {
-            try await ViewLoader(core).views(of: objects, keyPaths, keys: keys)
+        let parts = try parts(RelationshipPart<DatabaseObject>()).content
+        return try await client.called(at: fileID, line) {
+            try await ViewLoader(core).views(of: objects, keyPaths, keys: keys) { entity in
+                try parts.treeAlone(of: entity, in: schema)
+            }
         }
     }
 }
@@ -16,11 +27,23 @@ extension DatabaseObject {
     /// The object as a view, as `views(_:keys:)` gives them.
     ///
     /// One query for each relationship on the paths that is not loaded.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: the attributes and relationships that are shown.
+    ///   - keys: how the fields are named.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    ///   - parts: the relationships of which parts are shown: `{ $0.prefetch("tasks") { $0.where("done == NO").limit(5) } }`.
     public func view(
-        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
+        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line,
+        parts: (RelationshipPart<DatabaseObject>) throws -> RelationshipPart<DatabaseObject> = { $0 }
     ) async throws -> ObjectView {
-        try await called(at: fileID, line) { context in
-            try await ViewLoader(context.core).views(of: [self], keyPaths, keys: keys)[0]
+        let parts = try parts(RelationshipPart<DatabaseObject>()).content
+        return try await called(at: fileID, line) { context in
+            let views = try await ViewLoader(context.core).views(of: [self], keyPaths, keys: keys) { entity in
+                try parts.treeAlone(of: entity, in: context.schema)
+            }
+            return views[0]
         }
     }
 }

@@ -14,7 +14,8 @@ import KindredPostgres
 /// `next()` has not returned yet are merged. Where nothing has changed nothing is given.
 ///
 /// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is asked
-/// for, objects, values and prefetched relationships are those of one snapshot. Relationships that are not prefetched are
+/// for, objects, values and prefetched relationships are those of one snapshot. A part of a set that was prefetched is
+/// answered from that snapshot too. Relationships that are not prefetched are
 /// read at their first access, and may be newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take
 /// the object with `context.object(with: id)` from another context to change it.
 ///

@@ -131,6 +131,9 @@ extension ToMany {
     /// A request for the members, to be narrowed further; an ordered relationship's members keep their order unless the
     /// request is sorted.
     ///
+    /// In a many-to-many relationship `@through` is the helper's row that pairs a member with the owner: `@through.role`. A
+    /// part of the set that was prefetched is answered from memory: see <doc:Fetching>.
+    ///
     /// Sends nothing. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public func request() throws -> FetchRequest<Member> {
         try owner.requireLive()
@@ -139,6 +142,10 @@ extension ToMany {
         let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
         var request = FetchRequest<Member>(context: context, entity: destination)
         request.query.memberOrder = try memberOrder
+        request.set = RequestedSet(owner: owner, relationship: relationship)
+        if relationship.helper != nil {
+            request.query.pairLink = PairLink(relationship: relationship.model, owner: owner)
+        }
         let arguments: [(any PropertyValue)?] = [inverse.name, owner]
         let condition = try Condition(format: format, arguments: arguments.map { try ConditionArgument($0) })
         // The owner counts, whether its own filter shows it or not.

@@ -18,12 +18,7 @@ extension FetchRequest where Object: TypedObject {
         nulls: NullOrder = .standard,
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
-        switch try column(Columns()).expression {
-        case .path(let keys): return try sorted(path: keys, ascending: ascending, nulls: nulls)
-        case .count(let keys): return try sorted(path: keys + ["@count"], ascending: ascending, nulls: nulls)
-        case .invalid(let error): throw error
-        default: throw KindredError(.invalidRequest, "A request is sorted by columns, not by calculations")
-        }
+        try sorted(path: try column(Columns()).sortPath, ascending: ascending, nulls: nulls)
     }
 
     /// Not available: many objects have no order among them.

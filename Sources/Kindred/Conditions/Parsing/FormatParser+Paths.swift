@@ -25,6 +25,10 @@ extension FormatParser {
                 let argument = try takeArgument()
                 guard let named = argument.keys else { throw unfitArgument("a key path", at: position) }
                 keys += named
+            case .collectionOperator("through") where isFirst:
+                advance()
+                guard isAt(.dot) else { throw expected("a key of the helper after \(PairLink.key)") }
+                keys.append(PairLink.key)
             case .collectionOperator(let name):
                 guard name == "count", !keys.isEmpty else { throw expected("a key, or @count at the end of a path") }
                 advance()

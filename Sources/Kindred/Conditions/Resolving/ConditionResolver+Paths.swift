@@ -33,6 +33,10 @@ extension ConditionResolver {
                 return .scalar(try column(attribute.name, of: place, attribute))
             }
             guard let relationship = schema.relationship(named: key, of: entity) else {
+                if key == PairLink.key, place == 0 {
+                    place = try pairedRow()
+                    continue
+                }
                 let error = entity.unknownKey(key)
                 // A word that resembles no key may be a text without its quotes.
                 let advice = error.suggestions.isEmpty ? "; a text is written in quotes, or given for %@" : ""

@@ -20,6 +20,10 @@ struct ConditionResolver {
     var reads: ConditionReads
     /// Whether the conditions hold the keys of objects, which may get others.
     var comparesObjects = false
+    /// The link to the helper's rows, for members of a many-to-many relationship; nil for others.
+    var pairLink: PairLink?
+    /// The place of the helper's row, once it is joined.
+    var pairPlace: Int?
     /// The joins after the first table of each FROM clause; the statement's own comes first.
     var joins: [[RowJoin]] = [[]]
     private var aliases = 1

@@ -60,8 +60,9 @@ package final class ResolvedCondition: Sendable {
     /// - Parameter isFiltered: whether members that their filter hides do not count.
     func current(isFiltered: Bool) throws -> ResolvedCondition {
         guard resolver.comparesObjects || resolver.isFiltered != isFiltered else { return self }
-        let start = ConditionResolver(
+        var start = ConditionResolver(
             entity: resolver.places[0].entity, schema: resolver.schema, isFiltered: isFiltered)
+        start.pairLink = resolver.pairLink
         return try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) } ?? self
     }
 }

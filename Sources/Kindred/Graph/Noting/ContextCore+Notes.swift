@@ -21,6 +21,7 @@ extension ContextCore {
     func noteLostRows(of entity: EntityRuntime, areStale: Bool = false) {
         let (before, time) = note { map, time in (map.notes.noteLostRows(entity, at: time, areStale: areStale), time) }
         writing?.recordLostRows(before, entity, at: time, in: self)
+        notePartsLost(entity)
         noteWrittenThrough(entity)
     }
 
@@ -35,6 +36,7 @@ extension ContextCore {
         for entity in runtime.entities where withMap({ $0.knows(entity) }) {
             note { map, time in map.notes.forgetNotes(of: entity, at: time) }
         }
+        noteAllParts()
     }
 
     /// Notes that the context has written a row, or deleted it: others may have changed it before the answer came.

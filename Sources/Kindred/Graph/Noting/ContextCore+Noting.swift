@@ -112,6 +112,7 @@ extension ContextCore {
         if isPaired != nil {
             count(relationship, of: owner)
             count(relationship.inverse, of: member)
+            if let helper = relationship.helper { notePartsLost(helper.entity) }
         }
         func note(
             _ member: DatabaseObject, in relationship: RelationshipRuntime, of owner: DatabaseObject,
@@ -159,6 +160,7 @@ extension ContextCore {
         count(relationship, ofOwner: owner)
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: writing?.scope)
         note(entry, in: relationship, of: [owner])
+        if let helper = relationship.helper { notePartsLost(helper.entity) }
         notePairs(besides: relationship)
     }
 
@@ -169,12 +171,14 @@ extension ContextCore {
 
     func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey) {
         if relationship.isComparedByServer { return noteAllStale(relationship) }
+        notePartsLost(linksOf: relationship)
         guard knows(relationship.source) else { return }
         note { map, time in map.notes.noteStale(relationship, owner, at: time) }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     func noteAllStale(_ relationship: RelationshipRuntime) {
+        notePartsLost(linksOf: relationship)
         guard knows(relationship.source) else { return }
         note { map, time in map.notes.noteAllStale(relationship, at: time) }
     }
@@ -265,6 +269,7 @@ extension ContextCore {
 
     /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
+        for table in view.shownEntities { notePartsLost(runtime.entities[table]) }
         for table in view.shownEntities.map({ runtime.entities[$0] }) where withMap({ $0.knows(table) }) {
             note { map, time in map.notes.forgetNotes(of: table, at: time) }
         }

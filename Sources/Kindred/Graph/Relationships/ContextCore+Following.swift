@@ -39,6 +39,7 @@ extension ContextCore {
     /// have been read again.
     func loseAnswers(of entity: EntityRuntime) {
         note { map, time in map.notes.noteUnknownRows(entity, at: time) }
+        notePartsLost(entity)
     }
 
     /// The loaded relationships of objects in memory, by relationship, where a predicate holds.

@@ -267,7 +267,11 @@ extension ContextCore {
 
     /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
     func keep(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime, of owner: DatabaseObject) {
-        let slot = relationship.slot
+        keep(loaded, at: relationship.slot, of: owner)
+    }
+
+    /// Stores the answer at a slot, of a relationship or of a part of one.
+    func keep(_ loaded: LoadedRelationship, at slot: Int, of owner: DatabaseObject) {
         // A rollback drops the answers read in the transaction, and restores the earlier ones.
         if loaded.batch.scope != nil { journal?.record(owner) }
         owner.withState { state in

@@ -60,6 +60,7 @@ extension ContextCore {
             guard !isBeingWritten(key, of: entity, written),
                 withMap({ map in map.notes.noteCommitted(change, at: tick()) })
             else { return false }
+            notePartsLost(entity)
         }
         if !change.mayHaveMoved { return true }
         if entity.filter != nil { notePairsStale(with: entity) }
@@ -89,6 +90,7 @@ extension ContextCore {
         if let former, former.changedAt > askedAt { return false }
         // Also of a row that is known to be gone: it may have been there again for a while.
         note { map, time in map.notes.noteDeleted(entity, key, at: time) }
+        notePartsLost(entity)
         noteLeft(entity)
         if let row = former?.row ?? helperRow(entity, key) {
             noteRow(row, of: entity, key, isDeletion: true, isByOthers: true)

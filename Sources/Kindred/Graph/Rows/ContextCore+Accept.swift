@@ -62,6 +62,7 @@ extension ContextCore {
             return before
         }
         writing?.recordNewerRow(before, of: entity, key: key, in: self)
+        notePartsLost(entity)
         noteRow(row, of: entity, key)
         noteWritten(entity, key)
         guard let end else { return }
@@ -102,6 +103,7 @@ extension ContextCore {
 
     /// Takes the row that a statement has just stored, and that its object shows already.
     func accept(storedRowOf object: DatabaseObject) {
+        noteParts(object.runtime, from: nil, to: object.storedRow)
         noteRow(object.storedRow, of: object.runtime, object.key)
         if let key = object.key { noteWritten(object.runtime, key) }
         countNew(object.storedRow, of: object.runtime)
@@ -165,6 +167,7 @@ extension ContextCore {
         for (key, row) in replaced { journal?.recordNewerRow(row, of: entity, key: key, in: self) }
         noteWritten(entity, keys)
         noteWrittenThrough(entity)
+        for row in rows { noteParts(entity, from: nil, to: row) }
         let isCounted = runtime.countLimits?.concern(entity, nil) == true
         let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
         for (position, (saved, before)) in zip(stored.objects, stored.before).enumerated() {

@@ -40,6 +40,11 @@ extension ContextCore {
         guard let change else { return }
         if change.wasStaged { releaseIfUnstaged(object) }
         let (entity, stored) = (object.runtime, known ?? change.old.stored)
+        if change.wasStale {
+            notePartsLost(entity)
+        } else {
+            noteParts(entity, from: stored, to: row, askedAt: origin.isByOthers ? nil : askedAt)
+        }
         let isFoundOtherwise = entity.findingColumns.contains { !stored.hasSameBytes(as: row, at: $0) }
         var former: ObjectKey?
         if isFoundOtherwise, let oldKey = try ObjectKey(stored, entity.key),
@@ -102,6 +107,7 @@ extension ContextCore {
         }
         // Notes on an undone row count no longer, and another row may have its key.
         guard cause != .rollback else { return }
+        noteParts(entity, from: row, to: nil)
         noteRow(row, of: entity, key, isDeletion: true, isByOthers: cause == .others)
         if wasStale { noteUnknownOwners(of: entity) }
         // The helper's rows, which have gone with it, come by themselves.

@@ -6,6 +6,8 @@ struct SnapshotRows {
     /// The members of some owners at the other end of a relationship, by the key by which an owner finds them.
     struct Branch {
         let relationship: RelationshipRuntime
+        /// The part of it; nil for all of it.
+        let part: PartQuery?
         /// The owners' keys, each with the positions of its members in `rows`.
         let places: [(owner: ObjectKey, members: [Int])]
         let rows: SnapshotRows
@@ -63,6 +65,9 @@ extension ContextCore {
     /// Makes answers of the relationships, for the group of the rows and for those that have objects.
     private func attach(_ snapshot: SnapshotRows, _ group: FetchGroup, askedAt: ContextTime) {
         var batches: [LoadedBatch] = []
+        let slots = snapshot.branches.map { branch in
+            branch.part.map { loadedPart($0).slot } ?? branch.relationship.slot
+        }
         for branch in snapshot.branches {
             let rows = branch.rows.members
             var found = LoadedBatch.Builder(owners: KeyNumbers(branch.places.map(\.owner)), count: rows.count)
@@ -78,7 +83,7 @@ extension ContextCore {
                 }
             }
             let batch = found.build(askedAt: askedAt, in: nil)
-            group.keep(batch, branch.relationship.slot)
+            group.keep(batch, slots[batches.count])
             batches.append(batch)
         }
         // The list comes last: an object at several places of the snapshot has its group.
@@ -88,12 +93,12 @@ extension ContextCore {
             object.withState { state in
                 state.group = group
                 state.position = Int32(clamping: position)
-                for (branch, batch) in zip(snapshot.branches, batches) {
+                for (place, branch) in snapshot.branches.enumerated() {
                     let relationship = branch.relationship
                     guard let key = try? relationship.ownKey(member.row),
-                        let loaded = batch.loaded(relationship, of: key)
+                        let loaded = batches[place].loaded(relationship, of: key)
                     else { continue }
-                    state.relationships[relationship.slot] = loaded
+                    state.relationships[slots[place]] = loaded
                 }
             }
         }

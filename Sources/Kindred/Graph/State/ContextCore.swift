@@ -36,6 +36,10 @@ package final class ContextCore: Sendable {
     let journals = RunningJournals()
     /// The number of running saves.
     let saves = Atomic(0)
+    /// The parts of relationships that it has loaded.
+    let parts = RankedMutex(LoadedParts(), .leaf)
+    /// Whether it has ever loaded any.
+    let hasParts = Atomic(false)
     /// Typed reads of keys that are no attribute; the next save reports them.
     let misreads = RankedMutex<[KindredError]>([], .leaf)
     /// Unsaved changes.

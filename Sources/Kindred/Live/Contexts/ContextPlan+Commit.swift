@@ -81,6 +81,7 @@ extension ContextPlan {
             let late = others.filter { !known.contains($0) }
             if !late.isEmpty { doubt.rows[entity, default: []].formUnion(late) }
         }
+        for entity in leftOut { core.notePartsLost(entity) }
         for relationship in stale { core.noteAllStale(relationship) }
     }
 

@@ -10,8 +10,10 @@ extension LiveQuery {
         var branches: [QualifiedName: Int] = [:]
         for (position, branch) in prefetched.branches.enumerated() {
             let relationship = branch.relationship
+            // Of a relationship that is loaded twice, or whose members' values decide anything, all is asked anew.
             guard let place = found.places.first(where: { $0.path == [relationship] }), place.decidingColumns.isEmpty,
-                place.decidingHelperColumns.isEmpty, !relationship.isComparedByServer
+                place.decidingHelperColumns.isEmpty, !relationship.isComparedByServer,
+                prefetched.branches.count(where: { $0.relationship === relationship }) == 1
             else { continue }
             for entity in [relationship.destination, relationship.helper?.entity].compactMap(\.self) {
                 let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
@@ -27,12 +29,12 @@ extension LiveQuery {
     struct MemberQuestion: Hashable {
         private let runtime: ObjectIdentifier
         private let entity: Int
-        private let slots: [[Int]]
+        private let paths: [[PrefetchTree.Step]]
 
-        fileprivate init(_ query: LiveQuery, _ branch: (relationship: RelationshipRuntime, tree: PrefetchTree)) {
+        fileprivate init(_ query: LiveQuery, _ branch: PrefetchTree.Branch) {
             runtime = ObjectIdentifier(query.core.runtime)
             entity = query.entity.index
-            slots = [[branch.relationship.slot]] + branch.tree.slots
+            paths = [[branch.step]] + branch.tree.paths
         }
     }
 
@@ -49,8 +51,7 @@ extension LiveQuery {
 
     /// The members of some owners: one statement, and one more for each relationship below.
     func members(at position: Int, of owners: Set<ObjectKey>) async throws -> LiveBranch {
-        let (relationship, deeper) = prefetched.branches[position]
-        return try await branch(relationship, deeper, of: KeyNumbers(Array(owners)))
+        try await branch(prefetched.branches[position], of: KeyNumbers(Array(owners)))
     }
 }
 
@@ -96,13 +97,11 @@ extension LiveSnapshot {
     func replacing(membersAt position: Int, of owners: Set<ObjectKey>, from part: LiveBranch) -> LiveSnapshot {
         var branches = branches
         let old = branches[position]
-        let new = LiveBranch(old.relationship, members: part.members.filter { owners.contains($0.key) })
+        let new = old.with(part.members.filter { owners.contains($0.key) })
         let members = old.members.merging(new.members) { $1 }
         let below = LiveBranch.merged(old.branches, LiveBranch.parts(of: part.branches, with: new.rows))
-        branches[position] = LiveBranch(
-            old.relationship, members: members,
-            branches: below.isEmpty
-                ? [] : LiveBranch.pruned(below, to: LiveBranch(old.relationship, members: members).rows))
+        branches[position] = old.with(
+            members, branches: below.isEmpty ? [] : LiveBranch.pruned(below, to: old.with(members).rows))
         return LiveSnapshot(rows, branches)
     }
 }

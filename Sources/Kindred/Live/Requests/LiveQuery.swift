@@ -38,7 +38,7 @@ struct LiveQuery: Sendable {
         private let parameters: [UInt8]
         /// Type, offset and length of each parameter.
         private let slots: [[Int]]
-        private let prefetched: [[Int]]
+        private let prefetched: Set<[PrefetchTree.Step]>
         /// A request without an order is asked in that of its key as well, but its rows keep their places.
         private let isSorted: Bool
 
@@ -51,7 +51,7 @@ struct LiveQuery: Sendable {
             text = statement.text
             parameters = statement.bindings.bytes
             slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
-            self.prefetched = prefetched.slots.sorted { $0.lexicographicallyPrecedes($1) }
+            self.prefetched = Set(prefetched.paths)
             self.isSorted = isSorted
         }
     }
@@ -62,7 +62,7 @@ struct LiveQuery: Sendable {
             fileprivate let runtime: ObjectIdentifier
             fileprivate let entity: Int
             fileprivate let query: QueryShape.Key
-            fileprivate let prefetched: [[Int]]
+            fileprivate let prefetched: [[PrefetchTree.Step]]
         }
 
         let key: Key
@@ -75,7 +75,7 @@ struct LiveQuery: Sendable {
             self.query = try QueryShape(query, in: runtime.schema, of: entity)
             key = Key(
                 runtime: ObjectIdentifier(runtime), entity: entity.index, query: self.query.key,
-                prefetched: prefetched.slots)
+                prefetched: prefetched.paths)
         }
     }
 
@@ -249,30 +249,34 @@ struct LiveQuery: Sendable {
     /// The prefetched relationships of some rows.
     private func branches(_ tree: PrefetchTree, of rows: [Row]) async throws -> [LiveBranch] {
         var branches: [LiveBranch] = []
-        for (relationship, deeper) in tree.branches {
-            let owners = KeyNumbers(try rows.compactMap { try relationship.ownKey($0) })
-            branches.append(try await branch(relationship, deeper, of: owners))
+        for branch in tree.branches {
+            let owners = KeyNumbers(try rows.compactMap { try branch.relationship.ownKey($0) })
+            branches.append(try await self.branch(branch, of: owners))
         }
         return branches
     }
 
-    /// A prefetched relationship of some owners, with those below it.
-    func branch(
-        _ relationship: RelationshipRuntime, _ deeper: PrefetchTree, of owners: KeyNumbers
-    ) async throws -> LiveBranch {
+    /// A prefetched relationship of some owners, or a part of it, with those below it.
+    func branch(_ prefetched: PrefetchTree.Branch, of owners: KeyNumbers) async throws -> LiveBranch {
+        let (relationship, part) = (prefetched.relationship, prefetched.part)
         var members: [ObjectKey: [Member]] = [:]
         if owners.count > 0 {
-            let batch = try await Loader(core).query(relationship, owners)
+            let batch =
+                if let part {
+                    try await PartLoader.batch(try part.sortedByKey(in: core.runtime.schema), of: owners, in: core)
+                } else {
+                    try await Loader(core).query(relationship, owners)
+                }
             for owner in owners.keys {
                 let found = batch.members(of: owner)?.members ?? []
                 // Without an order of their own they come as the server finds them, which changes by itself.
-                let isOrdered = relationship.position != nil || found.count < 2
+                let isOrdered = part != nil || relationship.position != nil || found.count < 2
                 members[owner] = isOrdered ? found : found.sortedByKey()
             }
         }
-        let branch = LiveBranch(relationship, members: members)
-        let below = try await branches(deeper, of: deeper.isEmpty ? [] : branch.rows)
-        return LiveBranch(relationship, members: members, branches: below)
+        let branch = LiveBranch(relationship, part, members: members)
+        let below = try await branches(prefetched.tree, of: prefetched.tree.isEmpty ? [] : branch.rows)
+        return branch.with(members, branches: below)
     }
 }
 
@@ -289,16 +293,9 @@ extension RequestReads {
 extension PrefetchTree {
     /// Calls `body` with each relationship.
     func forEach(_ body: (RelationshipRuntime) throws -> Void) rethrows {
-        for (relationship, deeper) in branches {
-            try body(relationship)
-            try deeper.forEach(body)
-        }
-    }
-
-    /// The path of slots to each relationship.
-    var slots: [[Int]] {
-        branches.flatMap { branch in
-            [[branch.relationship.slot]] + branch.tree.slots.map { [branch.relationship.slot] + $0 }
+        for branch in branches {
+            try body(branch.relationship)
+            try branch.tree.forEach(body)
         }
     }
 }
@@ -336,7 +333,7 @@ extension LiveBranch {
             )
         }
         return SnapshotRows.Branch(
-            relationship: relationship, places: owners,
+            relationship: relationship, part: part, places: owners,
             rows: SnapshotRows(
                 entity: relationship.destination, members: rows, branches: branches.map(\.shown)))
     }

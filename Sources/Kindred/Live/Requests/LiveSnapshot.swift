@@ -33,18 +33,29 @@ final class LiveSnapshot: Sendable {
     }
 }
 
-/// The rows at the other end of a prefetched relationship, as a part of an answer.
+/// The rows at the other end of a prefetched relationship, or of a part of it, as a part of an answer.
 struct LiveBranch: Sendable {
     let relationship: RelationshipRuntime
+    /// The part of it; nil for all of it.
+    let part: PartQuery?
     /// The members of each owner, by the key by which the owner finds them.
     let members: [ObjectKey: [Member]]
     /// The relationships of the members.
     let branches: [LiveBranch]
 
-    init(_ relationship: RelationshipRuntime, members: [ObjectKey: [Member]], branches: [LiveBranch] = []) {
+    init(
+        _ relationship: RelationshipRuntime, _ part: PartQuery? = nil, members: [ObjectKey: [Member]],
+        branches: [LiveBranch] = []
+    ) {
         self.relationship = relationship
+        self.part = part
         self.members = members
         self.branches = branches
+    }
+
+    /// The branch with other members.
+    func with(_ members: [ObjectKey: [Member]], branches: [LiveBranch] = []) -> LiveBranch {
+        LiveBranch(relationship, part, members: members, branches: branches)
     }
 
     /// The rows of all members, each once.
@@ -62,9 +73,7 @@ struct LiveBranch: Sendable {
     /// The branches of an answer with those of a newer part of it.
     static func merged(_ old: [LiveBranch], _ new: [LiveBranch]) -> [LiveBranch] {
         zip(old, new).map { old, new in
-            LiveBranch(
-                old.relationship, members: old.members.merging(new.members) { $1 },
-                branches: merged(old.branches, new.branches))
+            old.with(old.members.merging(new.members) { $1 }, branches: merged(old.branches, new.branches))
         }
     }
 
@@ -73,8 +82,7 @@ struct LiveBranch: Sendable {
         branches.map { branch in
             guard branch.members.count > 2 * rows.count + 64 else { return branch }
             let left = branch.part(with: rows)
-            return LiveBranch(
-                branch.relationship, members: left.members, branches: pruned(branch.branches, to: left.rows))
+            return branch.with(left.members, branches: pruned(branch.branches, to: left.rows))
         }
     }
 
@@ -82,15 +90,14 @@ struct LiveBranch: Sendable {
     static func parts(of branches: [LiveBranch], with owners: [Row]) -> [LiveBranch] {
         branches.map { branch in
             let part = branch.part(with: owners)
-            return LiveBranch(
-                branch.relationship, members: part.members, branches: parts(of: branch.branches, with: part.rows))
+            return branch.with(part.members, branches: parts(of: branch.branches, with: part.rows))
         }
     }
 
     /// The members of some owners, without their relationships.
     private func part(with owners: [Row]) -> LiveBranch {
         let keys = Set(owners.compactMap { try? relationship.ownKey($0) })
-        return LiveBranch(relationship, members: members.filter { keys.contains($0.key) })
+        return with(members.filter { keys.contains($0.key) })
     }
 
     /// Whether two versions of a row have the same members with the same contents in the same order, down to the last level.

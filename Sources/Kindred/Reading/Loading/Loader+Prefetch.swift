@@ -2,22 +2,32 @@ import KindredPostgres
 import KindredSchema
 
 extension Loader {
-    /// Loads relationships of objects: one query for each relationship and level, none if all are loaded.
+    /// Loads relationships of objects, and parts of them: one query for each and each level, none if all are loaded.
     ///
     /// The objects' groups keep the answers, as after a first access.
     func prefetch(_ tree: PrefetchTree, of objects: [DatabaseObject]) async throws {
         guard !tree.isEmpty, !objects.isEmpty else { return }
-        for (relationship, deeper) in tree.branches {
-            try await load(relationship, forAll: objects)
+        for branch in tree.branches {
+            let (relationship, deeper) = (branch.relationship, branch.tree)
+            var part: PartLoader.Answers?
+            if let query = branch.part {
+                part = try await PartLoader(core, query).load(forAll: objects)
+            } else {
+                try await load(relationship, forAll: objects)
+            }
             guard !deeper.isEmpty else { continue }
             // Held until the deeper levels are loaded, because groups only know keys of objects in memory.
             var destinations: [DatabaseObject] = []
             var seen: Set<ObjectIdentifier> = []
             for object in objects where !object.isGone {
                 let found =
-                    relationship.isToMany
-                    ? try await members(of: relationship, owner: object)
-                    : try await destination(of: relationship, from: object).map { [$0] } ?? []
+                    if let part {
+                        part.members(of: object)
+                    } else if relationship.isToMany {
+                        try await members(of: relationship, owner: object)
+                    } else {
+                        try await destination(of: relationship, from: object).map { [$0] } ?? []
+                    }
                 for destination in found where seen.insert(ObjectIdentifier(destination)).inserted {
                     destinations.append(destination)
                 }
@@ -74,7 +84,7 @@ extension Loader {
     }
 
     /// The group of the rows that an object was read with, or a new one.
-    private func ownGroup(of object: DatabaseObject) -> FetchGroup {
+    func ownGroup(of object: DatabaseObject) -> FetchGroup {
         object.withState { state in
             if let group = state.group { return group }
             let made = FetchGroup(.members([]), askedAt: .never)

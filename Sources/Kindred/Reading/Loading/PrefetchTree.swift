@@ -1,22 +1,55 @@
 import KindredSchema
 
-/// The relationships that are loaded together with the objects of a request, level by level.
+/// The relationships that are loaded together with the objects of a request, level by level: whole ones, and parts.
 struct PrefetchTree: Sendable {
-    private(set) var branches: [(relationship: RelationshipRuntime, tree: PrefetchTree)] = []
+    /// A relationship, or a part of it, with what is loaded below.
+    struct Branch: Sendable {
+        let relationship: RelationshipRuntime
+        /// The part; nil for the whole relationship.
+        var part: PartQuery?
+        fileprivate(set) var tree = PrefetchTree()
+
+        /// What tells the branch from others of the same owner.
+        var step: Step { Step(slot: relationship.slot, part: part?.key, limit: part?.limit) }
+    }
+
+    /// The relationship or part of a branch: equal for those that load the same.
+    struct Step: Hashable, Sendable {
+        let slot: Int
+        let part: PartQuery.Key?
+        let limit: Int?
+    }
+
+    private(set) var branches: [Branch] = []
 
     var isEmpty: Bool { branches.isEmpty }
 
     /// Adds the relationships of a path; existing ones are shared.
     mutating func add(_ path: ArraySlice<RelationshipRuntime>) {
         guard let first = path.first else { return }
-        let position: Int
-        if let known = branches.firstIndex(where: { $0.relationship.slot == first.slot }) {
-            position = known
-        } else {
-            position = branches.count
-            branches.append((first, PrefetchTree()))
-        }
-        branches[position].tree.add(path.dropFirst())
+        var below = PrefetchTree()
+        below.add(path.dropFirst())
+        add(Branch(relationship: first, tree: below))
+    }
+
+    /// Adds a branch at the end of a path of whole relationships; existing ones are shared.
+    mutating func add(_ branch: Branch, behind path: ArraySlice<RelationshipRuntime>) {
+        guard let first = path.first else { return add(branch) }
+        var below = PrefetchTree()
+        below.add(branch, behind: path.dropFirst())
+        add(Branch(relationship: first, tree: below))
+    }
+
+    /// Adds a branch; what is below joins an existing one of the same step.
+    private mutating func add(_ branch: Branch) {
+        let step = branch.step
+        guard let known = branches.firstIndex(where: { $0.step == step }) else { return branches.append(branch) }
+        for deeper in branch.tree.branches { branches[known].tree.add(deeper) }
+    }
+
+    /// The steps to each branch.
+    var paths: [[Step]] {
+        branches.flatMap { branch in [[branch.step]] + branch.tree.paths.map { [branch.step] + $0 } }
     }
 }
 

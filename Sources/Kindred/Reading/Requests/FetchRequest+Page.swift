@@ -53,7 +53,8 @@ extension FetchRequest {
                 next = PageCursor(entity: entity.name, order: query.sort, values: values)
             }
             let total = withTotal ? try await count(fileID: fileID, line: line) : nil
-            return Page(objects: try entity.typed(objects), next: next, total: total)
+            return Page(
+                objects: try entity.typed(objects), next: next, total: total, prefetched: prefetched)
         }
     }
 
@@ -109,6 +110,8 @@ public struct Page<Object: DatabaseObject>: Sendable {
     public let next: PageCursor?
     /// The number of objects on all pages, if it was asked for.
     public let total: Int?
+    /// The relationships that were loaded with the objects.
+    let prefetched: PrefetchTree
 }
 
 extension ConditionResolver {

@@ -16,6 +16,8 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     var query: SelectQuery
     /// The relationships loaded together with the objects.
     var prefetched = PrefetchTree()
+    /// The set whose members the objects are, by the first condition; nil for other requests.
+    var set: RequestedSet?
 
     init(context: DatabaseContext, entity: EntityRuntime) {
         self.context = context
@@ -96,11 +98,15 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
 extension FetchRequest {
     /// The objects, with known objects refreshed where nothing is staged.
     ///
-    /// One query, and one more for each prefetched relationship. Throws `KindredError` `.invalidRequest` for a negative
+    /// One query, and one more for each prefetched relationship; none for a part of a set that was prefetched. Throws `KindredError` `.invalidRequest` for a negative
     /// limit or offset and for a lock outside a transaction, before anything is sent; `.schemaChanged` if the database
     /// no longer fits the model.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Object] {
         return try await context.core.client.called(at: fileID, line) {
+            if set != nil, let known = try await loadedPart() {
+                try await Loader(context.core).prefetch(prefetched, of: known)
+                return try entity.typed(known)
+            }
             if query.lock != nil { try context.core.client.requireTransaction() }
             let statement = try query.statement(in: context.schema)
             try await context.core.follow(entity)
@@ -140,9 +146,10 @@ extension FetchRequest {
 
     /// The number of objects, limit and offset included.
     ///
-    /// One `SELECT count(*)`.
+    /// One `SELECT count(*)`; none for a part of a set that was prefetched.
     public func count(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.core.client.called(at: fileID, line) {
+            if set != nil, let known = try await loadedCount() { return known }
             let result = try await context.core.client.execute(
                 try query.countStatement(in: context.schema), for: entity.name)
             guard case .integer(let count) = try result.first?[0] else { return 0 }
@@ -152,9 +159,10 @@ extension FetchRequest {
 
     /// Whether there is any object.
     ///
-    /// One `SELECT EXISTS`.
+    /// One `SELECT EXISTS`; none for a part of a set that was prefetched.
     public func exists(fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await context.core.client.called(at: fileID, line) {
+            if set != nil, let known = try await loadedCount() { return known > 0 }
             let result = try await context.core.client.execute(
                 try query.existsStatement(in: context.schema), for: entity.name)
             return try result.first?[0] == .bool(true)
@@ -178,24 +186,7 @@ extension FetchRequest {
 
     func prefetch(paths: [[String]]) throws -> FetchRequest {
         var request = self
-        for keys in paths {
-            var place = entity
-            var path: [RelationshipRuntime] = []
-            for key in keys {
-                guard let relationship = place.relationship(named: key) else {
-                    guard place.attributeIndex(of: key) != nil else { throw place.unknownKey(key) }
-                    throw KindredError(
-                        .unknownKey,
-                        "\(place.name).\(key) is an attribute; only relationships are prefetched",
-                        entity: place.name.description,
-                        key: key
-                    )
-                }
-                path.append(relationship)
-                place = relationship.destination
-            }
-            request.prefetched.add(path[...])
-        }
+        for keys in paths { request.prefetched.add(try entity.relationships(at: keys)[...]) }
         return request
     }
 }

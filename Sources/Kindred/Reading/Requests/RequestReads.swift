@@ -68,7 +68,8 @@ struct RequestReads: Sendable {
             throw KindredError(
                 .unknownEntity, "No entity is named \"\(query.entity.name)\"", entity: query.entity.name.description)
         }
-        var builder = Builder(try query.reads(in: runtime.schema), entity)
+        var builder = Builder(entity)
+        builder.note(try query.reads(in: runtime.schema), at: 0)
         builder.show(tree, at: 0)
         places = builder.places
         others = builder.others
@@ -79,14 +80,16 @@ struct RequestReads: Sendable {
         var places: [Place]
         var others: Set<QualifiedName> = []
 
-        init(_ reads: ConditionReads, _ entity: EntityRuntime) {
-            places = [Place(path: [], entity: entity)]
+        init(_ entity: EntityRuntime) { places = [Place(path: [], entity: entity)] }
+
+        /// Notes what a query of the rows at a place reads.
+        mutating func note(_ reads: ConditionReads, at start: Int) {
             // By the query's places; nil for rows to which no relationship of the model leads.
             var numbers: [Int?] = []
             for read in reads.places {
                 guard let link = read.link else {
-                    numbers.append(0)
-                    note(read.columns, at: 0)
+                    numbers.append(start)
+                    note(read.columns, at: start)
                     continue
                 }
                 let helper = link.relationship.helper
@@ -110,8 +113,10 @@ struct RequestReads: Sendable {
         /// Marks the rows that become objects.
         mutating func show(_ tree: PrefetchTree, at number: Int) {
             places[number].isShown = true
-            for (relationship, branches) in tree.branches {
-                show(branches, at: place(relationship, from: number))
+            for branch in tree.branches {
+                let members = place(branch.relationship, from: number)
+                if let part = branch.part { note(part.reads, at: members) }
+                show(branch.tree, at: members)
             }
         }
 

@@ -4,7 +4,8 @@ extension FetchRequest {
     /// The objects of the request as views, which `JSONEncoder` writes: the attributes and relationships of the key paths.
     ///
     /// A path that ends at a relationship shows all attributes of its objects, as `*` does where it stands; none at all shows
-    /// all attributes. Columns, relationships and properties of the class are found by their names.
+    /// all attributes. Columns, relationships and properties of the class are found by their names. Of a relationship of which
+    /// the request prefetches a part, its view shows that part; with two parts of one there is an error.
     ///
     /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
     /// and `.unknownKey` with the nearest keys before anything is sent.
@@ -12,7 +13,7 @@ extension FetchRequest {
         _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
     ) async throws -> [ObjectView] {
         try await context.core.client.called(at: fileID, line) {
-            let tree = try ViewTree(keyPaths, of: entity, keys)
+            let tree = try ViewTree(keyPaths, of: entity, keys, parts: prefetched)
             return try await ViewLoader(context.core).views(of: try await all(fileID: fileID, line: line), tree)
         }
     }
@@ -27,7 +28,7 @@ extension Page {
     ) async throws -> [ObjectView] {
         guard let first = objects.first else { return [] }
         return try await first.called(at: fileID, line) { context in
-            try await ViewLoader(context.core).views(of: objects, keyPaths, keys: keys)
+            try await ViewLoader(context.core).views(of: objects, keyPaths, keys: keys) { _ in prefetched }
         }
     }
 }

@@ -49,20 +49,27 @@ struct ViewTree: Sendable {
         let field: EntityField
         /// The fields shown of a relationship's objects; nil for an attribute.
         var tree: ViewTree?
+        /// The part of the relationship that is shown; nil for all of it.
+        var part: PartQuery?
     }
 
     private(set) var fields: [Field] = []
     private let entity: EntityRuntime
+    /// The relationships of which parts are shown.
+    private let parts: PrefetchTree
     /// The longest path: it may come from a client.
     private static let maximumDepth = 32
 
-    private init(_ entity: EntityRuntime) { self.entity = entity }
+    private init(_ entity: EntityRuntime, _ parts: PrefetchTree) { (self.entity, self.parts) = (entity, parts) }
 
     /// Reads key paths; none stands for all attributes.
     ///
-    /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys.
-    init(_ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys) throws {
-        self.init(entity)
+    /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys, and for a relationship of
+    /// which there are two parts.
+    init(
+        _ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys, parts: PrefetchTree = PrefetchTree()
+    ) throws {
+        self.init(entity, parts)
         if keyPaths.isEmpty { addAttributes(keys) }
         for path in keyPaths { try add(path.keys[...], of: path, keys) }
     }
@@ -90,13 +97,13 @@ struct ViewTree: Sendable {
             let name =
                 (keys == .properties ? entity.propertyName(of: relationship) : nil)
                 ?? relationship.model.name
-            let place =
-                fields.firstIndex { $0.name == name }
-                ?? {
-                    let tree = ViewTree(relationship.destination)
-                    fields.append(Field(name: name, field: field, tree: tree))
-                    return fields.count - 1
-                }()
+            let known = fields.firstIndex { $0.name == name }
+            let place = known ?? fields.count
+            if known == nil {
+                let shown = try parts.shown(of: relationship)
+                let tree = ViewTree(relationship.destination, shown?.tree ?? PrefetchTree())
+                fields.append(Field(name: name, field: field, tree: tree, part: shown?.part))
+            }
             if rest.isEmpty {
                 fields[place].tree?.addAttributes(keys)
             } else {
@@ -120,11 +127,29 @@ struct ViewTree: Sendable {
         }
     }
 
-    /// The relationships, with the fields shown of each.
-    var relationships: [(place: Int, relationship: RelationshipRuntime, tree: ViewTree)] {
+    /// The relationships, by the places of their fields.
+    var relationships: [(place: Int, relationship: RelationshipRuntime)] {
         fields.enumerated().compactMap { place, field in
-            guard case .relationship(let relationship) = field.field, let tree = field.tree else { return nil }
-            return (place, relationship, tree)
+            guard case .relationship(let relationship) = field.field else { return nil }
+            return (place, relationship)
         }
+    }
+}
+
+extension PrefetchTree {
+    /// The branch whose objects a view shows of a relationship: the part, if there is one.
+    fileprivate func shown(of relationship: RelationshipRuntime) throws -> Branch? {
+        let branches = branches.filter { $0.relationship === relationship }
+        let parts = branches.filter { $0.part != nil }
+        guard parts.count <= 1 else {
+            throw KindredError(
+                .invalidRequest,
+                """
+                A view shows one part of \(relationship.source.name).\(relationship.model.name), and \(parts.count) are \
+                prefetched
+                """,
+                entity: relationship.source.name.description, key: relationship.model.name)
+        }
+        return parts.first ?? branches.first
     }
 }

@@ -5,10 +5,15 @@ struct ViewLoader: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// The views of objects, in their order; the objects may be of several entities.
-    func views(of objects: [DatabaseObject], _ keyPaths: [String], keys: JSONKeys) async throws -> [ObjectView] {
+    ///
+    /// - Parameter parts: the relationships of an entity of which parts are shown.
+    func views(
+        of objects: [DatabaseObject], _ keyPaths: [String], keys: JSONKeys,
+        parts: (EntityRuntime) throws -> PrefetchTree
+    ) async throws -> [ObjectView] {
         var views: [ObjectIdentifier: ObjectView] = [:]
         for (entity, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
-            let tree = try ViewTree(keyPaths, of: entity, keys)
+            let tree = try ViewTree(keyPaths, of: entity, keys, parts: try parts(entity))
             for (object, view) in zip(group, try await self.views(of: group, tree)) {
                 views[ObjectIdentifier(object)] = view
             }
@@ -22,8 +27,8 @@ struct ViewLoader: Sendable {
             throw KindredError(.foreignContext, "An object of the view belongs to another context")
         }
         var related: [Int: [ObjectIdentifier: [ObjectView]]] = [:]
-        for (place, relationship, deeper) in tree.relationships {
-            related[place] = try await views(of: relationship, from: objects, deeper)
+        for (place, relationship) in tree.relationships {
+            related[place] = try await views(of: relationship, tree.fields[place], from: objects)
         }
         return objects.map { object in
             let row = object.row
@@ -39,20 +44,30 @@ struct ViewLoader: Sendable {
         }
     }
 
-    /// The views of a relationship's destinations, by its owners.
+    /// The views of a relationship's destinations, or of a part of them, by its owners.
     private func views(
-        of relationship: RelationshipRuntime, from owners: [DatabaseObject], _ tree: ViewTree
+        of relationship: RelationshipRuntime, _ field: ViewTree.Field, from owners: [DatabaseObject]
     ) async throws -> [ObjectIdentifier: [ObjectView]] {
-        try await Loader(core).load(relationship, forAll: owners)
+        guard let tree = field.tree else { return [:] }
+        var part: PartLoader.Answers?
+        if let query = field.part {
+            part = try await PartLoader(core, query).load(forAll: owners)
+        } else {
+            try await Loader(core).load(relationship, forAll: owners)
+        }
         var found: [ObjectIdentifier: [DatabaseObject]] = [:]
         var destinations: [DatabaseObject] = []
         var places: [ObjectIdentifier: Int] = [:]
         // A deleted object leads nowhere.
         for owner in owners where !owner.isGone && found[ObjectIdentifier(owner)] == nil {
             let objects =
-                relationship.isToMany
-                ? try await Loader(core).members(of: relationship, owner: owner)
-                : try await Loader(core).destination(of: relationship, from: owner).map { [$0] } ?? []
+                if let part {
+                    part.members(of: owner)
+                } else if relationship.isToMany {
+                    try await Loader(core).members(of: relationship, owner: owner)
+                } else {
+                    try await Loader(core).destination(of: relationship, from: owner).map { [$0] } ?? []
+                }
             found[ObjectIdentifier(owner)] = objects
             for object in objects where places[ObjectIdentifier(object)] == nil {
                 places[ObjectIdentifier(object)] = destinations.count

@@ -36,7 +36,7 @@ extension SelectQuery {
     func statement(
         in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime, forAll shapes: [QueryShape]
     ) throws -> Statement {
-        var start = start(in: schema)
+        var start = self.start(in: schema)
         start.parameters.areOfMany = true
         let given = try condition?.conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) }
         let (resolver, condition) = try filtered(given, start)

@@ -14,6 +14,8 @@ package struct SelectQuery: Sendable {
     package var sort: [SortTerm] = []
     /// The order if `sort` is empty: that of an ordered relationship's members.
     var memberOrder: MemberOrder?
+    /// The link to the helper's rows, if the rows are members of a many-to-many relationship.
+    var pairLink: PairLink?
     /// The greatest number of rows.
     package var limit: Int?
     /// The number of rows skipped at the beginning.
@@ -45,9 +47,11 @@ package struct SelectQuery: Sendable {
         sort.append(named)
     }
 
-    /// A resolver before the condition.
+    /// A resolver at the beginning of a statement.
     func start(in schema: DatabaseSchema) -> ConditionResolver {
-        ConditionResolver(entity: entity, schema: schema, isFiltered: isFiltered)
+        var resolver = ConditionResolver(entity: entity, schema: schema, isFiltered: isFiltered)
+        resolver.pairLink = pairLink
+        return resolver
     }
 
     /// A resolver that goes on behind the condition and the filter, and both of them.

@@ -1,0 +1,89 @@
+import KindredPostgres
+import KindredSchema
+
+/// The link from the rows of a statement to the helper's rows that pair them with owners, for members of a many-to-many
+/// relationship.
+///
+/// Key paths that begin with `@through` lead over it: `@through.role`.
+struct PairLink: Sendable {
+    /// The first key of a path to a column of the helper's row.
+    static let key = "@through"
+
+    /// The many-to-many relationship whose members the statement's rows are.
+    let relationship: Relationship
+    /// The owner whose members they are; nil if the statement finds the members of many owners by itself.
+    var owner: (any ObjectReference)?
+}
+
+extension ConditionResolver {
+    /// The place of the helper's row that pairs the statement's own row with its owner, joined at its first use.
+    ///
+    /// A pair is unique, so that no row is repeated. Throws `KindredError` `.unknownKey` where there is no helper.
+    mutating func pairedRow() throws -> Int {
+        if let pairPlace { return pairPlace }
+        let entity = places[0].entity
+        guard let pairLink, let helper = pairLink.relationship.helper else {
+            throw KindredError(
+                .unknownKey,
+                """
+                \(PairLink.key) is the row that pairs the members of a many-to-many relationship with their owner, and can be \
+                named in a request or part of such a relationship only
+                """,
+                entity: entity.name.description, key: PairLink.key)
+        }
+        guard let holder = schema[helper.entity] else {
+            throw KindredError(
+                .unknownEntity, "\(helper.entity), which has the pairs, is not an entity",
+                entity: helper.entity.description)
+        }
+        let row = JoinedRow(alias: newAlias(), entity: holder)
+        let member = JoinedRow(alias: 0, entity: entity)
+        var link: [ConditionTerm] = []
+        for (column, referenced) in zip(helper.destinationColumns, pairLink.relationship.destinationColumns) {
+            reads.note(referenced, at: 0)
+            link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
+        }
+        if let owner = pairLink.owner {
+            for (column, referenced) in zip(helper.sourceColumns, pairLink.relationship.columns) {
+                let type = holder.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
+                let scalar = Scalar(value: .column(row.column(column)), type: type, mayBeNull: false, label: column)
+                guard let value = try owner.attributeValue(named: referenced) else {
+                    link.append(.never)
+                    continue
+                }
+                link.append(.comparison(scalar.value, .equal, try bind(value, as: scalar)))
+            }
+        } else {
+            link += try ofOwnTable(0)
+        }
+        joins[0].append(
+            RowJoin(
+                kind: .inner,
+                source: RowSource(table: helper.entity, isOnly: holder.rowTables != nil, alias: row.alias), hidden: nil,
+                condition: link))
+        let place = Place(
+            entity: holder, scope: 0, read: readPairs(helper, of: pairLink.relationship), alias: row.alias,
+            label: PairLink.key)
+        places.append(place)
+        for column in helper.sourceColumns + helper.destinationColumns { reads.note(column, at: place.read) }
+        pairPlace = places.count - 1
+        return places.count - 1
+    }
+
+    /// The place of the helper's rows among those that are read: a member has them by a relationship of its own.
+    private mutating func readPairs(_ helper: RelationshipHelper, of relationship: Relationship) -> Int {
+        let member = places[0].entity
+        let direct = member.relationships.first { candidate in
+            candidate.helper == nil && candidate.destination == helper.entity && !candidate.holdsForeignKey
+                && Set(candidate.destinationColumns) == Set(helper.destinationColumns)
+        }
+        if let direct { return reads.follow(direct, from: 0) }
+        // Then its columns are read as those of the pairs with owners, whatever their names are.
+        guard let inverse = member.relationship(named: relationship.inverse) else { return 0 }
+        let owners = reads.follow(inverse, from: 0)
+        for attribute in schema[helper.entity]?.attributes ?? [] {
+            reads.note(helperColumn: attribute.name, at: owners)
+        }
+        return owners
+    }
+}

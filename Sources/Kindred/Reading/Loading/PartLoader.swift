@@ -1,0 +1,217 @@
+import KindredPostgres
+import KindredSchema
+
+/// Loads a part of a relationship by one query for all owners, and answers from what was loaded while that is not stale.
+struct PartLoader: Sendable {
+    private let core: ContextCore
+    private let part: LoadedParts.Part
+    private var relationship: RelationshipRuntime { part.query.relationship }
+
+    init(_ core: ContextCore, _ part: LoadedParts.Part) { (self.core, self.part) = (core, part) }
+
+    /// The loader of a part that is to be loaded.
+    init(_ core: ContextCore, _ query: PartQuery) { self.init(core, core.loadedPart(query)) }
+
+    // MARK: Prefetching
+
+    /// Loads the part for all objects that have not loaded it, or whose answers are stale: one SELECT.
+    func load(forAll objects: [DatabaseObject]) async throws -> Answers {
+        try await follow()
+        var answers = Answers(core: core, entity: relationship.destination)
+        var groups: [ObjectIdentifier: FetchGroup] = [:]
+        var owners: [(object: DatabaseObject, key: ObjectKey)] = []
+        var keys = KeyNumbers()
+        for object in objects where !object.isGone && !object.isInserted {
+            let source = LinkSource(object, relationship)
+            guard let key = try relationship.ownKey(source.storedRow) else { continue }
+            if let batch = current(object, key, source) {
+                answers.owners[ObjectIdentifier(object)] = (batch, key)
+                continue
+            }
+            let group = Loader(core).ownGroup(of: object)
+            groups[ObjectIdentifier(group)] = group
+            owners.append((object, key))
+            keys.insert(key)
+        }
+        guard !owners.isEmpty else { return answers }
+        let batch = try await query(keys)
+        for group in groups.values { group.keep(batch, part.slot) }
+        for (object, key) in owners {
+            keep(batch, key, for: object)
+            answers.owners[ObjectIdentifier(object)] = (batch, key)
+        }
+        return answers
+    }
+
+    /// The answers for the objects of one call, which uses them whatever becomes stale meanwhile.
+    struct Answers {
+        let core: ContextCore
+        let entity: EntityRuntime
+        fileprivate var owners: [ObjectIdentifier: (batch: LoadedBatch, key: ObjectKey)] = [:]
+
+        fileprivate init(core: ContextCore, entity: EntityRuntime) { (self.core, self.entity) = (core, entity) }
+
+        /// The members of an owner in their order; none of an object that is not stored.
+        func members(of owner: DatabaseObject) -> [DatabaseObject] {
+            guard let (batch, key) = owners[ObjectIdentifier(owner)], let members = batch.members(of: key) else {
+                return []
+            }
+            return core.objects(members, of: entity, isFresh: true) ?? []
+        }
+    }
+
+    // MARK: Asking
+
+    /// The members of an owner whose part was loaded before, in their order; nil if it was not.
+    ///
+    /// What is stale is read anew, by one SELECT for the objects that the owner was read with.
+    func members(of owner: DatabaseObject) async throws -> [DatabaseObject]? {
+        guard !owner.isInserted, wasLoaded(owner, LinkSource(owner, relationship)) else { return nil }
+        try await follow()
+        let source = try await Refresher(core).source(of: relationship, from: owner)
+        try owner.requireLive(source.status)
+        guard let key = try relationship.ownKey(source.storedRow) else { return [] }
+        if let batch = current(owner, key, source) {
+            keep(batch, key, for: owner)
+            return objects(batch, key)
+        }
+        let batch = try await loadAgain(key, source)
+        keep(batch, key, for: owner)
+        return objects(batch, key)
+    }
+
+    private func wasLoaded(_ owner: DatabaseObject, _ source: LinkSource) -> Bool {
+        if held(by: owner) != nil { return true }
+        guard let key = try? relationship.ownKey(source.storedRow) else { return false }
+        return source.group?.found(part.slot, key) != nil
+    }
+
+    /// The answer that an object holds.
+    private func held(by owner: DatabaseObject) -> LoadedBatch? {
+        owner.withState { $0.relationships[part.slot] }?.batch
+    }
+
+    /// The answer that an object or its group holds, if it is not stale.
+    private func current(_ owner: DatabaseObject, _ key: ObjectKey, _ source: LinkSource) -> LoadedBatch? {
+        if let batch = held(by: owner), batch.contains(key), isCurrent(batch, key, ownKey: source.key) { return batch }
+        guard let batch = source.group?.found(part.slot, key)?.members.batch,
+            isCurrent(batch, key, ownKey: source.key)
+        else { return nil }
+        return batch
+    }
+
+    private func isCurrent(_ batch: LoadedBatch, _ key: ObjectKey, ownKey: ObjectKey?) -> Bool {
+        isVisible(batch) && core.staleSince(part, key, ownKey: ownKey) <= batch.askedAt
+    }
+
+    /// Whether an answer is of no transaction that was rolled back, or that another task still runs.
+    private func isVisible(_ batch: LoadedBatch) -> Bool {
+        guard let scope = batch.scope else { return true }
+        return !scope.isUndone && (!scope.isRunning || scope.root === core.writing?.scope.root)
+    }
+
+    /// Reads the part anew for an owner, and for the objects of its group whose answers are stale.
+    private func loadAgain(_ key: ObjectKey, _ source: LinkSource) async throws -> LoadedBatch {
+        guard core.faulting == .batch, let group = source.group else { return try await query(KeyNumbers([key])) }
+        var own: LoadedBatch?
+        let batch = try await group.load(
+            part.slot, key, staleSince: core.staleSince(part, key, ownKey: source.key), from: source.position,
+            in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == relationship.source.key
+        ) { element in
+            try candidate(element)
+        } stale: { element, key in
+            core.staleSince(part, key, ownKey: element.key)
+        } load: { keys in
+            let batch = try await query(keys)
+            own = batch
+            return batch
+        }
+        // Beside another task's transaction nothing counts as new, but what was just read is.
+        if own != nil || isCurrent(batch, key, ownKey: source.key) { return batch }
+        return try await query(KeyNumbers([key]))
+    }
+
+    /// The key by which another element of the group has its part; nil if it needs no reading.
+    private func candidate(_ element: FetchGroup.Element) throws -> ObjectKey? {
+        switch element {
+        case .member(let member): return try relationship.ownKey(member.row)
+        case .key(let key):
+            guard let object = core.liveObject(relationship.source, key) else { return nil }
+            let source = LinkSource(object, relationship)
+            guard source.status == .persistent, !source.isStale, let key = try relationship.ownKey(source.storedRow),
+                held(by: object).map({ !isCurrent($0, key, ownKey: source.key) }) ?? true
+            else { return nil }
+            return key
+        }
+    }
+
+    // MARK: Answers
+
+    private func follow() async throws {
+        guard core.following != nil else { return }
+        try await core.follow(relationship)
+        for index in part.reads.entities { try await core.follow(core.runtime.entities[index]) }
+    }
+
+    /// The members of some owners, apart from what the context has loaded: one query.
+    static func batch(_ query: PartQuery, of owners: KeyNumbers, in core: ContextCore) async throws -> LoadedBatch {
+        let time = core.beginReading()
+        let result = try await core.client.execute(
+            try query.statement(for: owners.keys, in: core.runtime.schema), for: query.relationship.destination.name)
+        return try members(in: result, of: query, owners).build(askedAt: core.counted(time), in: core.writing?.scope)
+    }
+
+    /// One query for the members of all owners with the given keys.
+    private func query(_ keys: KeyNumbers) async throws -> LoadedBatch {
+        let entity = relationship.destination
+        let batch = try await Self.batch(part.query, of: keys, in: core)
+        try core.accept(batch, of: entity)
+        // A member fulfils the part's condition by the row that was read, which its object has to show.
+        for member in batch.rows {
+            guard let object = core.liveObject(entity, member.key) else { continue }
+            try core.accept(member.row, for: object, from: .read(batch.askedAt))
+        }
+        return batch
+    }
+
+    /// The members in a result, by the owners' places in its last column.
+    private static func members(
+        in result: QueryResult, of query: PartQuery, _ owners: KeyNumbers
+    ) throws -> LoadedBatch.Builder {
+        let entity = query.relationship.destination
+        let rows = try EntityRows(result, of: entity)
+        var found = LoadedBatch.Builder(owners: owners, count: result.count)
+        var places = KeyNumbers()
+        for position in 0..<result.count {
+            let place = try result.integer(row: position, column: entity.entity.attributes.count)
+            guard let place = place.flatMap({ Int(exactly: $0) }), owners.keys.indices.contains(place - 1) else {
+                continue
+            }
+            let row = try rows[position]
+            // Objects without a key are never looked up; their position identifies them.
+            let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(row, entity.key)
+            guard let key else { continue }
+            if query.mayRepeatMembers {
+                let (member, isNew) = places.insert(key)
+                if !isNew {
+                    found.share(member, with: owners.keys[place - 1])
+                    continue
+                }
+            }
+            found.append(key, row, to: owners.keys[place - 1])
+        }
+        return found
+    }
+
+    /// Keeps an answer with an object, so that it stays when the object joins another group.
+    private func keep(_ batch: LoadedBatch, _ key: ObjectKey, for object: DatabaseObject) {
+        guard held(by: object) !== batch, let members = batch.members(of: key) else { return }
+        core.keep(.many(members), at: part.slot, of: object)
+    }
+
+    private func objects(_ batch: LoadedBatch, _ key: ObjectKey) -> [DatabaseObject] {
+        guard let members = batch.members(of: key) else { return [] }
+        // A part whose rows may have changed is stale: what is used has the newest ones.
+        return core.objects(members, of: relationship.destination, isFresh: true) ?? []
+    }
+}

@@ -1,0 +1,136 @@
+import KindredPostgres
+import KindredSchema
+
+/// A part of a to-many relationship: of each owner the members that fulfil a condition, in an order, and of these the first
+/// ones.
+///
+/// One statement reads it for any number of owners.
+struct PartQuery: Sendable {
+    /// Equal for parts with the same members in the same order, whatever their limits are.
+    struct Key: Hashable, Sendable {
+        private let relationship: RelationshipRuntime
+        private let text: StatementText
+        private let parameters: [UInt8]
+        /// Type, offset and length of each parameter.
+        private let slots: [[Int]]
+
+        fileprivate init(_ relationship: RelationshipRuntime, _ statement: Statement) {
+            self.relationship = relationship
+            text = statement.text
+            parameters = statement.bindings.bytes
+            slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
+        }
+    }
+
+    let relationship: RelationshipRuntime
+    /// The condition, order and limit.
+    private let query: SelectQuery
+    let key: Key
+    /// The rows and columns that decide which members there are, and in which order.
+    let reads: ConditionReads
+
+    /// The members that a query of the destination's rows finds among those of an owner.
+    ///
+    /// Throws `KindredError` `.invalidRequest` for a negative limit.
+    init(_ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: DatabaseSchema) throws {
+        self.relationship = relationship
+        self.query = query
+        let whole = try Self.statement(relationship, query, for: [], in: schema, limit: nil)
+        key = Key(relationship, whole.statement)
+        reads = whole.reads
+        if let limit { _ = try query.start(in: schema).limited(to: limit) }
+    }
+
+    /// The key regardless of the order.
+    func memberKey(in schema: DatabaseSchema) throws -> Key {
+        Key(
+            relationship,
+            try Self.statement(relationship, query, for: [], in: schema, limit: nil, isSorted: false).statement)
+    }
+
+    /// The greatest number of members of each owner.
+    var limit: Int? { query.limit }
+
+    /// Whether the members have an order.
+    var isSorted: Bool { !query.sort.isEmpty || relationship.position != nil }
+
+    /// Whether a member can belong to several owners.
+    var mayRepeatMembers: Bool { relationship.helper != nil || relationship.isComparedByServer }
+
+    /// The part with the key behind its sort keys, so that each member has one place.
+    func sortedByKey(in schema: DatabaseSchema) throws -> PartQuery {
+        // The order of an ordered relationship's members ends with the key.
+        if query.sort.isEmpty, relationship.position != nil { return self }
+        return try PartQuery(relationship, query.sortedByKey(in: schema), in: schema)
+    }
+
+    /// `SELECT` of the members' attributes, with the owner's place among the keys in the last column, counted from 1.
+    ///
+    /// Of each owner the members come in the part's order.
+    func statement(for owners: [ObjectKey], in schema: DatabaseSchema) throws -> Statement {
+        try Self.statement(relationship, query, for: owners, in: schema, limit: limit).statement
+    }
+
+    private static func statement(
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, for owners: [ObjectKey], in schema: DatabaseSchema,
+        limit: Int?, isSorted: Bool = true
+    ) throws -> (statement: Statement, reads: ConditionReads) {
+        let (start, condition) = try query.begin(in: schema)
+        var resolver = start
+        let holder = relationship.helper == nil ? 0 : try resolver.pairedRow()
+        let order = isSorted ? try order(query, relationship, holder: holder, resolver: &resolver) : []
+        let (rows, columns) = (relationship.linkRows, relationship.linkColumns)
+        let owners = try resolver.parameters.keys(owners, of: columns, in: rows)
+        let alias = "t\(resolver.places[holder].alias ?? 0)"
+        let link = try zip(owners.names, columns).map { "\(try rows.compared($1, alias: alias)) = o.\($0)" }
+            .joined(separator: " AND ")
+        let given = "\(owners.rows) WITH ORDINALITY AS o(\((owners.names + ["n"]).joined(separator: ", ")))"
+        let selected = try SelectQuery.columns(of: query.entity)
+        var text: String
+        if let limit {
+            // For each owner apart: an index on the foreign key and the order gives the first members without the others.
+            // A subquery with a limit is run for one owner after the other, so that its order stays.
+            text = "SELECT s.*, o.n FROM \(given) CROSS JOIN LATERAL (SELECT \(selected) FROM "
+            try query.writeRows(resolver, nil, to: &text)
+            text += " WHERE \(link)"
+            if let condition {
+                text += " AND "
+                try condition.writeClosed(to: &text)
+            }
+            text += "\(try order.sql) LIMIT \(try resolver.bind(limit, named: "limit", of: query.entity))) AS s"
+        } else {
+            text = "SELECT \(selected), o.n FROM "
+            try query.writeRows(resolver, nil, to: &text)
+            text += " JOIN \(given) ON \(link)"
+            if let condition {
+                text += " WHERE "
+                try condition.write(to: &text)
+            }
+            text += try order.sql
+        }
+        return (resolver.parameters.statement(StatementText(text)), resolver.reads)
+    }
+
+    /// The keys of the order: the position and the key of an ordered relationship's members, unless the part is sorted.
+    private static func order(
+        _ query: SelectQuery, _ relationship: RelationshipRuntime, holder: Int, resolver: inout ConditionResolver
+    ) throws -> [ResolvedSortKey] {
+        guard query.sort.isEmpty, let position = relationship.position else { return try resolver.order(query.sort) }
+        let name = relationship.linkRows.entity.attributes[position].name
+        var keys = [
+            ResolvedSortKey(value: try resolver.column(name, of: holder).value, direction: " NULLS LAST")
+        ]
+        for name in query.entity.identity {
+            keys.append(ResolvedSortKey(value: try resolver.column(name, of: 0).value, direction: ""))
+        }
+        return keys
+    }
+}
+
+extension ConditionResolver {
+    /// The limit as a parameter; throws for a negative one.
+    fileprivate func limited(to limit: Int) throws -> Parameter {
+        var resolver = self
+        return try resolver.bind(limit, named: "limit", of: places[0].entity)
+    }
+}
