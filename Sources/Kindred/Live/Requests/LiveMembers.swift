@@ -32,7 +32,7 @@ extension LiveQuery {
         fileprivate init(_ query: LiveQuery, _ branch: (relationship: RelationshipRuntime, tree: PrefetchTree)) {
             runtime = ObjectIdentifier(query.core.runtime)
             entity = query.entity.index
-            slots = [[branch.relationship.slot]] + branch.tree.slots
+            slots = [[branch.relationship.slot] + branch.tree.leftOutMarks] + branch.tree.slots
         }
     }
 

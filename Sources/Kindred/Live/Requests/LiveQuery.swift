@@ -108,6 +108,10 @@ struct LiveQuery: Sendable {
         self.core = ContextCore(
             database: core.database, model: SharedModel(of: core), faulting: .batch, isReadOnly: true)
         self.entity = entity
+        var query = query
+        // Memory compares them.
+        query.leftOut = (query.leftOut ?? entity.lazyColumns)
+            .subtracting(found.places.first?.decidingColumns ?? [])
         self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
         self.found = found
@@ -137,7 +141,9 @@ struct LiveQuery: Sendable {
         let isReadOnce = !behind.indirect.contains(entity.name) && found.readsOwnRowsOnce
         isAskedByKeys = isKnown && !isCut && isReadOnce
         memberBranches = Self.findMemberBranches(of: prefetched, found, behind)
-        equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
+        // Changed rows in hand are read as without left-out columns.
+        let isUsual = query.leftOut == entity.lazyColumns
+        equalities = isAskedByKeys && isUsual && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         knownShape =
             isAskedByKeys && equalities == nil
             ? try Shape(query, prefetching: prefetched, of: entity, in: core.runtime) : nil
@@ -262,7 +268,7 @@ struct LiveQuery: Sendable {
     ) async throws -> LiveBranch {
         var members: [ObjectKey: [Member]] = [:]
         if owners.count > 0 {
-            let batch = try await Loader(core).query(relationship, owners)
+            let batch = try await Loader(core).query(relationship, owners, leavingOut: deeper.leftOut)
             for owner in owners.keys {
                 let found = batch.members(of: owner)?.members ?? []
                 // Without an order of their own they come as the server finds them, which changes by itself.
@@ -295,12 +301,16 @@ extension PrefetchTree {
         }
     }
 
-    /// The path of slots to each relationship.
+    /// The path of slots to each relationship, and the columns that are left out there, as negative numbers behind it.
     var slots: [[Int]] {
         branches.flatMap { branch in
-            [[branch.relationship.slot]] + branch.tree.slots.map { [branch.relationship.slot] + $0 }
+            let slot = branch.relationship.slot
+            return [[slot] + branch.tree.leftOutMarks] + branch.tree.slots.map { [slot] + $0 }
         }
     }
+
+    /// The columns that are left out; empty for the lazy ones.
+    var leftOutMarks: [Int] { leftOut.map { [-1] + $0.map { -2 - $0 } } ?? [] }
 }
 
 extension [Member] {

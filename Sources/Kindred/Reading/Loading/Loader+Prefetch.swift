@@ -8,7 +8,7 @@ extension Loader {
     func prefetch(_ tree: PrefetchTree, of objects: [DatabaseObject]) async throws {
         guard !tree.isEmpty, !objects.isEmpty else { return }
         for (relationship, deeper) in tree.branches {
-            try await load(relationship, forAll: objects)
+            try await load(relationship, forAll: objects, leavingOut: deeper.leftOut)
             guard !deeper.isEmpty else { continue }
             // Held until the deeper levels are loaded, because groups only know keys of objects in memory.
             var destinations: [DatabaseObject] = []
@@ -27,7 +27,12 @@ extension Loader {
     }
 
     /// Loads a relationship for all objects that have not loaded it: one SELECT.
-    func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
+    ///
+    /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
+    func load(
+        _ relationship: RelationshipRuntime, forAll objects: [DatabaseObject], leavingOut leftOut: ColumnSet? = nil
+    ) async throws {
+        core.note(leavingOut: leftOut)
         try await core.follow(relationship)
         var groups: [ObjectIdentifier: FetchGroup] = [:]
         // Most objects come with others of their group.
@@ -45,7 +50,7 @@ extension Loader {
             }
         }
         guard !owners.isEmpty else { return }
-        let batch = try await query(relationship, keys)
+        let batch = try await query(relationship, keys, leavingOut: leftOut)
         for group in groups.values {
             group.keep(batch, relationship.slot)
         }

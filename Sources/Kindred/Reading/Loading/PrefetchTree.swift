@@ -3,6 +3,8 @@ import KindredSchema
 /// The relationships that are loaded together with the objects of a request, level by level.
 struct PrefetchTree: Sendable {
     private(set) var branches: [(relationship: RelationshipRuntime, tree: PrefetchTree)] = []
+    /// The columns that are left out of the rows from which the branches start; nil for the lazy ones.
+    var leftOut: ColumnSet?
 
     var isEmpty: Bool { branches.isEmpty }
 
@@ -17,6 +19,16 @@ struct PrefetchTree: Sendable {
             branches.append((first, PrefetchTree()))
         }
         branches[position].tree.add(path.dropFirst())
+    }
+
+    /// Leaves columns out of the rows at the end of a path.
+    mutating func leaveOut(_ path: ArraySlice<RelationshipRuntime>, _ change: (ColumnSet?) -> ColumnSet) {
+        guard let first = path.first else {
+            leftOut = change(leftOut)
+            return
+        }
+        guard let position = branches.firstIndex(where: { $0.relationship.slot == first.slot }) else { return }
+        branches[position].tree.leaveOut(path.dropFirst(), change)
     }
 }
 

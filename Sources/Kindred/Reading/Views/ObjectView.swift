@@ -52,19 +52,52 @@ struct ViewTree: Sendable {
     }
 
     private(set) var fields: [Field] = []
+    /// The attributes that are shown of no object, although a path shows all.
+    private var omitted = ColumnSet()
     private let entity: EntityRuntime
     /// The longest path: it may come from a client.
     private static let maximumDepth = 32
 
     private init(_ entity: EntityRuntime) { self.entity = entity }
 
-    /// Reads key paths; none stands for all attributes.
+    /// Reads key paths; none stands for all attributes but lazy ones.
     ///
     /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys.
-    init(_ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys) throws {
+    ///
+    /// - Parameter omitted: the paths of attributes and relationships that are taken out of it.
+    init(_ keyPaths: [String], omitting omitted: [String] = [], of entity: EntityRuntime, _ keys: JSONKeys) throws {
         self.init(entity)
         if keyPaths.isEmpty { addAttributes(keys) }
         for path in keyPaths { try add(path.keys[...], of: path, keys) }
+        for path in omitted { try omit(path.keys[...]) }
+    }
+
+    /// The columns that statements for the objects leave out; nil for the lazy ones.
+    func leftOut(_ known: ColumnSet?) -> ColumnSet? {
+        if entity.key.isEmpty { return known }
+        let lazy = entity.lazyColumns
+        let leftOut = (known ?? lazy).subtracting(ColumnSet(attributes)).union(omitted)
+        return known == nil && leftOut == lazy ? nil : leftOut
+    }
+
+    /// Takes what a path leads to out of the view.
+    private mutating func omit(_ path: ArraySlice<String>) throws {
+        guard let key = path.first else { return }
+        let (field, rest) = (try entity.field(named: key), path.dropFirst())
+        switch field {
+        case .attribute(let position):
+            guard rest.isEmpty else { throw entity.unknownKey(path.joined(separator: ".")) }
+            fields.removeAll { if case .attribute(position) = $0.field { true } else { false } }
+            if !entity.fixedColumns.contains(position) { omitted.insert(position) }
+        case .relationship(let relationship):
+            let place = fields.firstIndex { if case .relationship(relationship) = $0.field { true } else { false } }
+            guard let place else {
+                // A wrong key is one, also where nothing is shown.
+                var unseen = ViewTree(relationship.destination)
+                return try rest.isEmpty ? () : unseen.omit(rest)
+            }
+            if rest.isEmpty { fields.remove(at: place) } else { try fields[place].tree?.omit(rest) }
+        }
     }
 
     private mutating func add(
@@ -115,8 +148,16 @@ struct ViewTree: Sendable {
     }
 
     private mutating func addAttributes(_ keys: JSONKeys) {
-        for (position, attribute) in entity.entity.attributes.enumerated() where !attribute.isHidden {
+        for (position, attribute) in entity.entity.attributes.enumerated()
+        where !attribute.isHidden && !attribute.isLazy {
             add(position, keys)
+        }
+    }
+
+    /// The positions of the attributes.
+    var attributes: [Int] {
+        fields.compactMap { field in
+            if case .attribute(let position) = field.field { position } else { nil }
         }
     }
 

@@ -5,10 +5,12 @@ struct ViewLoader: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// The views of objects, in their order; the objects may be of several entities.
-    func views(of objects: [DatabaseObject], _ keyPaths: [String], keys: JSONKeys) async throws -> [ObjectView] {
+    func views(
+        of objects: [DatabaseObject], _ keyPaths: [String], omitting omitted: [String], keys: JSONKeys
+    ) async throws -> [ObjectView] {
         var views: [ObjectIdentifier: ObjectView] = [:]
         for (entity, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
-            let tree = try ViewTree(keyPaths, of: entity, keys)
+            let tree = try ViewTree(keyPaths, omitting: omitted, of: entity, keys)
             for (object, view) in zip(group, try await self.views(of: group, tree)) {
                 views[ObjectIdentifier(object)] = view
             }
@@ -21,6 +23,7 @@ struct ViewLoader: Sendable {
         guard objects.allSatisfy({ $0.core === core }) else {
             throw KindredError(.foreignContext, "An object of the view belongs to another context")
         }
+        try await ColumnLoader(core).load(tree.attributes, forAll: objects)
         var related: [Int: [ObjectIdentifier: [ObjectView]]] = [:]
         for (place, relationship, deeper) in tree.relationships {
             related[place] = try await views(of: relationship, from: objects, deeper)
@@ -43,7 +46,7 @@ struct ViewLoader: Sendable {
     private func views(
         of relationship: RelationshipRuntime, from owners: [DatabaseObject], _ tree: ViewTree
     ) async throws -> [ObjectIdentifier: [ObjectView]] {
-        try await Loader(core).load(relationship, forAll: owners)
+        try await Loader(core).load(relationship, forAll: owners, leavingOut: tree.leftOut(nil))
         var found: [ObjectIdentifier: [DatabaseObject]] = [:]
         var destinations: [DatabaseObject] = []
         var places: [ObjectIdentifier: Int] = [:]

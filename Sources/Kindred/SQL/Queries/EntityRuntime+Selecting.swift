@@ -4,7 +4,7 @@ import KindredSchema
 extension EntityRuntime {
     /// The entity's columns, selected by name from the result of raw SQL; a type without a codec is read as text.
     ///
-    /// The line break ends a comment at the end of the text.
+    /// Lazy columns are left out, and need not be in it. The line break ends a comment at the end of the text.
     func selecting(from sql: SQL) throws -> SQL {
         SQL(unsafeRaw: "WITH t0 AS (") + sql
             + SQL(unsafeRaw: "\n) SELECT \(try SelectQuery.columns(of: entity)) FROM t0")
