@@ -167,7 +167,7 @@ private struct LeavingOutWorld {
                 try await object.refresh()
                 return "stale write of \(object)"
             }
-let new: Values = [column: value.map { PostgresValue.string($0) }]
+            let new: Values = [column: value.map { PostgresValue.string($0) }]
             try await require(before.merging(new) { $1 }, of: object)
             return "write \(object).\(column)"
         case 6:
