@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 /// Where a row comes from, which decides whether it wins over the one in memory.
 enum RowOrigin {
