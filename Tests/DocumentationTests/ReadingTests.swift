@@ -160,11 +160,11 @@ import Testing
             #expect(titles.count == books.count && keywords != nil)
             let uri = try TestDatabase.current.uri
             // block: lazy
-            let lazy = try await Database.connect(uri, overrides: [.column("biography", of: "profile", lazy: true)])
+            let wide = try await Database.connect(uri, overrides: [.column("biography", of: "profile", lazy: true)])
             // end
-            let profile = try #require(try await lazy.makeContext().fetch("profile").first())
+            let profile = try #require(try await wide.makeContext().fetch("profile").first())
             #expect(profile.dictionary["biography"] == nil)
-            await lazy.close()
+            await wide.close()
         }
     }
 

@@ -56,22 +56,22 @@ import Testing
     }
 
     @Test func lazyColumnsAreLeftOutUnlessObjectsNeedThem() throws {
-        func lazy(_ column: String, _ body: (inout TestCatalog) -> Void = { _ in }) -> TestCatalog {
+        func marked(_ column: String) -> TestCatalog {
             catalog(#"@kindred {"orderedBy": "position"}"#) {
                 $0.comment(onColumn: column, of: "email", #"@kindred {"lazy": true} for people"#)
-                body(&$0)
             }
         }
-        let attribute = try #require(try lazy("address").schema().entity(named: "email").attribute(named: "address"))
+        let attribute = try #require(try marked("address").schema().entity(named: "email").attribute(named: "address"))
         #expect(attribute.isLazy && attribute.comment == "for people")
         let override = SchemaOverride.column("address", of: "email", lazy: false)
         #expect(
-            try lazy("address").schema([override]).entity(named: "email").attribute(named: "address")?.isLazy == false)
+            try marked("address").schema([override]).entity(named: "email").attribute(named: "address")?.isLazy == false
+        )
         for (column, reason) in [
             ("id", "a column of the key cannot be lazy"), ("person_id", "a column of the relationship"),
             ("position", "orders the foreign key email_person_id_fkey"),
         ] {
-            #expect(try error(lazy(column)).message.contains(reason), "\(column)")
+            #expect(try error(marked(column)).message.contains(reason), "\(column)")
         }
         let keyless = TestCatalog.make {
             $0.table("log", ["line"])

@@ -61,7 +61,10 @@ private struct LeavingOutWorld {
 
     private mutating func random(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
 
-    private mutating func randomColumn() -> String { Self.columns[random(4)] }
+    private mutating func randomColumn() -> String {
+        let place = random(4)
+        return Self.columns[place]
+    }
 
     /// NULL, or a value that was never there before.
     private mutating func randomValue() -> String? {
@@ -132,7 +135,8 @@ private struct LeavingOutWorld {
 
     /// Does something at random; returns what.
     mutating func step() async throws -> String {
-        let object = objects[random(objects.count)]
+        let place = random(objects.count)
+        let object = objects[place]
         let (column, value) = (randomColumn(), randomValue())
         switch random(10) {
         case 0, 1:
