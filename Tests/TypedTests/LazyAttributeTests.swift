@@ -19,7 +19,7 @@ import TypeModels
         try await withDatabase(classes: KindredModels.all) { database, context in
             let letters = try await letters(context)
             #expect(letters.allSatisfy { !$0.body.isLoaded && $0.body.loaded == nil })
-            let (_, recorder) = try await recordingStatements {
+            let (_, recorder) = try await recordingStatements { () async throws in
                 for letter in letters { #expect(try await letter.body.value == "Body \(letter.id)") }
             }
             #expect(recorder.statements.count == 1)
@@ -79,7 +79,7 @@ import TypeModels
             #expect(letters[0].subject == "")
             let error = await expectError(.notLoaded) { try await other.save() }
             #expect(error?.message.contains("Letter.subject") == true)
-            let (_, recorder) = try await recordingStatements {
+            let (_, recorder) = try await recordingStatements { () async throws in
                 for letter in letters {
                     #expect(try await letter.value(forKey: "subject")?.attribute == .string("Subject \(letter.id)"))
                     #expect(letter.subject == "Subject \(letter.id)")
@@ -98,11 +98,11 @@ import TypeModels
                 INSERT INTO keeper (id, code, rank, size, visible, numbers, club_id, story)
                 SELECT i, 'c', 1, 1, true, '{}', 1, 'Story' FROM generate_series(1, 3) AS i
                 """)
-            let clubs = try await context.fetch(Club.self).prefetch(\.keepers, omitting: \.story, \.words).all()
-            let keepers = try await clubs[0].keepers.objects
+            let clubs = try await context.fetch(Club.self).prefetch(\.clubKeepers, omitting: \.story, \.words).all()
+            let keepers = try await clubs[0].clubKeepers.objects
             #expect(keepers.count == 3 && keepers.allSatisfy { $0.code == "c" && $0.dictionary["story"] == nil })
-            let other = try await database.makeContext().fetch(Club.self).prefetch(\.keepers, only: \.code).all()
-            let others = try await other[0].keepers.objects
+            let other = try await database.makeContext().fetch(Club.self).prefetch(\.clubKeepers, only: \.code).all()
+            let others = try await other[0].clubKeepers.objects
             #expect(others.allSatisfy { $0.dictionary["name"] == nil && $0.code == "c" })
         }
     }
