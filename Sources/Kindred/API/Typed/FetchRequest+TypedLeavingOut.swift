@@ -1,7 +1,7 @@
 extension FetchRequest where Object: TypedObject {
     /// Reads the objects without some columns: `omitting(\.content, \.summary)`.
     ///
-    /// As ``FetchRequest/omitting(_:)-(String...)``. A property of such a column shows a neutral value, which is the program's
+    /// As `omitting` with names. A property of such a column shows a neutral value, which is the program's
     /// mistake: `value(forKey:)` loads it. Throws `KindredError` `.unknownKey` for a property that is no column, `.invalidRequest`
     /// for a column that is always read. Sends nothing.
     public func omitting<each Value>(_ columns: repeat KeyPath<Object, each Value>) throws -> FetchRequest {
@@ -14,7 +14,7 @@ extension FetchRequest where Object: TypedObject {
 
     /// Reads the objects with some columns only, and those that are always read: `only(\.title, \.published)`.
     ///
-    /// As ``FetchRequest/only(_:)-(String...)``. A lazy column that is named is read. Sends nothing.
+    /// As `only` with names. A lazy column that is named is read. Sends nothing.
     public func only<each Value>(_ columns: repeat KeyPath<Object, each Value>) throws -> FetchRequest {
         var paths: [[String]] = []
         for column in repeat each columns {
@@ -26,7 +26,7 @@ extension FetchRequest where Object: TypedObject {
     /// Loads relationships together with the objects, without some columns of the last one:
     /// `prefetch(\.documents, omitting: \.content)`.
     ///
-    /// One more query for each relationship of the path, for any number of objects. Throws as ``omitting(_:)`` does. Sends
+    /// One more query for each relationship of the path, for any number of objects. Throws as `omitting` does. Sends
     /// nothing itself.
     public func prefetch<Path: RelationshipPath, each Value>(
         _ path: KeyPath<Columns<Object>, Path>, omitting columns: repeat KeyPath<Path.Destination, each Value>
@@ -42,7 +42,7 @@ extension FetchRequest where Object: TypedObject {
     /// Loads relationships together with the objects, with some columns only of the last one:
     /// `prefetch(\.documents, only: \.title)`.
     ///
-    /// One more query for each relationship of the path, for any number of objects. Throws as ``only(_:)`` does. Sends
+    /// One more query for each relationship of the path, for any number of objects. Throws as `only` does. Sends
     /// nothing itself.
     public func prefetch<Path: RelationshipPath, each Value>(
         _ path: KeyPath<Columns<Object>, Path>, only columns: repeat KeyPath<Path.Destination, each Value>

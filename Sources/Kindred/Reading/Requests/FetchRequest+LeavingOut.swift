@@ -16,10 +16,10 @@ extension FetchRequest {
     /// Reads the objects with some columns only: `only("title", "comments.author")`, also of prefetched relationships.
     ///
     /// Keys, unique columns, those of relationships and orders, and the version are read as well. All others are left out, as by
-    /// ``omitting(_:)-(String...)``; a lazy column that is named is read. Rows of which no column is named are read as
+    /// `omitting`; a lazy column that is named is read. Rows of which no column is named are read as
     /// without it.
     ///
-    /// Throws as ``omitting(_:)-(String...)`` does. Sends nothing.
+    /// Throws as `omitting` does. Sends nothing.
     public func only(_ keyPaths: String...) throws -> FetchRequest { try only(paths: keyPaths.map(\.keys)) }
 
     func omitting(paths: [[String]]) throws -> FetchRequest {
