@@ -66,7 +66,8 @@ extension ModelGenerator {
 
     /// Overloads that the compiler finds where a `Date` is given to a property of another type, to say what to write instead.
     private func dateMisfits(_ attributes: [Attribute], in entity: Entity) -> String {
-        let properties = attributes.filter { isWritable($0, in: entity) }.compactMap { attribute -> String? in
+        let properties = attributes.filter { isWritable($0, in: entity) && !$0.isLazy }.compactMap {
+            attribute -> String? in
             guard let way = types.wayFromDate(to: attribute) else { return nil }
             return """
                     /// Not available: the column has another type than `Date`.
@@ -101,7 +102,16 @@ extension ModelGenerator {
     private func property(_ attribute: Attribute, named property: String, number: Int, in entity: Entity) -> String {
         let type = types.type(of: attribute)
         let read = type.isArray ? "readArray" : "readProperty"
-        let declaration = "    \(modifier)var \(property): \(type.name)\(attribute.isNotNull ? "" : "?") {"
+        let value = "\(type.name)\(attribute.isNotNull ? "" : "?")"
+        if attribute.isLazy {
+            return """
+                    /// The column \(SwiftText.code(attribute.name)), loaded when it is asked for.
+                    \(modifier)var \(property): LazyAttribute<\(value)> {
+                        lazyProperty(\(number))
+                    }
+                """
+        }
+        let declaration = "    \(modifier)var \(property): \(value) {"
         // Until a new object is saved, columns filled by the database and required ones without a value are NULL in memory.
         let neutral = attribute.isNotNull ? "; \(type.neutral) while a new object has no value" : ""
         // A row with such a value cannot be read.

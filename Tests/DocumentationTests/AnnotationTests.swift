@@ -47,6 +47,8 @@ import Testing
 
             ALTER TABLE store ADD COLUMN revision integer NOT NULL DEFAULT 1;
 
+            COMMENT ON COLUMN book.keywords IS '@kindred {"lazy": true}';
+
             COMMENT ON COLUMN store.revision IS '@kindred {"version": true}';
 
             COMMENT ON COLUMN author.born IS '@kindred {"ignore": true}';
@@ -86,6 +88,7 @@ import Testing
             #expect(try database.schema.entity(named: "author").attribute(named: "born") == nil)
             #expect(try relationship("category", "parent") != nil)
             let book = try database.schema.entity(named: "book")
+            #expect(book.attribute(named: "keywords")?.isLazy == true)
             #expect(book.group == "catalogue" && book.comment == "What can be bought")
         }
     }

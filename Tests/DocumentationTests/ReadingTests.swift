@@ -172,6 +172,42 @@ import Testing
         #expect(people.count == 10 && old != nil)
     }
 
+    @Test(.shop) func columnsLeftOut() async throws {
+        try await withShop { database, context, sent in
+            // block: omitting
+            let books = try await context.fetch("book").omitting("keywords")
+                .prefetch("authors", only: ["name"]).all()
+            // end
+            sent.expect(
+                """
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price",
+                    CASE WHEN false THEN t0."keywords" END AS "kindred: left out", t0."category_id"
+                    FROM "public"."book" AS t0
+                """,
+                """
+                SELECT t."id", t."name", CASE WHEN false THEN t."born" END AS "kindred: left out", h."book_id"
+                    FROM "public"."author" AS t JOIN "public"."book_author" AS h ON h."author_id" = t."id"
+                    WHERE h."book_id" = ANY($1) ORDER BY h."position" NULLS LAST, t."id"
+                """)
+            // block: load
+            for book in books { print(try await book.value(forKey: "keywords") ?? "-") }
+            // end
+            sent.expectCount(1)
+            // block: only
+            let titles = try await context.fetch(Book.self).only(\.title, \.price).sorted { $0.title }.all()
+            let keywords = try await titles[0].value(forKey: "keywords")
+            // end
+            #expect(titles.count == books.count && keywords != nil)
+            let uri = try TestDatabase.current.uri
+            // block: lazy
+            let wide = try await Database.connect(uri, overrides: [.column("biography", of: "profile", lazy: true)])
+            // end
+            let profile = try #require(try await wide.makeContext().fetch("profile").first())
+            #expect(profile.dictionary["biography"] == nil)
+            await wide.close()
+        }
+    }
+
     @Test(.shop) func fetching() async throws {
         try await withShop { database, context, sent in
             // block: loop

@@ -21,6 +21,11 @@ import Testing
             // end
             sent.expectCount(3)
             #expect(String(decoding: page, as: UTF8.self).contains("\"authors\":[{\"name\":"))
+            // block: views-omitting
+            let short = try await context.fetch("book").views("*", "authors.*", omitting: ["keywords", "authors.born"])
+            // end
+            sent.expectCount(2)
+            #expect(short.count > 100 && short[0]["title"] != nil && short[0]["keywords"] == nil)
             // block: views-of
             let chosen = try await context.find("book", [1, 2, 3])
             let list = try await context.views(of: chosen, "title", "authors.name")

@@ -224,6 +224,29 @@ import Testing
         #expect(ModelGenerator(schema: schema, lock: lock).files == made.files)
     }
 
+    @Test func lazyColumnsAreHandles() throws {
+        let entity = Entity(
+            name: QualifiedName(schema: "public", name: "letter"), kind: .table, oid: 1,
+            attributes: [
+                Attribute(name: "id", number: 1, typeName: "integer", type: .int4, isNotNull: true),
+                Attribute(name: "body", number: 2, typeName: "text", type: .text, isNotNull: true, isLazy: true),
+                Attribute(
+                    name: "sent", number: 3, typeName: "timestamp with time zone", type: .timestamptz, isLazy: true),
+            ])
+        let files = ModelGenerator(schema: DatabaseSchema(entities: [entity], searchPath: ["public"])).files
+        let text = try #require(files.first { $0.name == "Letter+Properties.swift" }?.text)
+        #expect(
+            text.contains(
+                """
+                    /// The column `body`, loaded when it is asked for.
+                    public var body: LazyAttribute<String> {
+                        lazyProperty(1)
+                    }
+                """))
+        #expect(text.contains("public var sent: LazyAttribute<PostgresTimestamp?> {"))
+        #expect(text.contains(#".attribute(\Letter.body, "body", "text"),"#) && !text.contains("unavailable"))
+    }
+
     private static func files(columns: [String]) -> [GeneratedFile] {
         ModelGenerator(schema: DatabaseSchema(entities: [entity("thing", columns)], searchPath: ["public"])).files
     }

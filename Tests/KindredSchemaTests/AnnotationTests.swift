@@ -55,6 +55,34 @@ import Testing
         #expect(try schema.relationship("person", "person_letterSet")?.destination.name == "letter")
     }
 
+    @Test func lazyColumnsAreLeftOutUnlessObjectsNeedThem() throws {
+        func marked(_ column: String) -> TestCatalog {
+            catalog(#"@kindred {"orderedBy": "position"}"#) {
+                $0.comment(onColumn: column, of: "email", #"@kindred {"lazy": true} for people"#)
+            }
+        }
+        let attribute = try #require(try marked("address").schema().entity(named: "email").attribute(named: "address"))
+        #expect(attribute.isLazy && attribute.comment == "for people")
+        let override = SchemaOverride.column("address", of: "email", lazy: false)
+        #expect(
+            try marked("address").schema([override]).entity(named: "email").attribute(named: "address")?.isLazy == false
+        )
+        for (column, reason) in [
+            ("id", "a column of the key cannot be lazy"), ("person_id", "a column of the relationship"),
+            ("position", "orders the foreign key email_person_id_fkey"),
+        ] {
+            #expect(try error(marked(column)).message.contains(reason), "\(column)")
+        }
+        let keyless = TestCatalog.make {
+            $0.table("log", ["line"])
+            $0.comment(onColumn: "line", of: "log", #"@kindred {"lazy": true}"#)
+        }
+        #expect(try error(keyless).message.contains("loaded by the key, and public.log has none"))
+        #expect(
+            try error(catalog { $0.comment(onColumn: "address", of: "email", #"@kindred {"lazi": true}"#) })
+                .message.contains("did you mean \"lazy\""))
+    }
+
     @Test func ignoredForeignKeyMakesNothing() throws {
         let schema = try catalog(#"@kindred {"ignore": true}"#).schema()
         #expect(schema.entities.allSatisfy { $0.relationships.isEmpty })

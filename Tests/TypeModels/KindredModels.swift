@@ -12,6 +12,7 @@ public enum KindredModels {
         Club.self,
         House.self,
         Keeper.self,
+        Letter.self,
         Membership.self,
         Pet.self,
         Visit.self,

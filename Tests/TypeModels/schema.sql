@@ -91,6 +91,12 @@ CREATE TABLE membership (
 -- For a class written by hand, with dates of Foundation's.
 CREATE TABLE visit (id integer PRIMARY KEY, began timestamptz NOT NULL, ended timestamptz);
 
+-- Wide columns, which are read when they are asked for.
+CREATE TABLE letter (id integer PRIMARY KEY, subject text NOT NULL, body text NOT NULL, scan bytea, tags text[] NOT NULL);
+COMMENT ON COLUMN letter.body IS '@kindred {"lazy": true}';
+COMMENT ON COLUMN letter.scan IS '@kindred {"lazy": true}';
+COMMENT ON COLUMN letter.tags IS '@kindred {"lazy": true}';
+
 -- Required columns of every type that properties have, among them types of which there are no values.
 CREATE TYPE nothing AS ENUM ();
 CREATE TYPE bare AS ();

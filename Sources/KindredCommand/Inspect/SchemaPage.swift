@@ -117,6 +117,7 @@ extension SchemaPage {
         } else if attribute.hasDefault {
             notes.append("default")
         }
+        if attribute.isLazy { notes.append("lazy") }
         if let labels = attribute.enumLabels { notes.append("one of \(labels.joined(separator: ", "))") }
         if let comment = attribute.comment { notes.append(comment) }
         return notes.joined(separator: "; ")

@@ -65,19 +65,24 @@ package struct ResultHandle: Sendable {
         let isThere = position >= 0 && position < rowCount
         let count = isThere ? Swift.max(0, Swift.min(count, columnCount)) : 0
         let row = Int32(clamping: position)
+        let leavesOut = columns.leavesOut
         return unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
             var size = 0
             for column in 0..<count {
                 unsafe lengths[column] = unsafe PQgetlength(pointer, row, Int32(column))
                 unsafe size += Int(lengths[column])
             }
-            return RowBuffer.filled(columns, count: count, size: size) { writer in
+            return RowBuffer.filled(columns, count: count, size: size, leavesOut: leavesOut) { writer in
                 for column in 0..<count {
                     let length = unsafe Int(lengths[column])
                     if length > 0, let value = unsafe PQgetvalue(pointer, row, Int32(column)) {
                         unsafe writer.append(ByteView(lending: UnsafeRawBufferPointer(start: value, count: length)))
                     } else if unsafe PQgetisnull(pointer, row, Int32(column)) == 1 {
-                        writer.appendNull()
+                        if leavesOut, columns.leftOut.contains(column) {
+                            writer.leaveOut()
+                        } else {
+                            writer.appendNull()
+                        }
                     } else {
                         unsafe writer.append(ByteView(lending: UnsafeRawBufferPointer(start: nil, count: 0)))
                     }

@@ -70,6 +70,18 @@ public struct Row: Sendable {
         range(column) == nil
     }
 
+    /// Whether the statement left columns out.
+    package var leavesOut: Bool { buffer.leavesOut }
+
+    /// Whether a column's value is unknown, because the statement left the column out; it reads as NULL.
+    package func isLeftOut(at column: Int) -> Bool {
+        guard buffer.leavesOut, column >= 0, column < count else { return false }
+        return buffer.withBytes { bytes in
+            let place = bytes.count - RowBuffer.marksSize(count) + column / 8
+            return bytes.load(at: place, as: UInt8.self) >> UInt8(column % 8) & 1 == 1
+        }
+    }
+
     /// Lends the encoded bytes of a value; nil for NULL and for a missing column.
     @_specialize(where T == Void)
     package func withBytes<T>(at column: Int, _ body: (ByteView) throws -> T) rethrows -> T? {
@@ -157,6 +169,7 @@ extension Row {
             other.buffer.withBytes { otherBuffer in
                 guard let bytes = range(column, buffer), let otherBytes = other.range(column, otherBuffer) else {
                     return range(column, buffer) == other.range(column, otherBuffer)
+                        && isLeftOut(at: column) == other.isLeftOut(at: column)
                 }
                 return buffer.part(bytes).isEqual(to: otherBuffer.part(otherBytes))
             }
@@ -169,6 +182,7 @@ extension Row {
         buffer.withBytes { bytes in
             other.buffer.withBytes { others in
                 let (values, otherValues) = (4 * count, 4 * other.count)
+                let mayDiffer = leavesOut || other.leavesOut
                 var (start, otherStart) = (0, 0)
                 for column in 0..<Swift.min(count, other.count) {
                     let mark = bytes.load(at: 4 * column, as: UInt32.self)
@@ -178,6 +192,7 @@ extension Row {
                         (mark ^ otherMark) & RowBuffer.null == 0
                         && bytes.part(values + start..<values + end).isEqual(
                             to: others.part(otherValues + otherStart..<otherValues + otherEnd))
+                        && (!mayDiffer || isLeftOut(at: column) == other.isLeftOut(at: column))
                     if !areEqual { body(column) }
                     (start, otherStart) = (end, otherEnd)
                 }
@@ -187,25 +202,50 @@ extension Row {
 
     /// The row with NULL in the given columns.
     package func settingNull(_ columns: [Int]) -> Row {
-        Row(columns: self.columns, count: count) { column, write in
+        Row(
+            columns: self.columns, count: count,
+            leavingOut: leavesOut ? { !columns.contains($0) && isLeftOut(at: $0) } : nil
+        ) {
+            column, write in
+            if !columns.contains(column) { withBytes(at: column, write) }
+        }
+    }
+
+    /// The row without the values of the given columns.
+    package func leavingOut(_ columns: some Collection<Int>) -> Row {
+        Row(columns: self.columns, count: count, leavingOut: { columns.contains($0) || isLeftOut(at: $0) }) {
+            column, write in
             if !columns.contains(column) { withBytes(at: column, write) }
         }
     }
 
     /// The total size of the values, in bytes.
-    package var size: Int { buffer.withBytes { $0.count - 4 * count } }
+    package var size: Int {
+        buffer.withBytes { $0.count - 4 * count - (leavesOut ? RowBuffer.marksSize(count) : 0) }
+    }
 
     /// Makes a row from a source that writes each column's value, or nothing for NULL; called twice for each column.
     ///
     /// A value that would make the row larger than ``maximumSize`` becomes NULL; callers rule that out.
-    package init(columns: RowColumns, count: Int, _ value: (Int, (ByteView) -> Void) -> Void) {
+    ///
+    /// - Parameter leavingOut: whether a column is left out; nil if none is.
+    package init(
+        columns: RowColumns, count: Int, leavingOut: ((Int) -> Bool)? = nil,
+        _ value: (Int, (ByteView) -> Void) -> Void
+    ) {
+        var leavesOut = false
+        if let leavingOut { leavesOut = (0..<count).contains(where: leavingOut) }
         var size = 0
         for column in 0..<count {
             value(column) { if size + $0.count <= Self.maximumSize { size += $0.count } }
         }
         self.init(
-            RowBuffer.filled(columns, count: count, size: size) { writer in
+            RowBuffer.filled(columns, count: count, size: size, leavesOut: leavesOut) { writer in
                 for column in 0..<count {
+                    if leavesOut, leavingOut?(column) == true {
+                        writer.leaveOut()
+                        continue
+                    }
                     value(column) { if writer.column == column { writer.append($0) } }
                     if writer.column == column { writer.appendNull() }
                 }

@@ -1,7 +1,8 @@
 /// The memory of a row: one allocation for the object, the columns and the bytes behind them.
 ///
 /// The bytes are the end offset of each value, with the highest bit set for NULL; then the values. A protocol message is
-/// shorter than 2 GiB, so an offset fits in 31 bits.
+/// shorter than 2 GiB, so an offset fits in 31 bits. A row that leaves columns out has NULL for them, and a bit for each
+/// column behind the values.
 ///
 /// Making an array of bytes costs more than the rest of a row: the standard library looks up its class each time. With the
 /// columns inside, a row is one reference, and so cheap to copy.
@@ -17,29 +18,45 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         let columns: Unmanaged<RowColumns>
         /// The number of values.
         let count: Int32
+        /// Whether columns are left out; in the padding behind the count.
+        let leavesOut: Bool
         /// The number of bytes.
         var size: Int
     }
 
     static let null: UInt32 = 1 << 31
 
-    /// A buffer for `count` values of `size` bytes together, which `fill` writes; values that it leaves out are NULL.
+    /// The number of bytes behind the values of a row that leaves columns out: a bit for each column.
+    static func marksSize(_ count: Int) -> Int { (count + 7) / 8 }
+
+    /// A buffer for `count` values of `size` bytes together, which `fill` writes; values that it does not write are NULL.
+    ///
+    /// - Parameter leavesOut: whether columns may be left out.
     @inline(__always)
     static func filled(
-        _ columns: RowColumns, count: Int, size: Int, _ fill: (inout Writer) -> Void
+        _ columns: RowColumns, count: Int, size: Int, leavesOut: Bool = false, _ fill: (inout Writer) -> Void
     ) -> RowBuffer {
         let count = max(0, min(count, Int(Int32.max)))
-        let bytes = 4 * count + max(0, size)
-        let header = unsafe Header(columns: Unmanaged.passRetained(columns), count: Int32(count), size: bytes)
+        let marks = leavesOut ? marksSize(count) : 0
+        let bytes = 4 * count + max(0, size) + marks
+        let header = unsafe Header(
+            columns: Unmanaged.passRetained(columns), count: Int32(count), leavesOut: leavesOut, size: bytes)
         // `create` makes an object of the class that it is called on.
         let buffer = unsafe unsafeDowncast(create(minimumCapacity: bytes) { _ in header }, to: RowBuffer.self)
         unsafe buffer.withUnsafeMutablePointerToElements { start in
-            var writer = unsafe Writer(UnsafeMutableRawBufferPointer(start: start, count: bytes), count: count)
+            var writer = unsafe Writer(
+                UnsafeMutableRawBufferPointer(start: start, count: bytes), count: count, marksSize: marks)
             fill(&writer)
             while writer.column < count { writer.appendNull() }
             // Nothing behind the last value is read.
             if writer.size != size {
-                unsafe buffer.withUnsafeMutablePointerToHeader { unsafe $0.pointee.size = 4 * count + writer.size }
+                let used = 4 * count + writer.size
+                if marks > 0 {
+                    let memory = UnsafeMutableRawPointer(start)
+                    unsafe memory.advanced(by: used).copyMemory(
+                        from: memory.advanced(by: bytes - marks), byteCount: marks)
+                }
+                unsafe buffer.withUnsafeMutablePointerToHeader { unsafe $0.pointee.size = used + marks }
             }
         }
         return buffer
@@ -50,25 +67,38 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     struct Writer {
         private let memory: UnsafeMutableRawBufferPointer
         private let count: Int
+        /// The bytes at the end of the memory with a bit for each column.
+        private let marksSize: Int
         /// The column that is written next.
         private(set) var column = 0
         /// The size of the values written.
         private(set) var size = 0
 
         @unsafe
-        fileprivate init(_ memory: UnsafeMutableRawBufferPointer, count: Int) {
-            (unsafe self.memory, self.count) = unsafe (memory, count)
+        fileprivate init(_ memory: UnsafeMutableRawBufferPointer, count: Int, marksSize: Int) {
+            (unsafe self.memory, self.count, self.marksSize) = unsafe (memory, count, marksSize)
+            for place in 0..<marksSize { unsafe memory[memory.count - 1 - place] = 0 }
         }
 
         /// Appends NULL.
         @inline(__always)
         mutating func appendNull() { end(null) }
 
+        /// Leaves the next column out; NULL in a row that leaves none out.
+        mutating func leaveOut() {
+            guard column < count else { return }
+            if marksSize > 0 {
+                let place = unsafe memory.count - marksSize + column / 8
+                unsafe memory[place] |= 1 << UInt8(column % 8)
+            }
+            appendNull()
+        }
+
         /// Appends a value; NULL if there is no room for it.
         @inline(__always)
         mutating func append(_ bytes: ByteView) {
             let start = 4 * count + size
-            guard column < count, unsafe bytes.count <= memory.count - start,
+            guard column < count, unsafe bytes.count <= memory.count - marksSize - start,
                 size + bytes.count <= Row.maximumSize
             else { return appendNull() }
             unsafe UnsafeMutableRawBufferPointer(rebasing: memory[start...]).copyMemory(from: bytes.memory)
@@ -104,7 +134,10 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     /// The number of values.
     var count: Int { unsafe withUnsafeMutablePointerToHeader { unsafe Int($0.pointee.count) } }
 
-    /// The bytes, of offsets and values.
+    /// Whether columns are left out.
+    var leavesOut: Bool { unsafe withUnsafeMutablePointerToHeader { unsafe $0.pointee.leavesOut } }
+
+    /// The bytes, of offsets, values and marks of columns that are left out.
     @inline(__always)
     func withBytes<T>(_ body: (ByteView) throws -> T) rethrows -> T {
         try unsafe withUnsafeMutablePointers { header, bytes in

@@ -37,6 +37,9 @@ public final class RowColumns: Sendable {
         var isInteger: Bool { rawValue <= Kind.int8.rawValue }
     }
 
+    /// The name by which a result tells that the statement left a column out, and gave NULL in its place.
+    package static let leftOutName = "kindred: left out"
+
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]
     package let types: TypeRegistry?
@@ -44,6 +47,9 @@ public final class RowColumns: Sendable {
     package let dataTypes: [PostgresDataType]
     /// The types of binary columns that the library could not decode when the columns were made.
     let unknownTypes: [PostgresDataType]
+    /// The columns that the statement left out.
+    package let leftOut: [Int]
+    let leavesOut: Bool
     /// The kind of each column, so that common values are decoded without a look-up of their type.
     private let kinds: [Kind]
     /// First positions by the bytes of the name; built at the first search if there are many columns.
@@ -53,6 +59,8 @@ public final class RowColumns: Sendable {
         self.columns = columns
         self.types = types
         dataTypes = columns.map(\.dataType)
+        leftOut = columns.indices.filter { columns[$0].table == 0 && columns[$0].name == Self.leftOutName }
+        leavesOut = !leftOut.isEmpty
         unknownTypes = columns.compactMap { column in
             let isUnknown =
                 column.format == .binary && column.dataType.isUserDefined && types?.isKnown(column.dataType) == false

@@ -43,8 +43,8 @@ struct AnnotationReader {
 
     /// The options of a column's annotation.
     mutating func columnOptions() -> ColumnOptions {
-        let options = ColumnOptions(ignore: ignoreFlag(), version: flag("version"))
-        finish(["ignore", "version"])
+        let options = ColumnOptions(ignore: ignoreFlag(), version: flag("version"), lazy: flag("lazy"))
+        finish(["ignore", "version", "lazy"])
         return options
     }
 

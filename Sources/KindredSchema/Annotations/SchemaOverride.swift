@@ -105,7 +105,7 @@ public struct SchemaOverride: Sendable, Hashable {
         return SchemaOverride(table: table, target: .table(options))
     }
 
-    /// Sets whether a column is an attribute, and whether it is its row's version.
+    /// Sets whether a column is an attribute, whether it is its row's version, and whether it is read with its row.
     ///
     /// - Parameters:
     ///   - column: The column's name.
@@ -113,13 +113,17 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - ignore: Whether to leave the column out; columns of the key and of foreign keys cannot be left out.
     ///   - version: Whether every write increments the column, and fails if another writer has; it is an integer or a
     ///     timestamp, and NOT NULL.
+    ///   - lazy: Whether objects are read without the column, which is loaded when it is asked for; not for columns of keys,
+    ///     unique indexes and relationships.
     public static func column(
         _ column: String,
         of table: String,
         ignore: Bool? = nil,
-        version: Bool? = nil
+        version: Bool? = nil,
+        lazy: Bool? = nil
     ) -> SchemaOverride {
-        SchemaOverride(table: table, target: .column(column, ColumnOptions(ignore: ignore, version: version)))
+        SchemaOverride(
+            table: table, target: .column(column, ColumnOptions(ignore: ignore, version: version, lazy: lazy)))
     }
 }
 
@@ -180,9 +184,10 @@ struct TableOptions: Sendable, Hashable {
 struct ColumnOptions: Sendable, Hashable {
     var ignore: Bool?
     var version: Bool?
+    var lazy: Bool?
 
     /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
-        Self(ignore: other.ignore ?? ignore, version: other.version ?? version)
+        Self(ignore: other.ignore ?? ignore, version: other.version ?? version, lazy: other.lazy ?? lazy)
     }
 }

@@ -116,7 +116,9 @@ struct TypeResolver {
     /// Makes the attribute that describes a column.
     ///
     /// - Parameter isStored: whether the type's own checks hold for it; a view's outer join gives NULL for any type.
-    func attribute(_ column: Catalog.Column, comment: String?, isStored: Bool = true) -> Attribute {
+    func attribute(
+        _ column: Catalog.Column, comment: String?, isStored: Bool = true, isLazy: Bool = false
+    ) -> Attribute {
         let resolved = resolve(column.type, modifier: column.typeModifier)
         let limits = Limits(type: resolved.element ?? resolved.base, modifier: resolved.modifier)
         let identity: Attribute.Identity =
@@ -147,7 +149,8 @@ struct TypeResolver {
             structure: isReadable ? structure(of: resolved.element ?? resolved.base) : nil,
             isReadable: isReadable,
             hasLooseCollation: column.hasLooseCollation,
-            comparedType: comparedType(column.type, resolved)
+            comparedType: comparedType(column.type, resolved),
+            isLazy: isLazy
         )
     }
 }

@@ -56,6 +56,8 @@ public final class Attribute: Sendable {
     package let comparedType: String?
     /// Whether the column's collation treats different texts as equal, such as one that ignores case.
     let hasLooseCollation: Bool
+    /// Whether objects are read without the column, which is loaded when it is asked for: the annotation `{"lazy": true}`.
+    public let isLazy: Bool
 
     package init(
         name: String,
@@ -77,7 +79,8 @@ public final class Attribute: Sendable {
         structure: Structure? = nil,
         isReadable: Bool = false,
         hasLooseCollation: Bool = false,
-        comparedType: String? = nil
+        comparedType: String? = nil,
+        isLazy: Bool = false
     ) {
         self.name = name
         self.number = number
@@ -98,6 +101,7 @@ public final class Attribute: Sendable {
         self.structure = structure
         self.hasLooseCollation = hasLooseCollation
         self.comparedType = comparedType
+        self.isLazy = isLazy
         // An array of a domain has its own type, but its elements may have a built-in one.
         let isReadableArray = isReadable && elementType?.isKnown == true
         isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil && !isReadableArray
@@ -117,6 +121,7 @@ extension Attribute: Hashable {
                 && left.numericPrecision == right.numericPrecision && left.numericScale == right.numericScale
                 && left.comment == right.comment && left.structure == right.structure
                 && left.hasLooseCollation == right.hasLooseCollation && left.comparedType == right.comparedType
+                && left.isLazy == right.isLazy
     }
 
     /// Hashes the name and the number.

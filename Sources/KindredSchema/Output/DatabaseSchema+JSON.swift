@@ -41,7 +41,8 @@ private struct JSONWriter {
             writer.member("type", attribute.typeName)
             writer.member("notNull", attribute.isNotNull)
             writer.member("hasDefault", attribute.hasDefault)
-            writer.member("generated", attribute.isGenerated, isLast: true)
+            writer.member("generated", attribute.isGenerated, isLast: !attribute.isLazy)
+            if attribute.isLazy { writer.member("lazy", true, isLast: true) }
             writer.text += "}"
         }
         text += ",\n   "

@@ -34,6 +34,41 @@ import Testing
         }
     }
 
+    @Test func columnsThatAreLeftOutAreNotNull() {
+        let columns = RowColumns((0..<20).map { .init(name: "c\($0)", dataType: .bytea) }, types: nil)
+        let values: [[UInt8]?] = [nil, [], [1], [2, 3]]
+        for _ in 0..<200 {
+            let cells = (0..<20).map { _ in values[.random(in: 0..<values.count)] }
+            let leftOut = Set((0..<20).filter { _ in Int.random(in: 0..<3) == 0 })
+            let whole = Row(columns: columns, count: 20) { column, write in cells[column]?.withBytes(write) }
+            let row = whole.leavingOut(leftOut)
+            #expect(row.leavesOut == !leftOut.isEmpty && !whole.leavesOut)
+            let size = cells.indices.reduce(0) { $0 + (leftOut.contains($1) ? 0 : cells[$1]?.count ?? 0) }
+            #expect(row.size == size)
+            var differing: [Int] = []
+            row.forEachDifference(from: whole) { differing.append($0) }
+            #expect(differing == leftOut.sorted() && row.hasSameBytes(as: whole) == leftOut.isEmpty)
+            for column in 0..<20 {
+                #expect(row.isLeftOut(at: column) == leftOut.contains(column))
+                #expect(row.withBytes(at: column) { $0.array } == (leftOut.contains(column) ? nil : cells[column]))
+                #expect(row.hasSameBytes(as: whole, at: column) == !leftOut.contains(column))
+            }
+            // Where a column becomes NULL, it is known.
+            #expect(!row.settingNull(Array(0..<20)).leavesOut)
+            #expect(row.leavingOut([]).hasSameBytes(as: row))
+        }
+    }
+
+    @Test func aResultTellsWhatItsStatementLeftOut() {
+        let columns = RowColumns(
+            [
+                .init(name: "id", dataType: .int4, table: 7, number: 1),
+                .init(name: RowColumns.leftOutName, dataType: .text),
+                .init(name: RowColumns.leftOutName, dataType: .text, table: 7, number: 2),
+            ], types: nil)
+        #expect(columns.leftOut == [1])
+    }
+
     @Test func valuesAreReadTypedFromTheirBytes() throws {
         let uuid = UUID()
         let row = try result([

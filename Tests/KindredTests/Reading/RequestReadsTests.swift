@@ -68,6 +68,26 @@ import Testing
         #expect(!end.isShown && names(end.decidingColumns, of: end.entity) == ["id", "surname"])
     }
 
+    @Test func columnsThatAreLeftOutAreReadIfTheyDecide() throws {
+        var query = try query("email", "size > 5")
+        let email = try Self.runtime.entity(named: "email")
+        let leftOut = ["address", "size"].compactMap { email.attributeIndex(of: $0) }
+        query.leftOut = ColumnSet(leftOut)
+        let sql = try query.statement(in: Self.runtime.schema).text.text
+        #expect(sql.contains(#"CASE WHEN false THEN t0."address" END AS "kindred: left out""#))
+        let reads = try RequestReads(of: query, in: Self.runtime)
+        #expect(names(reads.places[0].columns, of: email) == ["id", "person_id", "size"])
+        #expect(!email.fixedColumns.contains(leftOut[0]) && email.key.allSatisfy(email.fixedColumns.contains))
+        // Prefetched rows have left-out columns of their own, by which equal requests are told apart.
+        var tree = try tree("person", "emailSet")
+        let plain = tree.paths
+        let relationship = try #require(try Self.runtime.entity(named: "person").relationship(named: "emailSet"))
+        tree.leaveOut([relationship]) { ($0 ?? []).union(ColumnSet(leftOut)) }
+        #expect(tree.paths != plain && tree.paths.count == 1)
+        let prefetching = try RequestReads(of: try self.query("person"), prefetching: tree, in: Self.runtime)
+        #expect(names(prefetching.places[1].columns, of: email) == ["id", "person_id"])
+    }
+
     @Test func sortKeysDecideToo() throws {
         var query = try query("email", "size > 5")
         try query.append(SortTerm(path: ["person", "surname"]), in: Self.runtime.schema)

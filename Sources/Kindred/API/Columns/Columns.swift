@@ -20,6 +20,16 @@ public struct Columns<Root: TypedObject>: Sendable {
         ColumnExpression(path.appending(keyPath, of: Root.self).expression)
     }
 
+    /// A lazy column.
+    public subscript<Value>(dynamicMember keyPath: KeyPath<Root, LazyAttribute<Value>>) -> ColumnExpression<Value> {
+        ColumnExpression(path.appending(keyPath, of: Root.self).expression)
+    }
+
+    /// A lazy column whose values may be NULL.
+    public subscript<Value>(dynamicMember keyPath: KeyPath<Root, LazyAttribute<Value?>>) -> ColumnExpression<Value> {
+        ColumnExpression(path.appending(keyPath, of: Root.self).expression)
+    }
+
     /// The columns of the object at the other end of a to-one relationship.
     public subscript<Target: TypedObject>(dynamicMember keyPath: KeyPath<Root, ToOne<Target>>) -> Columns<Target> {
         Columns<Target>(path.appending(keyPath, of: Root.self))

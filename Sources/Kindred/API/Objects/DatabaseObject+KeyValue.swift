@@ -9,6 +9,9 @@ extension DatabaseObject {
     /// error, once for each place, and the context's next save fails with `.unknownKey` and the nearest keys before
     /// anything is sent, so that nothing derived from the wrong value is stored. ``value(forKey:as:)`` throws at once.
     ///
+    /// An attribute that was left out of the object's request, or is lazy, and is not loaded is such a mistake too:
+    /// `.notLoaded`. ``value(forKey:fileID:line:)`` loads it.
+    ///
     /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` discards it, and setting
     /// the stored value again unstages it. A setter cannot throw, so an unknown key or a value of the wrong type is
     /// kept as a problem that `save()` reports, and the attribute keeps its value. `setValue(_:forKey:)` writes at
@@ -20,6 +23,12 @@ extension DatabaseObject {
         get {
             guard let position = runtime.attributeIndex(of: key) else {
                 noteMisread(key, at: SourcePlace(fileID: fileID, line: line))
+                return nil
+            }
+            let row = row
+            if row.isLeftOut(at: position) {
+                let place = SourcePlace(fileID: fileID, line: line)
+                core.note(misread: runtime.notLoaded(position, readAt: place.description), at: place)
                 return nil
             }
             return row.valueOrRaw(at: position)
@@ -41,18 +50,21 @@ extension DatabaseObject {
 
     /// The loaded value of an attribute as a Swift type.
     ///
-    /// Throws `KindredError` `.unknownKey`, and `PostgresError` `.decodingFailed` if the value does not fit the type
-    /// exactly. Sends nothing.
+    /// Throws `KindredError` `.unknownKey`, `.notLoaded` for an attribute that was left out, and `PostgresError`
+    /// `.decodingFailed` if the value does not fit the type exactly. Sends nothing.
     public func value<T: PostgresDecodable>(forKey key: String, as type: T.Type) throws -> T? {
         guard let position = runtime.attributeIndex(of: key) else { throw runtime.unknownKey(key) }
+        let row = row
+        if row.isLeftOut(at: position) { throw runtime.notLoaded(position) }
         return try row.decode(position, as: T.self)
     }
 
-    /// The loaded attributes by name, NULL as nil.
+    /// The loaded attributes by name, NULL as nil; without those that were left out and are not loaded.
     public var dictionary: [String: PostgresValue?] {
         let row = row
         var result: [String: PostgresValue?] = [:]
-        for (position, attribute) in entity.attributes.enumerated() where !attribute.isHidden {
+        for (position, attribute) in entity.attributes.enumerated()
+        where !attribute.isHidden && !row.isLeftOut(at: position) {
             result.updateValue(row.valueOrRaw(at: position), forKey: attribute.name)
         }
         return result
@@ -61,7 +73,8 @@ extension DatabaseObject {
     /// The value of a key: an attribute's value, a to-one relationship's object, or a to-many relationship's set.
     ///
     /// Sends one query if a relationship's object is not in memory; attributes and sets cost nothing, unless a failed
-    /// transaction may have undone the row: then it is read again first. Throws
+    /// transaction may have undone the row: then it is read again first. An attribute that was left out is loaded by one
+    /// query, for all objects that were read together. Throws
     /// `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted object.
     public func value(
         forKey key: String,
@@ -74,7 +87,12 @@ extension DatabaseObject {
                     try await Refresher(context.core).readStale(CollectionOfOne(self))
                 }
             }
-            return try row[position].map(KeyValue.attribute)
+            let row = row
+            if !row.isLeftOut(at: position) { return try row[position].map(KeyValue.attribute) }
+            let place = SourcePlace(fileID: fileID, line: line)
+            return try await called(at: fileID, line) { context in
+                try await ColumnLoader(context.core).value(at: position, of: self, at: place).map(KeyValue.attribute)
+            }
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
         let place = SourcePlace(fileID: fileID, line: line)
@@ -208,11 +226,6 @@ extension DatabaseObject {
         let error = KindredError(
             isRelationship ? .wrongType : .unknownKey, "Read as nil at \(place): \(reason)",
             entity: runtime.name.description, key: key)
-        context.database.mistakes.add(error, at: place)
-        context.core.misreads.withLock { misreads in
-            // One record keeps a save from writing values derived from it; the limit bounds memory.
-            guard misreads.count < 16 else { return }
-            misreads.append(error)
-        }
+        core.note(misread: error, at: place)
     }
 }

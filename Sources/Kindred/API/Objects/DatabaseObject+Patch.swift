@@ -61,6 +61,12 @@ extension DatabaseObject {
         }
         var value = try runtime.value(of: tree, at: position, context.core.types)
         if isRounded { value = value.map { runtime.rounded($0, at: position) } }
+        let row = row
+        // Any value is a change of one that is not loaded.
+        if row.isLeftOut(at: position) {
+            try requirePresent(value, at: position, key)
+            return .some(value)
+        }
         let known = row.valueOrRaw(at: position)
         if isFixed {
             guard value == known else { throw runtime.fixedKey(position, key) }
@@ -68,13 +74,17 @@ extension DatabaseObject {
         }
         // Some values have several encodings; an equal value is no change.
         if let value, value == known, value.description == known?.description { return nil }
+        try requirePresent(value, at: position, key)
+        return value
+    }
+
+    private func requirePresent(_ value: PostgresValue?, at position: Int, _ key: String) throws {
         let isFilled = isInserted && runtime.mayFillNewRows
         if value == nil, !isFilled, runtime.requiredColumns.contains(position) {
             throw KindredError(
                 .missingValue, "\(self) needs a value for \(key), which may not be NULL",
                 entity: runtime.name.description, key: key)
         }
-        return value
     }
 
     private func patchedPosition(_ key: String) throws -> Int {

@@ -62,12 +62,29 @@ extension DatabaseObject {
 
     private func optional<Value: PostgresDecodable>(_ number: Int) -> Value? {
         let position = column(number)
+        var isLeftOut = false
         do {
             // Reads in place: copying the row would cost two changes of its reference count.
-            return try withState { try $0.row.decode(position) }
+            let value: Value? = try withState { state in
+                if let value: Value = try state.row.decode(position) { return value }
+                isLeftOut = state.row.isLeftOut(at: position)
+                return nil
+            }
+            if isLeftOut { noteLeftOut(position) }
+            return value
         } catch {
             return storedValue(number) { try Value(postgresValue: $0) }
         }
+    }
+
+    /// Notes the read of a property that was left out and is not loaded, which shows a neutral value.
+    ///
+    /// A property does not know its caller's line: its own name is the place.
+    private func noteLeftOut(_ position: Int) {
+        let property = runtime.propertyName(ofAttribute: position) ?? entity.attributes[position].name
+        let place = "\(type(of: self)).\(property)"
+        core.note(
+            misread: runtime.notLoaded(position, readAt: place), at: SourcePlace(fileID: place, line: 1))
     }
 
     /// The loaded elements of an array property, NULL as nil; for generated code.

@@ -62,6 +62,9 @@ extension FetchRequest where Object: TypedObject {
 
 /// A path of relationships of a typed class, such as `\.books.authors`.
 public protocol RelationshipPath: Sendable {
+    /// The class of the objects at the end of the path.
+    associatedtype Destination: TypedObject
+
     /// The keys of the path.
     ///
     /// Throws `KindredError` `.unknownKey` for a property that is not a relationship.
@@ -69,11 +72,17 @@ public protocol RelationshipPath: Sendable {
 }
 
 extension Columns: RelationshipPath {
+    /// The class of the objects that have the columns.
+    public typealias Destination = Root
+
     /// The keys that lead to these columns.
     public var relationshipKeys: [String] { get throws { try path.checkedKeys() } }
 }
 
 extension MemberColumns: RelationshipPath {
+    /// The class of the members.
+    public typealias Destination = Member
+
     /// The keys that lead to these members.
     public var relationshipKeys: [String] { get throws { try path.checkedKeys() } }
 }

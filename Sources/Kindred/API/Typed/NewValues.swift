@@ -33,6 +33,18 @@ public struct NewValues<Object: TypedObject> {
         set { values.updateValue(newValue, forKey: keyPath) }
     }
 
+    /// The value of a lazy column.
+    public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> Value? {
+        get { (values[keyPath] ?? nil) as? Value }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
+    /// The value of a lazy column that may be NULL.
+    public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> Value? {
+        get { (values[keyPath] ?? nil) as? Value }
+        set { values.updateValue(newValue, forKey: keyPath) }
+    }
+
     /// A date of Foundation's for a column of moments.
     @_disfavoredOverload
     public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp>) -> Date? {

@@ -15,14 +15,19 @@ extension PropertyMapping {
         _ valueKind: String,
         name: String? = nil
     ) -> PropertyMapping {
-        let isOptional = Value.self is any OptionalType.Type
-        let reading = PropertyReading(Value.self, of: valueKind, isEnum: Self.isEnum(Value.self))
-        return PropertyMapping(
+        PropertyMapping(
             keyPath: keyPath,
             key: column,
             name: name ?? column,
-            kind: .attribute(valueKind: valueKind, isOptional: isOptional, reading: reading)
+            kind: (Value.self as? any LazyPropertyType.Type)?.kind(valueKind) ?? kind(of: Value.self, valueKind)
         )
+    }
+
+    /// The kind of a property with some type of values.
+    static func kind<Value>(of type: Value.Type, _ valueKind: String, isLazy: Bool = false) -> Kind {
+        let reading = PropertyReading(type, of: valueKind, isEnum: isEnum(type))
+        return .attribute(
+            valueKind: valueKind, isOptional: type is any OptionalType.Type, reading: reading, isLazy: isLazy)
     }
 
     /// A property for a to-one relationship; optional if it may lead to no object.

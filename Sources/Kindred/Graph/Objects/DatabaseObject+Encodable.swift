@@ -5,13 +5,14 @@ extension DatabaseObject: Encodable {
     /// Writes the attributes as they are in memory, staged values included, NULL as `null`.
     ///
     /// Relationships are left out, loaded or not, so that the text does not depend on earlier reads and circles
-    /// cannot arise; `view(_:keys:)` takes them in. The names are those of the columns, or of the properties where the
-    /// encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/jsonKeys``. Sends nothing.
+    /// cannot arise; `view(_:keys:)` takes them in. So are attributes that are not loaded. The names are those of the columns, or
+    /// of the properties where the encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/jsonKeys``. Sends nothing.
     public func encode(to encoder: any Encoder) throws {
         let keys = encoder.userInfo[.jsonKeys] as? JSONKeys ?? .columns
         let row = row
         var container = encoder.container(keyedBy: JSONKey.self)
-        for (position, attribute) in entity.attributes.enumerated() where !attribute.isHidden {
+        for (position, attribute) in entity.attributes.enumerated()
+        where !attribute.isHidden && !row.isLeftOut(at: position) {
             let name = keys == .properties ? runtime.propertyName(ofAttribute: position) : nil
             try container.encode(row.valueOrRaw(at: position), forKey: JSONKey(name ?? attribute.name))
         }

@@ -11,6 +11,8 @@ extension DatabaseObject: ObjectReference {
 
     package func attributeValue(named name: String) throws -> PostgresValue? {
         guard let position = runtime.attributeIndex(of: name) else { throw runtime.unknownKey(name) }
-        return try storedRow[position]
+        let row = storedRow
+        if row.isLeftOut(at: position) { throw runtime.notLoaded(position) }
+        return try row[position]
     }
 }

@@ -40,7 +40,9 @@ extension EntityRuntime {
                     "has a value that the model's type \(entity.attributes[column].typeName) cannot hold", column)
             }
         }
-        return Row(columns: empty.columns, count: empty.count) { column, write in
+        return Row(
+            columns: empty.columns, count: empty.count, leavingOut: row.leavesOut ? { row.isLeftOut(at: $0) } : nil
+        ) { column, write in
             if cells.columns.contains(column) {
                 cells.withBytes(at: column, write)
             } else {

@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 /// Where a row comes from, which decides whether it wins over the one in memory.
 enum RowOrigin {
@@ -109,7 +110,8 @@ extension ContextCore {
         countNew(object.storedRow, of: object.runtime)
     }
 
-    /// Takes the rows of a relationship's answer: they replace older notes, and refresh objects where these are stale.
+    /// Takes the rows of a relationship's answer: they replace older notes, and refresh objects where these are stale, or lack
+    /// columns.
     func accept(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
         let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
             guard map.notes.hasNotes(entity) else { return [] }
@@ -122,9 +124,12 @@ extension ContextCore {
         for (key, newer) in replaced { writing?.recordNewerRow(newer, of: entity, key: key, in: self) }
         // Where views and tables share rows, every object may be.
         let isShared = entity.sharesRows && (runtime.hasViewRelationships || runtime.hasInheritance)
-        guard isShared || undoCount > 0, !entity.key.isEmpty else { return }
+        let mayBePartial = mayBePartial.load(ordering: .acquiring)
+        guard isShared || mayBePartial || undoCount > 0, !entity.key.isEmpty else { return }
         for member in batch.rows {
-            guard let object = liveObject(entity, member.key), isShared || object.isStale else { continue }
+            guard let object = liveObject(entity, member.key),
+                isShared || object.isStale || mayBePartial && isPartial(object)
+            else { continue }
             try accept(member.row, for: object, from: .read(batch.askedAt))
         }
     }

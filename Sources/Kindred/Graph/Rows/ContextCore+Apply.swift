@@ -15,11 +15,17 @@ extension ContextCore {
         typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool, wasStale: Bool)
         func replaceRow(_ state: inout ObjectState, _ stored: Row) -> Change? {
             let wasStale = state.isStale
+            var row = row
             if let askedAt {
                 if state.seenAt > askedAt { return nil }
                 if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
                 state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }
+                // What was left out stays as it was read before, unless the row has changed since.
+                if row.leavesOut, !wasStale, !origin.isByOthers, let whole = object.runtime.completed(row, by: stored) {
+                    if stored.hasSameBytes(as: whole) { return nil }
+                    row = whole
+                }
             }
             let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
             let (entity, isRead) = (object.runtime, askedAt != nil)

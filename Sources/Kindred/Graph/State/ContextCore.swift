@@ -34,6 +34,8 @@ package final class ContextCore: Sendable {
     let turn = ContextTurn()
     /// The journals of running transactions that would restore objects.
     let journals = RunningJournals()
+    /// Whether a request has left out columns that are not lazy, so that objects in memory may lack them.
+    let mayBePartial = Atomic(false)
     /// The number of running saves.
     let saves = Atomic(0)
     /// The parts of relationships that it has loaded.
@@ -107,6 +109,29 @@ package final class ContextCore: Sendable {
 extension ContextCore {
     /// The types of the database, which encode values.
     var types: TypeRegistry { database.types }
+
+    /// Notes a wrong read that cannot throw, which looks like NULL to the program: it is logged, and the next save fails.
+    func note(misread error: KindredError, at place: SourcePlace) {
+        database.mistakes.add(error, at: place)
+        misreads.withLock { misreads in
+            // One record keeps a save from writing values derived from it; the limit bounds memory.
+            guard misreads.count < 16 else { return }
+            misreads.append(error)
+        }
+    }
+
+    /// Notes that a request leaves columns out.
+    ///
+    /// - Parameter leftOut: nil if it does not.
+    func note(leavingOut leftOut: ColumnSet?) {
+        if leftOut != nil { mayBePartial.store(true, ordering: .releasing) }
+    }
+
+    /// Whether an object lacks columns that a request has left out, so that it is read again where it is asked for whole.
+    func isPartial(_ object: DatabaseObject) -> Bool {
+        guard mayBePartial.load(ordering: .acquiring) else { return false }
+        return object.withState { $0.status == .persistent && object.runtime.isPartial($0.row) }
+    }
 
     /// The time of a query, given to `apply` with its answer.
     var now: ContextTime { clock.now }

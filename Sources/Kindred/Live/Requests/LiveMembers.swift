@@ -34,7 +34,7 @@ extension LiveQuery {
         fileprivate init(_ query: LiveQuery, _ branch: PrefetchTree.Branch) {
             runtime = ObjectIdentifier(query.core.runtime)
             entity = query.entity.index
-            paths = [[branch.step]] + branch.tree.paths
+            paths = branch.paths
         }
     }
 

@@ -108,6 +108,10 @@ struct LiveQuery: Sendable {
         self.core = ContextCore(
             database: core.database, model: SharedModel(of: core), faulting: .batch, isReadOnly: true)
         self.entity = entity
+        var query = query
+        // Memory compares them.
+        query.leftOut = (query.leftOut ?? entity.lazyColumns)
+            .subtracting(found.places.first?.decidingColumns ?? [])
         self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
         self.found = found
@@ -137,7 +141,9 @@ struct LiveQuery: Sendable {
         let isReadOnce = !behind.indirect.contains(entity.name) && found.readsOwnRowsOnce
         isAskedByKeys = isKnown && !isCut && isReadOnce
         memberBranches = Self.findMemberBranches(of: prefetched, found, behind)
-        equalities = isAskedByKeys && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
+        // Changed rows in hand are read as without left-out columns.
+        let isUsual = query.leftOut == entity.lazyColumns
+        equalities = isAskedByKeys && isUsual && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
         knownShape =
             isAskedByKeys && equalities == nil
             ? try Shape(query, prefetching: prefetched, of: entity, in: core.runtime) : nil
@@ -261,11 +267,13 @@ struct LiveQuery: Sendable {
         let (relationship, part) = (prefetched.relationship, prefetched.part)
         var members: [ObjectKey: [Member]] = [:]
         if owners.count > 0 {
+            let leftOut = prefetched.tree.leftOut
             let batch =
                 if let part {
-                    try await PartLoader.batch(try part.sortedByKey(in: core.runtime.schema), of: owners, in: core)
+                    try await PartLoader.batch(
+                        try part.sortedByKey(in: core.runtime.schema), of: owners, leavingOut: leftOut, in: core)
                 } else {
-                    try await Loader(core).query(relationship, owners)
+                    try await Loader(core).query(relationship, owners, leavingOut: leftOut)
                 }
             for owner in owners.keys {
                 let found = batch.members(of: owner)?.members ?? []

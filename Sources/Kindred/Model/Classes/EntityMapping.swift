@@ -47,7 +47,7 @@ public final class EntityMapping: Sendable {
 public struct PropertyMapping: Sendable {
     enum Kind: Sendable {
         /// A column with a kind of values, as ``Attribute/valueKind`` names it.
-        case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading)
+        case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading, isLazy: Bool)
         case toOne(EntityClass.Reference, isOptional: Bool)
         case toMany(EntityClass.Reference)
     }
@@ -62,6 +62,11 @@ public struct PropertyMapping: Sendable {
     var isAttribute: Bool {
         if case .attribute = kind { true } else { false }
     }
+}
+
+/// The type of a property whose column is loaded when it is asked for.
+protocol LazyPropertyType {
+    static func kind(_ valueKind: String) -> PropertyMapping.Kind
 }
 
 protocol OptionalType {

@@ -12,6 +12,7 @@ struct EntityLinks: Sendable {
     fileprivate var findingColumns: [Int] = []
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
+    fileprivate var fixedColumns = ColumnSet()
     fileprivate var layout: TypedLayout?
 
     /// The links of an entity that is not connected yet.
@@ -59,6 +60,12 @@ struct EntityLinks: Sendable {
         uniqueChecks = checks
         uniqueColumns = (checks.map(\.concerned) + runtime.serverChecks.map(\.concerned))
             .reduce(ColumnSet()) { $0.union($1) }
+        fixedColumns = uniqueColumns.union(ColumnSet(runtime.versionedKey + findingColumns))
+        fixedColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
+        for relationship in relationships { fixedColumns.formUnion(ColumnSet(relationship.ownColumns)) }
+        for case let helper? in helperEnds.map(\.helper) {
+            fixedColumns.formUnion(ColumnSet(helper.pairColumns + helper.positions.map(\.column)))
+        }
     }
 }
 
@@ -84,6 +91,9 @@ extension EntityRuntime {
 
     /// The columns of all checks for conflicts, these and `serverChecks`.
     var uniqueColumns: ColumnSet { links.uniqueColumns }
+
+    /// The columns that are always read: those of keys, unique indexes, relationships, orders and the version.
+    var fixedColumns: ColumnSet { links.fixedColumns }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.
     package var layout: TypedLayout? { links.layout }

@@ -43,6 +43,8 @@ package final class EntityRuntime: Sendable {
     let resultTypes: [PostgresDataType]
     /// The columns with composite values, or arrays of them.
     let compositeColumns: [Int]
+    /// The columns that statements leave out unless they are asked for them.
+    let lazyColumns: ColumnSet
     /// The limits of values besides their types.
     let limits: [AttributeLimits]
     /// The labels of enums that were read again, by column.
@@ -81,6 +83,7 @@ package final class EntityRuntime: Sendable {
         compositeColumns = entity.attributes.indices.filter { column in
             if case .composite = entity.attributes[column].structure { true } else { false }
         }
+        lazyColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isLazy })
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
     }
 

@@ -111,7 +111,10 @@ extension EntityRuntime {
 extension Row {
     /// The row with new values in some columns.
     func replacing(_ cells: RowCells) -> Row {
-        Row(columns: columns, count: count) { column, write in
+        Row(
+            columns: columns, count: count,
+            leavingOut: leavesOut ? { !cells.columns.contains($0) && isLeftOut(at: $0) } : nil
+        ) { column, write in
             if cells.columns.contains(column) {
                 cells.withBytes(at: column, write)
             } else {
@@ -122,7 +125,11 @@ extension Row {
 
     /// The row with another row's values in some columns.
     func replacing(_ columns: ColumnSet, from other: Row) -> Row {
-        Row(columns: self.columns, count: count) { column, write in
+        let mayLeaveOut = leavesOut || other.leavesOut
+        return Row(
+            columns: self.columns, count: count,
+            leavingOut: mayLeaveOut ? { (columns.contains($0) ? other : self).isLeftOut(at: $0) } : nil
+        ) { column, write in
             if columns.contains(column) {
                 other.withBytes(at: column, write)
             } else {

@@ -19,6 +19,7 @@ struct RowChecks: Sendable {
     /// Throws if a column's type differs from its property's.
     init(_ columns: [TypedLayout.Column], of result: RowColumns, _ entity: EntityRuntime) throws {
         for column in columns {
+            if result.leftOut.contains(column.position) { continue }
             guard column.position < result.count else { throw entity.changedColumn(at: column.position, "is missing") }
             let type = result[column.position].dataType
             let isExpected = type == column.type || Attribute.valueKind(of: type) == column.valueKind

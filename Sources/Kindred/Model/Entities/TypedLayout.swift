@@ -62,7 +62,7 @@ package final class TypedLayout: Sendable {
         (self.attributeNames, self.relationshipNames, self.fields) = (attributeNames, relationshipNames, fields)
         var columns: [Column] = []
         for (property, position) in zip(type.mapping.properties, positions) {
-            guard case .attribute(let valueKind, let isOptional, let reading) = property.kind else { continue }
+            guard case .attribute(let valueKind, let isOptional, let reading, _) = property.kind else { continue }
             let attribute = entity.attributes[position]
             columns.append(
                 Column(
@@ -108,7 +108,8 @@ package final class TypedLayout: Sendable {
     }
 
     private static func mismatches(_ property: PropertyMapping, _ attribute: Attribute, label: String) -> [String] {
-        guard case .attribute(let valueKind, let isOptional, _) = property.kind else { return [] }
+        guard case .attribute(let valueKind, let isOptional, _, let isLazy) = property.kind else { return [] }
+        if attribute.isLazy, !isLazy { return ["\(label) is lazy, where the class has a plain property"] }
         if attribute.valueKind != valueKind {
             return ["\(label) is of the type \(attribute.typeName), where the class has \(valueKind)"]
         }

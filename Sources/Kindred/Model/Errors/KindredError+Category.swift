@@ -29,7 +29,7 @@ extension KindredError.Code {
         case .accessDenied: .forbidden
         case .contextBusy: .unavailable
         case .unknownEntity, .unknownKey, .invalidCondition, .invalidRequest, .notStored, .foreignContext,
-            .objectDiscarded, .faultingForbidden, .missingSettings:
+            .objectDiscarded, .faultingForbidden, .missingSettings, .notLoaded:
             .mistake
         case .serverFailed, .notUnique, .schemaChanged, .classMismatch, .trackingNotInstalled, .trackingVersion,
             .trackingNotEnabled, .trackingOnStandby, .untrackable:

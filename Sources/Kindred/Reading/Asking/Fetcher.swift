@@ -80,7 +80,7 @@ struct Fetcher: Sendable {
         var stale: [ObjectKey: DatabaseObject] = [:]
         for key in keys {
             guard let object = core.liveObject(entity, key) else { continue }
-            if object.isStale { stale[key] = object } else { found[key] = object }
+            if object.isStale || core.isPartial(object) { stale[key] = object } else { found[key] = object }
         }
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []
@@ -101,16 +101,19 @@ struct Fetcher: Sendable {
         guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
         let identity = entity.identity(key)
         guard entity.rowTable != nil else { return try await found(entity, key, as: identity) }
-        if let object = core.liveObject(entity, identity), !object.isStale { return object }
+        if let object = core.liveObject(entity, identity), isWhole(object) { return object }
         return try await findFirst(entity, [key]).first
     }
 
-    /// The object of a key: from memory, or read; a stale one is read again.
+    /// Whether an object in memory need not be read again: it is not stale, and has all columns but the lazy ones.
+    private func isWhole(_ object: DatabaseObject) -> Bool { !object.isStale && !core.isPartial(object) }
+
+    /// The object of a key: from memory, or read; a stale one is read again, and so is one that lacks columns.
     private func found(
         _ entity: EntityRuntime, _ key: ObjectKey, as identity: ObjectKey
     ) async throws -> DatabaseObject? {
         let known = core.liveObject(entity, identity)
-        if let known, !known.isStale { return known }
+        if let known, isWhole(known) { return known }
         if let object = try await fetch(entity, key) { return object }
         if let known { try core.accept(deletionOf: known) }
         return nil
@@ -121,7 +124,7 @@ struct Fetcher: Sendable {
         // Only a row of the own table is certain to be the first. Held until the end: memory holds its objects weakly.
         var found: [ObjectKey: DatabaseObject] = [:]
         for key in keys {
-            if let object = core.liveObject(entity, entity.identity(key)), !object.isStale { found[key] = object }
+            if let object = core.liveObject(entity, entity.identity(key)), isWhole(object) { found[key] = object }
         }
         let missing = keys.filter { found[$0] == nil }
         var others: [DatabaseObject] = []

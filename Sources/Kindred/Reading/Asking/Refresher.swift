@@ -16,7 +16,7 @@ struct Refresher: Sendable {
             try core.accept(deletionOf: object)
             throw core.gone([object])
         }
-        object.withState { $0.acceptStoredVersion() }
+        object.withState { $0.accept(readAgain: object.runtime) }
     }
 
     /// Locks an object's row, and reads it again.
@@ -30,7 +30,7 @@ struct Refresher: Sendable {
             try entity.select(byKey: key, lock: lock, waiting: waiting), for: entity.name)
         if result.count == 1 {
             try core.accept(EntityRows(result, of: entity)[0], for: object, from: .read(askedAt))
-            return object.withState { $0.acceptStoredVersion() }
+            return object.withState { $0.accept(readAgain: entity) }
         }
         guard waiting != .skipLocked else {
             throw KindredError(
@@ -64,7 +64,8 @@ struct Refresher: Sendable {
                     continue
                 }
                 let changed = entity.attributeColumns.filter {
-                    $0 != version.position && !base.hasSameBytes(as: row, at: $0)
+                    $0 != version.position && !base.isLeftOut(at: $0) && !row.isLeftOut(at: $0)
+                        && !base.hasSameBytes(as: row, at: $0)
                 }
                 conflicts.append(
                     VersionConflict(
@@ -83,7 +84,9 @@ struct Refresher: Sendable {
     ///
     /// `isDeleted` is true for objects whose rows are gone.
     func refreshAndLock(_ objects: [DatabaseObject]) async throws {
-        for object in try await readAgain(objects, isLocked: true) { object.withState { $0.acceptStoredVersion() } }
+        for object in try await readAgain(objects, isLocked: true) {
+            object.withState { $0.accept(readAgain: object.runtime) }
+        }
     }
 
     /// Reads rows again that a failed transaction may have undone, before they are used: one SELECT for each entity.

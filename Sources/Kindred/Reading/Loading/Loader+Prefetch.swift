@@ -11,9 +11,9 @@ extension Loader {
             let (relationship, deeper) = (branch.relationship, branch.tree)
             var part: PartLoader.Answers?
             if let query = branch.part {
-                part = try await PartLoader(core, query).load(forAll: objects)
+                part = try await PartLoader(core, query).load(forAll: objects, leavingOut: deeper.leftOut)
             } else {
-                try await load(relationship, forAll: objects)
+                try await load(relationship, forAll: objects, leavingOut: deeper.leftOut)
             }
             guard !deeper.isEmpty else { continue }
             // Held until the deeper levels are loaded, because groups only know keys of objects in memory.
@@ -37,7 +37,12 @@ extension Loader {
     }
 
     /// Loads a relationship for all objects that have not loaded it: one SELECT.
-    func load(_ relationship: RelationshipRuntime, forAll objects: [DatabaseObject]) async throws {
+    ///
+    /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
+    func load(
+        _ relationship: RelationshipRuntime, forAll objects: [DatabaseObject], leavingOut leftOut: ColumnSet? = nil
+    ) async throws {
+        core.note(leavingOut: leftOut)
         try await core.follow(relationship)
         var groups: [ObjectIdentifier: FetchGroup] = [:]
         // Most objects come with others of their group.
@@ -55,7 +60,7 @@ extension Loader {
             }
         }
         guard !owners.isEmpty else { return }
-        let batch = try await query(relationship, keys)
+        let batch = try await query(relationship, keys, leavingOut: leftOut)
         for group in groups.values {
             group.keep(batch, relationship.slot)
         }

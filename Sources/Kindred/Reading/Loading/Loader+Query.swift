@@ -61,8 +61,8 @@ extension Loader {
         {
             return nil
         }
-        guard mayBeKnown, try liveDestination(of: relationship, key, row) != nil else { return key }
-        return nil
+        guard mayBeKnown, let known = try liveDestination(of: relationship, key, row) else { return key }
+        return core.isPartial(known) ? key : nil
     }
 
     /// An object's row, if it is stored.
@@ -89,33 +89,43 @@ extension Loader {
     }
 
     /// One query for the members of all owners with the given keys.
-    func query(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch {
+    ///
+    /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
+    func query(
+        _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil
+    ) async throws -> LoadedBatch {
         core.withMap { $0.notes.noteKnown(relationship.source) }
         let time = core.now
-        let found = try await answer(relationship, keys)
+        let found = try await answer(relationship, keys, leavingOut: leftOut)
         let batch = found.build(askedAt: core.counted(time), in: core.writing?.scope)
         try core.accept(batch, of: relationship.destination)
         return batch
     }
 
     /// The members of all owners with the given keys, which memory does not have yet: one query.
-    func answer(_ relationship: RelationshipRuntime, _ keys: KeyNumbers) async throws -> LoadedBatch.Builder {
+    func answer(
+        _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil
+    ) async throws -> LoadedBatch.Builder {
         let query = RelationshipQuery(relationship)
-        let result = try await core.client.execute(try query.statement(for: keys.keys), for: query.destination.name)
+        let statement = try query.statement(for: keys.keys, leavingOut: leftOut)
+        let result = try await core.client.execute(statement, for: query.destination.name)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, places: &places)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
         guard found.hasOthers || mayMissForms && !found.hasMembersOfAll else { return found }
-        return try await answerEach(query, keys)
+        return try await answerEach(query, keys, leavingOut: leftOut)
     }
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
     /// trailing spaces, intervals, documents.
-    private func answerEach(_ query: RelationshipQuery, _ keys: KeyNumbers) async throws -> LoadedBatch.Builder {
+    private func answerEach(
+        _ query: RelationshipQuery, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet?
+    ) async throws -> LoadedBatch.Builder {
         let owners = keys.keys
-        let results = try await core.client.send(try owners.map { try query.statement(for: [$0]) }, query.destination)
+        let statements = try owners.map { try query.statement(for: [$0], leavingOut: leftOut) }
+        let results = try await core.client.send(statements, query.destination)
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) {

@@ -22,7 +22,9 @@ struct Loader: Sendable {
         try object.requireLive(source.status)
         if let new = source.staging?.destinations[relationship.slot] { return new }
         guard let key = try relationship.ownKey(source.row) else { return nil }
-        if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row) {
+        if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row),
+            !core.isPartial(known)
+        {
             core.keepFollowed(known, by: key, in: relationship, of: object)
             return known
         }

@@ -15,7 +15,10 @@ struct PartLoader: Sendable {
     // MARK: Prefetching
 
     /// Loads the part for all objects that have not loaded it, or whose answers are stale: one SELECT.
-    func load(forAll objects: [DatabaseObject]) async throws -> Answers {
+    ///
+    /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
+    func load(forAll objects: [DatabaseObject], leavingOut leftOut: ColumnSet? = nil) async throws -> Answers {
+        core.note(leavingOut: leftOut)
         try await follow()
         var answers = Answers(core: core, entity: relationship.destination)
         var groups: [ObjectIdentifier: FetchGroup] = [:]
@@ -34,7 +37,7 @@ struct PartLoader: Sendable {
             keys.insert(key)
         }
         guard !owners.isEmpty else { return answers }
-        let batch = try await query(keys)
+        let batch = try await query(keys, leavingOut: leftOut)
         for group in groups.values { group.keep(batch, part.slot) }
         for (object, key) in owners {
             keep(batch, key, for: object)
@@ -154,17 +157,19 @@ struct PartLoader: Sendable {
     }
 
     /// The members of some owners, apart from what the context has loaded: one query.
-    static func batch(_ query: PartQuery, of owners: KeyNumbers, in core: ContextCore) async throws -> LoadedBatch {
+    static func batch(
+        _ query: PartQuery, of owners: KeyNumbers, leavingOut leftOut: ColumnSet?, in core: ContextCore
+    ) async throws -> LoadedBatch {
         let time = core.beginReading()
-        let result = try await core.client.execute(
-            try query.statement(for: owners.keys, in: core.runtime.schema), for: query.relationship.destination.name)
+        let statement = try query.statement(for: owners.keys, leavingOut: leftOut, in: core.runtime.schema)
+        let result = try await core.client.execute(statement, for: query.relationship.destination.name)
         return try members(in: result, of: query, owners).build(askedAt: core.counted(time), in: core.writing?.scope)
     }
 
     /// One query for the members of all owners with the given keys.
-    private func query(_ keys: KeyNumbers) async throws -> LoadedBatch {
+    private func query(_ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil) async throws -> LoadedBatch {
         let entity = relationship.destination
-        let batch = try await Self.batch(part.query, of: keys, in: core)
+        let batch = try await Self.batch(part.query, of: keys, leavingOut: leftOut, in: core)
         try core.accept(batch, of: entity)
         // A member fulfils the part's condition by the row that was read, which its object has to show.
         for member in batch.rows {

@@ -11,6 +11,13 @@ struct PrefetchTree: Sendable {
 
         /// What tells the branch from others of the same owner.
         var step: Step { Step(slot: relationship.slot, part: part?.key, limit: part?.limit) }
+
+        /// The steps to this branch and to each one below, with the columns that are left out there.
+        var paths: [[Step]] {
+            var step = step
+            step.leftOut = tree.leftOut
+            return [[step]] + tree.paths.map { [step] + $0 }
+        }
     }
 
     /// The relationship or part of a branch: equal for those that load the same.
@@ -18,9 +25,12 @@ struct PrefetchTree: Sendable {
         let slot: Int
         let part: PartQuery.Key?
         let limit: Int?
+        fileprivate(set) var leftOut: ColumnSet?
     }
 
     private(set) var branches: [Branch] = []
+    /// The columns that are left out of the rows from which the branches start; nil for the lazy ones.
+    var leftOut: ColumnSet?
 
     var isEmpty: Bool { branches.isEmpty }
 
@@ -45,11 +55,21 @@ struct PrefetchTree: Sendable {
         let step = branch.step
         guard let known = branches.firstIndex(where: { $0.step == step }) else { return branches.append(branch) }
         for deeper in branch.tree.branches { branches[known].tree.add(deeper) }
+        if let leftOut = branch.tree.leftOut { branches[known].tree.leftOut = leftOut }
     }
 
     /// The steps to each branch.
-    var paths: [[Step]] {
-        branches.flatMap { branch in [[branch.step]] + branch.tree.paths.map { [branch.step] + $0 } }
+    var paths: [[Step]] { branches.flatMap(\.paths) }
+
+    /// Leaves columns out of the rows at the end of a path.
+    mutating func leaveOut(_ path: ArraySlice<RelationshipRuntime>, _ change: (ColumnSet?) -> ColumnSet) {
+        guard let first = path.first else {
+            leftOut = change(leftOut)
+            return
+        }
+        for position in branches.indices where branches[position].relationship === first {
+            branches[position].tree.leaveOut(path.dropFirst(), change)
+        }
     }
 }
 

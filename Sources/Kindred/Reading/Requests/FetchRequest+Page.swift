@@ -27,7 +27,7 @@ extension FetchRequest {
             if let cursor { try require(cursor, toFit: query) }
             let statement = try query.statement(in: context.schema, query.locked) { resolver in
                 let keys = try query.sort.map { try resolver.key($0) }
-                let columns = try [SelectQuery.columns(of: entity.entity)] + keys.map { try resolver.readable($0).sql }
+                let columns = try [query.columns] + keys.map { try resolver.readable($0).sql }
                 let condition = try cursor.map { cursor in
                     for (key, value) in zip(keys, cursor.values) where key.type.mayBeRow {
                         // The server does not read a row from a text without its type.
@@ -41,6 +41,7 @@ extension FetchRequest {
                 }
                 return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
             }
+            context.core.note(leavingOut: query.leftOut)
             try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
             let result = try await context.core.client.execute(statement, for: entity.name)

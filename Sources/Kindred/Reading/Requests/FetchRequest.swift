@@ -109,6 +109,7 @@ extension FetchRequest {
             }
             if query.lock != nil { try context.core.client.requireTransaction() }
             let statement = try query.statement(in: context.schema)
+            context.core.note(leavingOut: query.leftOut)
             try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
             let result = try await context.core.client.execute(statement, for: entity.name)

@@ -38,6 +38,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             if cursor == nil {
                 if request.query.lock != nil { try context.core.client.requireTransaction() }
                 let statement = try request.query.statement(in: context.schema)
+                context.core.note(leavingOut: request.query.leftOut)
                 try await context.core.follow(request.entity)
                 askedAt = context.core.beginReading()
                 cursor = ServerCursor(client: context.core.client, statement: statement, timeout: nil)

@@ -47,6 +47,16 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
     /// Takes also the members that the filter of their entity hides.
     public func unfiltered() -> RelationshipPart { changed { $0.isFiltered = false } }
 
+    /// Reads the members without some columns, as ``FetchRequest/omitting(_:)`` does; what is prefetched with them before, too.
+    public func omitting(_ keyPaths: String...) -> RelationshipPart {
+        changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys))) }
+    }
+
+    /// Reads the members with some columns only, as ``FetchRequest/only(_:)`` does.
+    public func only(_ keyPaths: String...) -> RelationshipPart {
+        changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys), isOnly: true)) }
+    }
+
     /// Loads relationships together with the part's members, as a request does with its objects.
     public func prefetch(_ keyPaths: String...) -> RelationshipPart {
         changed { content in
@@ -100,6 +110,8 @@ struct PartContent: Sendable {
     /// Whether the filters of entities hold.
     var isFiltered = true
     var branches: [Branch] = []
+    /// The columns that are left out of the members, and of what is loaded with them.
+    var leftOut: [LeavingOut] = []
     var links: [Link] = []
     /// The first error of a step.
     var problem: (any Error)?
@@ -140,6 +152,7 @@ struct PartContent: Sendable {
             let path = try entity.relationships(at: branch.path)
             try tree.add(branch.part, at: path, in: schema)
         }
+        for step in leftOut { try tree.leaveOut(step, of: entity) }
         return tree
     }
 

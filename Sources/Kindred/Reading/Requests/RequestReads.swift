@@ -20,8 +20,15 @@ struct RequestReads: Sendable {
         /// Whether the rows become objects: the request's own and prefetched ones.
         fileprivate(set) var isShown = false
 
+        /// The columns of rows that become objects, which are not read.
+        fileprivate(set) var leftOut = ColumnSet()
+
         /// The columns that are read; none if the place is only on the way to others.
-        var columns: ColumnSet { isShown ? ColumnSet(entity.entity.attributes.indices) : decidingColumns }
+        var columns: ColumnSet {
+            isShown
+                ? ColumnSet(entity.entity.attributes.indices).subtracting(leftOut).union(decidingColumns)
+                : decidingColumns
+        }
 
         /// The helper of the path's last relationship; nil without a helper.
         var helper: RelationshipRuntime.HelperLink? { path.last?.helper }
@@ -70,7 +77,9 @@ struct RequestReads: Sendable {
         }
         var builder = Builder(entity)
         builder.note(try query.reads(in: runtime.schema), at: 0)
-        builder.show(tree, at: 0)
+        var shown = tree
+        shown.leftOut = query.leftOut
+        builder.show(shown, at: 0)
         places = builder.places
         others = builder.others
     }
@@ -113,6 +122,7 @@ struct RequestReads: Sendable {
         /// Marks the rows that become objects.
         mutating func show(_ tree: PrefetchTree, at number: Int) {
             places[number].isShown = true
+            places[number].leftOut = tree.leftOut ?? places[number].entity.lazyColumns
             for branch in tree.branches {
                 let members = place(branch.relationship, from: number)
                 if let part = branch.part { note(part.reads, at: members) }

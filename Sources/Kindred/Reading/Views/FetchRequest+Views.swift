@@ -4,17 +4,24 @@ extension FetchRequest {
     /// The objects of the request as views, which `JSONEncoder` writes: the attributes and relationships of the key paths.
     ///
     /// A path that ends at a relationship shows all attributes of its objects, as `*` does where it stands; none at all shows
-    /// all attributes. Columns, relationships and properties of the class are found by their names. Of a relationship of which
-    /// the request prefetches a part, its view shows that part; with two parts of one there is an error.
+    /// all attributes. Lazy ones are shown where they are named. Columns, relationships and properties of the class are found by
+    /// their names. What `omitting` names is taken out, as in `views("*", "comments.*", omitting: ["comments.body"])`, and not
+    /// read. Of a relationship of which the request prefetches a part, its view shows that part; with two parts of one there is
+    /// an error.
     ///
     /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
     /// and `.unknownKey` with the nearest keys before anything is sent.
     public func views(
-        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
+        _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> [ObjectView] {
         try await context.core.client.called(at: fileID, line) {
-            let tree = try ViewTree(keyPaths, of: entity, keys, parts: prefetched)
-            return try await ViewLoader(context.core).views(of: try await all(fileID: fileID, line: line), tree)
+            var request = self
+            var parts = prefetched
+            parts.leftOut = query.leftOut
+            let tree = try ViewTree(keyPaths, omitting: omitted, of: entity, keys, parts: parts)
+            request.query.leftOut = tree.leftOut
+            return try await ViewLoader(context.core).views(of: try await request.all(fileID: fileID, line: line), tree)
         }
     }
 }
@@ -24,11 +31,13 @@ extension Page {
     ///
     /// One query for each relationship on the paths that is not loaded.
     public func views(
-        _ keyPaths: String..., keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
+        _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> [ObjectView] {
         guard let first = objects.first else { return [] }
         return try await first.called(at: fileID, line) { context in
-            try await ViewLoader(context.core).views(of: objects, keyPaths, keys: keys) { _ in prefetched }
+            let loader = ViewLoader(context.core)
+            return try await loader.views(of: objects, keyPaths, omitting: omitted, keys: keys) { _ in prefetched }
         }
     }
 }

@@ -54,6 +54,8 @@ struct ViewTree: Sendable {
     }
 
     private(set) var fields: [Field] = []
+    /// The attributes that are shown of no object, although a path shows all.
+    private var omitted = ColumnSet()
     private let entity: EntityRuntime
     /// The relationships of which parts are shown.
     private let parts: PrefetchTree
@@ -62,16 +64,53 @@ struct ViewTree: Sendable {
 
     private init(_ entity: EntityRuntime, _ parts: PrefetchTree) { (self.entity, self.parts) = (entity, parts) }
 
-    /// Reads key paths; none stands for all attributes.
+    /// Reads key paths; none stands for all attributes but lazy ones.
     ///
     /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys, and for a relationship of
     /// which there are two parts.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: the paths of attributes and relationships.
+    ///   - omitted: those that are taken out of it.
+    ///   - entity: the entity of the objects.
+    ///   - keys: how the fields are named.
+    ///   - parts: the relationships of which parts are shown.
     init(
-        _ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys, parts: PrefetchTree = PrefetchTree()
+        _ keyPaths: [String], omitting omitted: [String] = [], of entity: EntityRuntime, _ keys: JSONKeys,
+        parts: PrefetchTree = PrefetchTree()
     ) throws {
         self.init(entity, parts)
         if keyPaths.isEmpty { addAttributes(keys) }
         for path in keyPaths { try add(path.keys[...], of: path, keys) }
+        for path in omitted { try omit(path.keys[...]) }
+    }
+
+    /// The columns that statements for the objects leave out; nil for the lazy ones.
+    var leftOut: ColumnSet? {
+        let (known, lazy) = (parts.leftOut, entity.lazyColumns)
+        if entity.key.isEmpty { return known }
+        let leftOut = (known ?? lazy).subtracting(ColumnSet(attributes)).union(omitted)
+        return known == nil && leftOut == lazy ? nil : leftOut
+    }
+
+    /// Takes what a path leads to out of the view.
+    private mutating func omit(_ path: ArraySlice<String>) throws {
+        guard let key = path.first else { return }
+        let (field, rest) = (try entity.field(named: key), path.dropFirst())
+        switch field {
+        case .attribute(let position):
+            guard rest.isEmpty else { throw entity.unknownKey(path.joined(separator: ".")) }
+            fields.removeAll { if case .attribute(position) = $0.field { true } else { false } }
+            if !entity.fixedColumns.contains(position) { omitted.insert(position) }
+        case .relationship(let relationship):
+            let place = fields.firstIndex { if case .relationship(relationship) = $0.field { true } else { false } }
+            guard let place else {
+                // A wrong key is one, also where nothing is shown.
+                var unseen = ViewTree(relationship.destination, PrefetchTree())
+                return try rest.isEmpty ? () : unseen.omit(rest)
+            }
+            if rest.isEmpty { fields.remove(at: place) } else { try fields[place].tree?.omit(rest) }
+        }
     }
 
     private mutating func add(
@@ -122,8 +161,16 @@ struct ViewTree: Sendable {
     }
 
     private mutating func addAttributes(_ keys: JSONKeys) {
-        for (position, attribute) in entity.entity.attributes.enumerated() where !attribute.isHidden {
+        for (position, attribute) in entity.entity.attributes.enumerated()
+        where !attribute.isHidden && !attribute.isLazy {
             add(position, keys)
+        }
+    }
+
+    /// The positions of the attributes.
+    var attributes: [Int] {
+        fields.compactMap { field in
+            if case .attribute(let position) = field.field { position } else { nil }
         }
     }
 

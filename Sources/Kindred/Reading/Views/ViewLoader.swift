@@ -8,12 +8,12 @@ struct ViewLoader: Sendable {
     ///
     /// - Parameter parts: the relationships of an entity of which parts are shown.
     func views(
-        of objects: [DatabaseObject], _ keyPaths: [String], keys: JSONKeys,
+        of objects: [DatabaseObject], _ keyPaths: [String], omitting omitted: [String], keys: JSONKeys,
         parts: (EntityRuntime) throws -> PrefetchTree
     ) async throws -> [ObjectView] {
         var views: [ObjectIdentifier: ObjectView] = [:]
         for (entity, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
-            let tree = try ViewTree(keyPaths, of: entity, keys, parts: try parts(entity))
+            let tree = try ViewTree(keyPaths, omitting: omitted, of: entity, keys, parts: try parts(entity))
             for (object, view) in zip(group, try await self.views(of: group, tree)) {
                 views[ObjectIdentifier(object)] = view
             }
@@ -26,6 +26,7 @@ struct ViewLoader: Sendable {
         guard objects.allSatisfy({ $0.core === core }) else {
             throw KindredError(.foreignContext, "An object of the view belongs to another context")
         }
+        try await ColumnLoader(core).load(tree.attributes, forAll: objects)
         var related: [Int: [ObjectIdentifier: [ObjectView]]] = [:]
         for (place, relationship) in tree.relationships {
             related[place] = try await views(of: relationship, tree.fields[place], from: objects)
@@ -51,9 +52,9 @@ struct ViewLoader: Sendable {
         guard let tree = field.tree else { return [:] }
         var part: PartLoader.Answers?
         if let query = field.part {
-            part = try await PartLoader(core, query).load(forAll: owners)
+            part = try await PartLoader(core, query).load(forAll: owners, leavingOut: tree.leftOut)
         } else {
-            try await Loader(core).load(relationship, forAll: owners)
+            try await Loader(core).load(relationship, forAll: owners, leavingOut: tree.leftOut)
         }
         var found: [ObjectIdentifier: [DatabaseObject]] = [:]
         var destinations: [DatabaseObject] = []

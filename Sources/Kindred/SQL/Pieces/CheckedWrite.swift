@@ -80,7 +80,12 @@ extension EntityRuntime {
 
     /// The attributes of the rows of the CTE `written`.
     var writtenColumns: String {
-        get throws { try attributeColumns.map { "written.\(try quoted($0))" }.joined(separator: ", ") }
+        get throws {
+            try attributeColumns.map { column in
+                let name = "written.\(try quoted(column))"
+                return lazyColumns.contains(column) ? entity.attributes[column].leftOut(name) : name
+            }.joined(separator: ", ")
+        }
     }
 
     /// The query that returns the rows of a checked write.
@@ -105,7 +110,17 @@ extension EntityRuntime {
     /// An INSERT or UPDATE with its RETURNING clause as the CTE `written`.
     func written(_ write: String, alias: String, isRight: String) throws -> String {
         let right = "(\(isRight)) IS TRUE AS \(CheckedWrite.isRight)"
-        return "written AS (\(write) RETURNING \(try selectList(alias: alias)), \(right))"
+        return "written AS (\(write) RETURNING \(try namedList(alias: alias)), \(right))"
+    }
+
+    /// Every attribute under its name; lazy ones without their values.
+    func namedList(alias: String) throws -> String {
+        if lazyColumns.isEmpty { return try selectList(alias: alias) }
+        return try attributeColumns.map { column in
+            if !lazyColumns.contains(column) { return try selectList(of: [column], alias: alias) }
+            let name = try quoted(column)
+            return entity.attributes[column].leftOut("\(alias).\(name)", as: name)
+        }.joined(separator: ", ")
     }
 
     /// The CTEs `found` and `written` of an UPDATE of rows `t` that checks itself.

@@ -30,11 +30,14 @@ extension EntityRuntime {
     /// Every attribute in the entity's order, as in the rows of objects.
     ///
     /// A type without a binary codec is read as text.
-    func selectList(alias: String? = nil) throws -> String {
+    ///
+    /// - Parameter leftOut: the columns without a value; nil for the lazy ones.
+    func selectList(alias: String? = nil, leavingOut leftOut: ColumnSet? = nil) throws -> String {
         let prefix = alias.map { "\($0)." } ?? ""
-        return try entity.attributes.map { attribute in
-            let column = "\(prefix)\(try SQLIdentifier.quote(attribute.name))"
-            return attribute.isReadAsText ? "\(column)::text" : column
+        return try entity.attributes.indices.map { column in
+            let name = "\(prefix)\(try quoted(column))"
+            if isLeftOut(column, among: leftOut) { return entity.attributes[column].leftOut(name) }
+            return entity.attributes[column].isReadAsText ? "\(name)::text" : name
         }.joined(separator: ", ")
     }
 
@@ -57,8 +60,11 @@ extension EntityRuntime {
     }
 
     /// The given attributes, a type without a binary codec as text.
+    ///
+    /// All attributes are a row as objects have it, without lazy columns.
     func selectList(of columns: [Int], alias: String) throws -> String {
-        try columns.map { column in
+        if !lazyColumns.isEmpty, columns == Array(attributeColumns) { return try selectList(alias: alias) }
+        return try columns.map { column in
             let name = "\(alias).\(try quoted(column))"
             return entity.attributes[column].isReadAsText ? "\(name)::text" : name
         }.joined(separator: ", ")
@@ -104,6 +110,16 @@ extension EntityRuntime {
 
     /// Assignments `"a" = NULL` for the given attributes.
     func nulls(_ attributes: [Int]) throws -> [String] { try attributes.map { "\(try quoted($0)) = NULL" } }
+}
+
+extension Attribute {
+    /// The place of a column that a statement leaves out: NULL of the same type, which the server does not calculate, under a
+    /// name that tells so.
+    ///
+    /// - Parameter name: the column.
+    func leftOut(_ name: String, as alias: String = "\"\(RowColumns.leftOutName)\"") -> String {
+        "CASE WHEN false THEN \(name) END\(isReadAsText ? "::text" : "") AS \(alias)"
+    }
 }
 
 extension EntityRuntime {

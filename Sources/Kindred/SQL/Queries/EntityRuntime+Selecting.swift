@@ -4,9 +4,19 @@ import KindredSchema
 extension EntityRuntime {
     /// The entity's columns, selected by name from the result of raw SQL; a type without a codec is read as text.
     ///
-    /// The line break ends a comment at the end of the text.
+    /// Lazy columns are left out, and need not be in it. The line break ends a comment at the end of the text.
     func selecting(from sql: SQL) throws -> SQL {
-        SQL(unsafeRaw: "WITH t0 AS (") + sql
-            + SQL(unsafeRaw: "\n) SELECT \(try SelectQuery.columns(of: entity)) FROM t0")
+        SQL(unsafeRaw: "WITH t0 AS (") + sql + SQL(unsafeRaw: "\n) SELECT \(try columnsOfText) FROM t0")
+    }
+
+    private var columnsOfText: String {
+        get throws {
+            if lazyColumns.isEmpty { return try SelectQuery.columns(of: entity) }
+            return try entity.attributes.indices.map { column in
+                let attribute = entity.attributes[column]
+                if attribute.isLazy { return attribute.leftOut("NULL::\(attribute.typeName)") }
+                return try selectList(of: [column], alias: "t0")
+            }.joined(separator: ", ")
+        }
     }
 }

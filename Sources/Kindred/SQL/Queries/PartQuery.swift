@@ -67,8 +67,14 @@ struct PartQuery: Sendable {
     /// `SELECT` of the members' attributes, with the owner's place among the keys in the last column, counted from 1.
     ///
     /// Of each owner the members come in the part's order.
-    func statement(for owners: [ObjectKey], in schema: DatabaseSchema) throws -> Statement {
-        try Self.statement(relationship, query, for: owners, in: schema, limit: limit).statement
+    ///
+    /// - Parameter leftOut: the members' columns without values; nil for the lazy ones.
+    func statement(
+        for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, in schema: DatabaseSchema
+    ) throws -> Statement {
+        var query = query
+        query.leftOut = leftOut
+        return try Self.statement(relationship, query, for: owners, in: schema, limit: limit).statement
     }
 
     private static func statement(
@@ -85,7 +91,7 @@ struct PartQuery: Sendable {
         let link = try zip(owners.names, columns).map { "\(try rows.compared($1, alias: alias)) = o.\($0)" }
             .joined(separator: " AND ")
         let given = "\(owners.rows) WITH ORDINALITY AS o(\((owners.names + ["n"]).joined(separator: ", ")))"
-        let selected = try SelectQuery.columns(of: query.entity)
+        let selected = try query.columns
         var text: String
         if let limit {
             // For each owner apart: an index on the foreign key and the order gives the first members without the others.

@@ -25,7 +25,7 @@ extension SelectQuery {
         let (start, condition) = try begin(in: schema)
         var resolver = start
         let keys = try resolver.parameters.keys(keys, of: runtime.key, in: runtime)
-        var text = "SELECT \(try Self.columns(of: entity)) FROM "
+        var text = "SELECT \(try columns) FROM "
         try writeRows(resolver, nil, further: condition, to: &text)
         text += condition == nil ? " WHERE " : " AND "
         text += try keys.condition("t0")

@@ -24,6 +24,9 @@ package struct SelectQuery: Sendable {
     package var isFiltered = true
     /// The lock on the rows; nil for none.
     var lock: (RowLock, RowLock.Waiting)?
+    /// The columns without values; nil for the lazy ones.
+    var leftOut: ColumnSet?
+
     /// Selects the rows of an entity.
     package init(entity: Entity) {
         self.entity = entity
@@ -74,7 +77,7 @@ package struct SelectQuery: Sendable {
     ///
     /// Throws `KindredError` `.invalidRequest` for a negative limit or offset.
     package func statement(in schema: DatabaseSchema) throws -> Statement {
-        try statement(in: schema, selecting: try Self.columns(of: entity), isSorted: true, locked)
+        try statement(in: schema, selecting: try columns, isSorted: true, locked)
     }
 
     /// The text with the query's lock, if it has one.
@@ -169,8 +172,13 @@ package struct SelectQuery: Sendable {
         return resolver.reads
     }
 
-    /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text.
-    package static func columns(of entity: Entity) throws -> String {
+    /// Every attribute in the entity's order, of the alias `t0`, and NULL in place of those that are left out.
+    var columns: String { get throws { try Self.columns(of: entity, leavingOut: leftOut) } }
+
+    /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text, a lazy one without a value.
+    package static func columns(of entity: Entity) throws -> String { try columns(of: entity, leavingOut: nil) }
+
+    private static func columns(of entity: Entity, leavingOut leftOut: ColumnSet?) throws -> String {
         guard !entity.attributes.isEmpty else {
             throw KindredError(
                 .invalidRequest,
@@ -179,10 +187,15 @@ package struct SelectQuery: Sendable {
             )
         }
         var list = ""
-        for attribute in entity.attributes {
+        for (column, attribute) in entity.attributes.enumerated() {
             if !list.isEmpty { list += ", " }
-            list += "t0.\(try SQLIdentifier.quote(attribute.name))"
-            if attribute.isReadAsText { list += "::text" }
+            let name = "t0.\(try SQLIdentifier.quote(attribute.name))"
+            if leftOut?.contains(column) ?? attribute.isLazy {
+                list += attribute.leftOut(name)
+            } else {
+                list += name
+                if attribute.isReadAsText { list += "::text" }
+            }
         }
         return list
     }

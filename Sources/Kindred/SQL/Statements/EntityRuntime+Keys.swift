@@ -95,11 +95,14 @@ extension EntityRuntime {
     }
 
     /// `SELECT … WHERE key IN (…)`: the rows of any number of keys.
-    func select(_ keys: [ObjectKey]) throws -> Statement {
+    ///
+    /// - Parameter leftOut: the columns without values; nil for the lazy ones.
+    func select(_ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: key, in: self)
-        return try parameters.statement("find keys", in: self) {
-            "SELECT \(try selectList(alias: "t")) FROM \(try quotedName) AS t WHERE \(try keys.condition("t"))"
+        let shape = "find keys" + (leftOut.map { " without \(Array($0))" } ?? "")
+        return try parameters.statement(shape, in: self) {
+            "SELECT \(try selectList(alias: "t", leavingOut: leftOut)) FROM \(try quotedName) AS t WHERE \(try keys.condition("t"))"
         }
     }
 }

@@ -24,18 +24,20 @@ struct RelationshipQuery {
         ownerColumns = mayRepeatMembers ? Array(first..<first + linkColumns.count) : linkColumns
     }
 
-    func statement(for owners: [ObjectKey]) throws -> Statement {
+    /// - Parameter leftOut: the members' columns without values; nil for the lazy ones.
+    func statement(for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
         var parameters = Parameters()
         let owners = try parameters.keys(owners, of: linkColumns, in: linkRows)
         let filter = relationship.filter == nil ? "" : try parameters.filterClause(of: destination)
-        return try parameters.statement("load \(relationship.slot)", in: relationship.source) {
-            try text(of: owners, filter)
+        let shape = "load \(relationship.slot)" + (leftOut.map { " without \(Array($0))" } ?? "")
+        return try parameters.statement(shape, in: relationship.source) {
+            try text(of: owners, filter, leavingOut: leftOut)
         }
     }
 
-    private func text(of owners: KeySet, _ filter: String) throws -> String {
+    private func text(of owners: KeySet, _ filter: String, leavingOut leftOut: ColumnSet?) throws -> String {
         let alias = relationship.helper == nil ? "t" : "h"
-        var columns = try destination.selectList(alias: "t")
+        var columns = try destination.selectList(alias: "t", leavingOut: leftOut)
         var (join, order) = ("", "")
         if let helper = relationship.helper {
             // The owner's key, in columns after the member's.

@@ -118,7 +118,7 @@ struct Upsert {
         }
         let keys = try names(key, "k") + names(entity.key, "p")
         let written = """
-            written AS (\(insert) RETURNING \(try entity.selectList(alias: "t")), \(keys.joined(separator: ", ")), \
+            written AS (\(insert) RETURNING \(try entity.namedList(alias: "t")), \(keys.joined(separator: ", ")), \
             (\(try entity.hasKey(alias: "t"))) AS \(CheckedWrite.isRight))
             """
         let rows = values.placedTable

@@ -45,6 +45,7 @@ struct EntityPage {
         case .none where attribute.hasDefault: notes.append("default")
         case .none: break
         }
+        if attribute.isLazy { notes.append("lazy") }
         if let labels = attribute.enumLabels { notes.append("one of " + labels.joined(separator: ", ")) }
         if let comment = attribute.comment?.onOneLine { notes.append(comment) }
         let name: Markup =

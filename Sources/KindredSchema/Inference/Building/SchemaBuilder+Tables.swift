@@ -39,9 +39,11 @@ extension SchemaBuilder {
             for (number, annotation) in annotations.columns[oid] ?? [:] where annotation.options.ignore == true {
                 tables[index].ignoredColumns.insert(number)
             }
-            let comments = annotations.columnComments[oid]
+            let (comments, options) = (annotations.columnComments[oid], annotations.columns[oid])
             tables[index].attributes = tables[index].columns.map { column in
-                types.attribute(column, comment: comments?[column.number], isStored: tables[index].kind.storesRows)
+                types.attribute(
+                    column, comment: comments?[column.number], isStored: tables[index].kind.storesRows,
+                    isLazy: options?[column.number]?.options.lazy == true)
             }
             tables[index].attributeIndexes = Entity.indexes(of: tables[index].attributes)
             if tables[index].isIgnored { continue }

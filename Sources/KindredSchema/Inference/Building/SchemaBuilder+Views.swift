@@ -78,7 +78,8 @@ extension Attribute {
             structure: structure,
             isReadable: !isReadAsText,
             hasLooseCollation: hasLooseCollation,
-            comparedType: comparedType
+            comparedType: comparedType,
+            isLazy: isLazy
         )
     }
 }

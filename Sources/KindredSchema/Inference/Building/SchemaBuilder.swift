@@ -83,6 +83,7 @@ final class SchemaBuilder {
         entities.reserveCapacity(tables.count)
         let relatives = findRelatives()
         for (index, table) in tables.enumerated() where table.isVisible {
+            checkLazyColumns(of: index, relationships[index])
             let rowTables = rowTables(of: index)
             let identity = table.columnNames(table.identity)
             let isReadOnly = identity.isEmpty || table.kind == .materializedView || !table.relation.isUpdatable

@@ -101,6 +101,19 @@ extension ObjectState {
         try (stagingBox?.staging.base ?? storedRow)[version.position]
     }
 
+    /// Takes the row as it was read again on request: it is the base of the changes, and lazy columns, which were not read, are
+    /// loaded again when they are asked for.
+    mutating func accept(readAgain entity: EntityRuntime) {
+        acceptStoredVersion()
+        if entity.lazyColumns.isEmpty { return }
+        let staged = staging
+        let unstaged = entity.lazyColumns.subtracting(staged?.columns ?? [])
+        row = row.leavingOut(Array(unstaged))
+        guard var staged else { return }
+        staged.stored = staged.stored.leavingOut(Array(entity.lazyColumns))
+        staging = staged
+    }
+
     /// Makes the row as last read the base of the changes.
     mutating func acceptStoredVersion() {
         guard var staging, staging.base != nil else { return }
