@@ -243,6 +243,42 @@ import Testing
             if case .numeric? = try await catalogue.sum("price") {} else { Issue.record("a sum of numeric is numeric") }
             sent.take()
 
+            // block: typed-groups
+            let lines = try context.fetch(PurchaseLine.self)
+            let sales = try await lines
+                .group(by: { $0.purchase.store.city }) { ($0.count, $0.sum { $0.amount } ?? 0) }
+                .having { $0.count > 100 }
+                .sorted(ascending: false) { $0.count }
+                .all()
+            for (city, count, amount) in sales { print(city, count, amount) }
+            // end
+            #expect(sales.count == 4)
+            sent.expect(
+                """
+                SELECT t1."city", count(*), sum(t0."amount") FROM "public"."purchase_line" AS t0 LEFT
+                    JOIN "public"."store" AS t1 ON t1."id" = t0."store_id" GROUP BY 1 HAVING count(*) > $1
+                    ORDER BY count(*) DESC
+                """)
+
+            // block: groups-as-values
+            struct Sales {
+                let city: String
+                let lines: Int
+                let amount: PostgresNumeric
+            }
+            let made = try await lines
+                .group(by: \.purchase.store.city) { ($0.count, $0.sum(\.amount) ?? 0) }
+                .all(into: Sales.init)
+            // end
+            #expect(made.reduce(0) { $0 + $1.lines } > 400 && made.allSatisfy { $0.amount > 0 && !$0.city.isEmpty })
+
+            // block: typed-totals
+            let total = try await lines.sum { $0.copies * 2 }  // Int?
+            let dearest = try await context.fetch(Book.self).maximum(\.price)  // PostgresNumeric?
+            // end
+            #expect(total ?? 0 > 0 && dearest ?? 0 > 0)
+            #expect(sent.take().count == 3)
+
             // block: page
             let sorted = try context.fetch("person").sorted("surname")
             var page = try await sorted.page(size: 50)

@@ -18,6 +18,8 @@ struct ConditionResolver {
     var reads: ConditionReads
     /// Whether the conditions hold the keys of objects, which may get others.
     var comparesObjects = false
+    /// Whether what is resolved now may hold aggregates: conditions on groups, and their order.
+    var takesAggregates = false
     /// The joins after the first table of each FROM clause; the statement's own comes first.
     var joins: [[RowJoin]] = [[]]
     private var aliases = 1
