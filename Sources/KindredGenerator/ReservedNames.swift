@@ -38,6 +38,7 @@ enum ReservedNames {
         "FetchRequest", "Float", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyPath", "KeyValue",
         "KindredError",
         "KindredModels", "Kindred", "Never", "NeutralValue", "NotOverridden", "Optional", "PostgresDate",
+        "PropertyNumber",
         "PostgresInterval",
         "PostgresJSON",
         "PostgresNumeric", "PostgresTime", "PostgresTimeTZ", "PostgresTimestamp", "PostgresValue", "Protocol",

@@ -245,7 +245,8 @@ import Testing
 
             // block: typed-groups
             let lines = try context.fetch(PurchaseLine.self)
-            let sales = try await lines
+            let sales =
+                try await lines
                 .group(by: { $0.purchase.store.city }) { ($0.count, $0.sum { $0.amount } ?? 0) }
                 .having { $0.count > 100 }
                 .sorted(ascending: false) { $0.count }
@@ -266,7 +267,8 @@ import Testing
                 let lines: Int
                 let amount: PostgresNumeric
             }
-            let made = try await lines
+            let made =
+                try await lines
                 .group(by: \.purchase.store.city) { ($0.count, $0.sum(\.amount) ?? 0) }
                 .all(into: Sales.init)
             // end
@@ -403,11 +405,24 @@ import Testing
 
             // block: typed-insert
             let novel = try await context.fetch(Book.self).prefetch(\.authors).sorted { $0.id }.first()
-            let author = try context.insert(Author.self, [\.name: "Zoe Young"])
+            let author = try context.insert(Author.new(name: "Zoe Young"))
             try await novel?.authors.insert(author)
             try await context.save()
             // end
             #expect(!author.isInserted)
+
+            // block: typed-paths
+            let chosen = try context.fetch(Book.self).where { $0.id == 1 }
+            let shown = try await chosen.views(\.title, \.category.name, \.authors.name)
+            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "New"}"#.utf8))
+            try await chosen.one().apply(patch, allowing: [\.title, \.price])
+            try await chosen.update {
+                $0.price = $0.price * 2
+                $0.title = "Dear"
+            }
+            // end
+            #expect(shown.count == 1)
+            context.rollback()
         }
         let wrong = try await TestDatabase.current.connect()
         _ = try await wrong.query("ALTER TABLE title RENAME COLUMN name TO label")

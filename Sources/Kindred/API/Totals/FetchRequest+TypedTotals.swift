@@ -15,7 +15,7 @@ extension FetchRequest where Object: TypedObject {
 
     /// The mean of a column, of a path over to-one relationships, or of a calculation; nil for no values.
     ///
-    /// One query. Throws as ``sum(_:fileID:line:)-((Columns<Object>)->ColumnExpression<Value>,_,_)`` does.
+    /// One query. Throws as a sum does.
     public func average<Value: PostgresSummable>(
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>, fileID: String = #fileID, line: Int = #line
     ) async throws -> Value.Mean? {
@@ -39,6 +39,18 @@ extension FetchRequest where Object: TypedObject {
     ) async throws -> Value? {
         try await total(.maximum, of: try column(Columns()), fileID: fileID, line: line)
     }
+
+    /// Not available: only numbers and intervals have a sum.
+    @available(*, unavailable, message: "only numbers and intervals have a sum")
+    @_disfavoredOverload
+    public func sum<Value>(_ column: (Columns<Object>) throws -> ColumnExpression<Value>) async throws -> Value? { nil }
+
+    /// Not available: only numbers and intervals have a mean.
+    @available(*, unavailable, message: "only numbers and intervals have a mean")
+    @_disfavoredOverload
+    public func average<Value>(
+        _ column: (Columns<Object>) throws -> ColumnExpression<Value>
+    ) async throws -> Value? { nil }
 
     private func total<Value, Result: Sendable>(
         _ function: AggregateTerm.Function, of column: ColumnExpression<Value>, fileID: String, line: Int

@@ -5,7 +5,9 @@ extension ConditionResolver {
     /// The keys of sort terms.
     mutating func order(_ terms: [SortTerm]) throws -> [ResolvedSortKey] {
         if terms.isEmpty { return [] }
-        return try terms.map { ResolvedSortKey(value: try key($0).value, direction: $0.nulls.direction(ascending: $0.ascending)) }
+        return try terms.map {
+            ResolvedSortKey(value: try key($0).value, direction: $0.nulls.direction(ascending: $0.ascending))
+        }
     }
 
     /// The expression of a sort term.
@@ -58,7 +60,8 @@ extension [SortTerm] {
         for term in self {
             let path = term.path.joined(separator: ".")
             guard let position = keyPaths.firstIndex(of: path) else { throw unknown(path) }
-            sql += "\(sql.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.nulls.direction(ascending: term.ascending))"
+            sql +=
+                "\(sql.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.nulls.direction(ascending: term.ascending))"
         }
         return sql
     }

@@ -62,9 +62,14 @@ struct ViewTree: Sendable {
     ///
     /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys.
     init(_ keyPaths: [String], of entity: EntityRuntime, _ keys: JSONKeys) throws {
+        try self.init(paths: keyPaths.map(\.keys), of: entity, keys)
+    }
+
+    /// Reads paths of keys; none stands for all attributes.
+    init(paths: [[String]], of entity: EntityRuntime, _ keys: JSONKeys) throws {
         self.init(entity)
-        if keyPaths.isEmpty { addAttributes(keys) }
-        for path in keyPaths { try add(path.keys[...], of: path, keys) }
+        if paths.isEmpty { addAttributes(keys) }
+        for path in paths { try add(path[...], of: path.joined(separator: "."), keys) }
     }
 
     private mutating func add(

@@ -6,9 +6,14 @@ struct ViewLoader: Sendable {
 
     /// The views of objects, in their order; the objects may be of several entities.
     func views(of objects: [DatabaseObject], _ keyPaths: [String], keys: JSONKeys) async throws -> [ObjectView] {
+        try await views(of: objects, paths: keyPaths.map(\.keys), keys: keys)
+    }
+
+    /// The views of objects by paths of keys, in their order; the objects may be of several entities.
+    func views(of objects: [DatabaseObject], paths: [[String]], keys: JSONKeys) async throws -> [ObjectView] {
         var views: [ObjectIdentifier: ObjectView] = [:]
         for (entity, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
-            let tree = try ViewTree(keyPaths, of: entity, keys)
+            let tree = try ViewTree(paths: paths, of: entity, keys)
             for (object, view) in zip(group, try await self.views(of: group, tree)) {
                 views[ObjectIdentifier(object)] = view
             }
