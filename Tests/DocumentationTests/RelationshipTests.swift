@@ -41,6 +41,8 @@ import Testing
                 public.person by person_id = id, as owner does
                 """
             ) { try await database.refreshSchema() }
+            try await database.query("COMMENT ON CONSTRAINT email_person_id_fkey ON email IS NULL")
+            try await database.query("ALTER TABLE email DROP sender_id")
             await database.close()
         }
         try await withShop { database, _, _ in
