@@ -43,7 +43,7 @@ enum ReservedNames {
         "PostgresJSON",
         "PostgresNumeric", "PostgresTime", "PostgresTimeTZ", "PostgresTimestamp", "PostgresValue", "Protocol",
         "Relationship",
-        "ColumnRequest", "DatabaseComposite", "NewValues", "PostgresComposite", "PostgresHStore", "PostgresInet",
+        "ColumnRequest", "DatabaseComposite", "NewValues", "UpdatedValues", "PostgresComposite", "PostgresHStore", "PostgresInet",
         "PostgresMACAddress", "PostgresMultirange", "PostgresRange", "PostgresVector", "Result", "Row", "SQL", "Self",
         "Sendable", "Sequence", "Set", "String", "Substring", "Swift", "Task", "ToMany",
         "ToOne", "Type", "TypedObject", "UInt", "UInt8", "URL", "UUID", "Void", "Foundation",

@@ -1,10 +1,10 @@
-public import KindredPostgres
+import KindredPostgres
 
 /// The new values of an update by condition, each under its property's name: `{ $0.stock = $0.stock - 1 }`.
 ///
 /// A value may be calculated from the row's columns, which have the values from before the update.
 @dynamicMemberLookup
-public struct ColumnUpdates<Object: TypedObject> {
+public struct UpdatedValues<Object: TypedObject> {
     fileprivate var given: [(keyPath: PartialKeyPath<Object>, value: (any PropertyValue)?)] = []
 
     /// A column, or a calculation with columns.
@@ -57,10 +57,10 @@ extension FetchRequest where Object: TypedObject {
     /// by name.
     @discardableResult
     public func update(
-        fileID: String = #fileID, line: Int = #line, _ set: (inout ColumnUpdates<Object>) throws -> Void
+        fileID: String = #fileID, line: Int = #line, _ set: (inout UpdatedValues<Object>) throws -> Void
     ) async throws -> Int {
         return try await context.client.called(at: fileID, line) {
-            var updates = ColumnUpdates<Object>()
+            var updates = UpdatedValues<Object>()
             try set(&updates)
             var named: [String: (any PropertyValue)?] = [:]
             for (keyPath, value) in updates.given {
