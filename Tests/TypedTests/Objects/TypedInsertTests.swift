@@ -65,7 +65,7 @@ import Testing
             #expect(other.born == PostgresDate(year: 1990, month: 1, day: 2))
             try await context.save()
             let count = try await database.query("SELECT count(*) FROM author WHERE name IN ('Zoe', 'Yan')")
-            #expect(count[0][0] == 2)
+            #expect(try count[0][0] == 2)
         }
     }
 

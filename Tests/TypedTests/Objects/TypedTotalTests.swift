@@ -100,7 +100,8 @@ import Testing
                 .sorted(ascending: false, nulls: .last) { $0.maximum { $0.placedAt } }.having { $0.count != 5 }
             let end =
                 #" GROUP BY 1, 2 HAVING count(*) <> $1 ORDER BY max(t0."placed_at") DESC NULLS LAST, 1"#
-            #expect(try groups.sql.hasSuffix(end), "\(try groups.sql)")
+            let text = try groups.sql
+            #expect(text.hasSuffix(end), "\(text)")
             let plain = try context.fetch("purchase").group(by: "status", aggregates: .count)
                 .sorted(.maximum("placed_at"), ascending: false).sorted(.count)
             #expect(try plain.sql.hasSuffix(#" GROUP BY 1 ORDER BY max(t0."placed_at") DESC, count(*)"#))
