@@ -8,6 +8,7 @@ extension ModelGenerator {
         let relationships = names.relationships(of: entity)
         var mappings: [String] = []
         var properties: [String] = []
+        var given: [String] = []
         for attribute in attributes {
             let property = names.property(of: attribute, in: entity)
             mappings.append(
@@ -20,7 +21,8 @@ extension ModelGenerator {
                     indentation: 12
                 )
             )
-            properties.append(self.property(attribute, named: property, number: properties.count, in: entity))
+            given.append(property)
+            properties.append(self.property(attribute, named: property, in: entity))
         }
         for relationship in relationships {
             let property = names.property(of: relationship, in: entity)
@@ -32,7 +34,8 @@ extension ModelGenerator {
                     indentation: 12
                 )
             )
-            properties.append(self.property(relationship, named: property, number: properties.count, in: entity))
+            given.append(property)
+            properties.append(self.property(relationship, named: property, in: entity))
         }
         let misfits = dateMisfits(attributes, in: entity)
         let needsFoundation = types.needsFoundation(attributes) || !misfits.isEmpty
@@ -58,9 +61,22 @@ extension ModelGenerator {
             }
 
             extension \(name) {
-            \(properties.joined(separator: "\n\n"))
+            \(numbers(given))\(properties.joined(separator: "\n\n"))
             }
-            \(misfits)
+            \(newValues(of: entity))\(misfits)
+            """
+    }
+
+    /// The places of the properties in the mapping, by name: a new column changes no other line.
+    private func numbers(_ properties: [String]) -> String {
+        if properties.isEmpty { return "" }
+        return """
+                /// The properties, in the order of the mapping.
+                private enum PropertyNumber: Int {
+            \(properties.map { "        case \($0)" }.joined(separator: "\n"))
+                }
+
+
             """
     }
 
@@ -88,7 +104,10 @@ extension ModelGenerator {
             """
     }
 
-    private func isWritable(_ attribute: Attribute, in entity: Entity) -> Bool {
+    /// The number of a property, which the compiler makes a constant.
+    static func number(of property: String) -> String { "PropertyNumber.\(property).rawValue" }
+
+    func isWritable(_ attribute: Attribute, in entity: Entity) -> Bool {
         !entity.isReadOnly && !attribute.isGenerated && attribute.identity != .always
             && entity.optimisticLocking != .column(attribute.name)
     }
@@ -99,8 +118,9 @@ extension ModelGenerator {
         return name == column ? [] : ["name: \(SwiftText.literal(name))"]
     }
 
-    private func property(_ attribute: Attribute, named property: String, number: Int, in entity: Entity) -> String {
+    private func property(_ attribute: Attribute, named property: String, in entity: Entity) -> String {
         let type = types.type(of: attribute)
+        let number = Self.number(of: property)
         let read = type.isArray ? "readArray" : "readProperty"
         let value = "\(type.name)\(attribute.isNotNull ? "" : "?")"
         if attribute.isLazy {
@@ -135,9 +155,10 @@ extension ModelGenerator {
     }
 
     private func property(
-        _ relationship: Relationship, named property: String, number: Int, in entity: Entity
+        _ relationship: Relationship, named property: String, in entity: Entity
     ) -> String {
         let destination = names.className(of: relationship.destination)
+        let number = Self.number(of: property)
         let type =
             relationship.isToMany
             ? "ToMany<\(destination)>"

@@ -36,19 +36,22 @@ public struct ModelGenerator {
     ///   - access: The declarations' access level.
     ///   - dates: The types of moments; nil for those that the lock says, PostgreSQL's own if it says nothing.
     ///   - lock: The earlier names, which are kept.
+    ///   - takesAnnotations: Whether relationships that annotations have named since get these names all the same.
     public init(
         schema: DatabaseSchema,
         entities: [Entity]? = nil,
         access: Access = .public,
         dates: Dates? = nil,
-        lock: NameLock = NameLock()
+        lock: NameLock = NameLock(),
+        takesAnnotations: Bool = false
     ) {
         self.schema = schema
         self.entities = entities ?? schema.entities
         self.access = access
         var lock = lock
         if let dates { lock.dates = dates == .postgres ? nil : dates }
-        names = ModelNames(schema: schema, entities: self.entities, lock: lock)
+        names = ModelNames(
+            schema: schema, entities: self.entities, lock: lock, takesAnnotations: takesAnnotations)
         types = SwiftTypes(schema: schema, names: names, dates: lock.dates ?? .postgres)
     }
 

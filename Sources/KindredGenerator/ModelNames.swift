@@ -5,9 +5,13 @@ struct ModelNames {
     private(set) var lock: NameLock
     private let selected: Set<QualifiedName>
 
-    init(schema: DatabaseSchema, entities: [Entity], lock: NameLock) {
+    /// - Parameter takesAnnotations: whether relationships that annotations name give up another name that they had.
+    init(schema: DatabaseSchema, entities: [Entity], lock: NameLock, takesAnnotations: Bool = false) {
         self.lock = lock
         selected = Set(entities.map(\.name))
+        if takesAnnotations {
+            for entity in entities { forgetNames(ofAnnotatedIn: entity) }
+        }
         nameTypes(schema, entities)
         for entity in entities { nameProperties(of: entity) }
     }
@@ -144,6 +148,15 @@ struct ModelNames {
             composite.fields[NameLock.key(field.name)] = properties.take([base, "\(base)Value"], else: base)
         }
         lock.composites = (lock.composites ?? [:]).merging([NameLock.key(type): composite]) { _, new in new }
+    }
+
+    private mutating func forgetNames(ofAnnotatedIn entity: Entity) {
+        let known = lock.entities[NameLock.key(entity.name)]?.relationships ?? [:]
+        for relationship in entity.relationships
+        where relationship.explanation.contains(where: { $0.rule == .annotation && $0.isGiven }) {
+            let key = NameLock.key(key(of: relationship, among: known))
+            lock.entities[NameLock.key(entity.name)]?.relationships[key] = nil
+        }
     }
 
     private mutating func nameProperties(of entity: Entity) {

@@ -18,33 +18,62 @@ extension Album: TypedObject {
 }
 
 extension Album {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case albumID
+        case title
+        case artistID
+        case artist
+        case tracks
+    }
+
     /// The column `album_id`; 0 while a new object has no value.
     public var albumID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.albumID.rawValue) }
+        set { writeProperty(PropertyNumber.albumID.rawValue, newValue) }
     }
 
     /// The column `title`; empty while a new object has no value.
     public var title: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.title.rawValue) }
+        set { writeProperty(PropertyNumber.title.rawValue, newValue) }
     }
 
     /// The column `artist_id`; 0 while a new object has no value.
     public var artistID: Int {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.artistID.rawValue) }
+        set { writeProperty(PropertyNumber.artistID.rawValue, newValue) }
     }
 
     /// The relationship `artist`.
     public var artist: ToOne<Artist> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.artist.rawValue) }
         @available(*, unavailable, message: "call try await artist.set(object)")
         set {}
     }
 
     /// The relationship `trackSet`.
     public var tracks: ToMany<Track> {
-        toManyProperty(4)
+        toManyProperty(PropertyNumber.tracks.rawValue)
+    }
+}
+
+extension Album {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(albumID: Int, title: String, artistID: Int) -> NewValues<Album> {
+        var values = NewValues<Album>()
+        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.artistID.rawValue, artistID)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(albumID: Int, title: String, artist: Artist) -> NewValues<Album> {
+        var values = NewValues<Album>()
+        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.artist.rawValue, artist)
+        return values
     }
 }

@@ -16,20 +16,37 @@ extension Artist: TypedObject {
 }
 
 extension Artist {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case artistID
+        case name
+        case albums
+    }
+
     /// The column `artist_id`; 0 while a new object has no value.
     public var artistID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.artistID.rawValue) }
+        set { writeProperty(PropertyNumber.artistID.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The relationship `albumSet`.
     public var albums: ToMany<Album> {
-        toManyProperty(2)
+        toManyProperty(PropertyNumber.albums.rawValue)
+    }
+}
+
+extension Artist {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(artistID: Int, name: String? = nil) -> NewValues<Artist> {
+        var values = NewValues<Artist>()
+        values.setProperty(PropertyNumber.artistID.rawValue, artistID)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        return values
     }
 }

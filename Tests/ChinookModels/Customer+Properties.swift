@@ -28,93 +28,149 @@ extension Customer: TypedObject {
 }
 
 extension Customer {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case customerID
+        case firstName
+        case lastName
+        case company
+        case address
+        case city
+        case state
+        case country
+        case postalCode
+        case phone
+        case fax
+        case email
+        case supportRepID
+        case invoices
+        case supportRep
+    }
+
     /// The column `customer_id`; 0 while a new object has no value.
     public var customerID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.customerID.rawValue) }
+        set { writeProperty(PropertyNumber.customerID.rawValue, newValue) }
     }
 
     /// The column `first_name`; empty while a new object has no value.
     public var firstName: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.firstName.rawValue) }
+        set { writeProperty(PropertyNumber.firstName.rawValue, newValue) }
     }
 
     /// The column `last_name`; empty while a new object has no value.
     public var lastName: String {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.lastName.rawValue) }
+        set { writeProperty(PropertyNumber.lastName.rawValue, newValue) }
     }
 
     /// The column `company`.
     public var company: String? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.company.rawValue) }
+        set { writeProperty(PropertyNumber.company.rawValue, newValue) }
     }
 
     /// The column `address`.
     public var address: String? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.address.rawValue) }
+        set { writeProperty(PropertyNumber.address.rawValue, newValue) }
     }
 
     /// The column `city`.
     public var city: String? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.city.rawValue) }
+        set { writeProperty(PropertyNumber.city.rawValue, newValue) }
     }
 
     /// The column `state`.
     public var state: String? {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.state.rawValue) }
+        set { writeProperty(PropertyNumber.state.rawValue, newValue) }
     }
 
     /// The column `country`.
     public var country: String? {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.country.rawValue) }
+        set { writeProperty(PropertyNumber.country.rawValue, newValue) }
     }
 
     /// The column `postal_code`.
     public var postalCode: String? {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.postalCode.rawValue) }
+        set { writeProperty(PropertyNumber.postalCode.rawValue, newValue) }
     }
 
     /// The column `phone`.
     public var phone: String? {
-        get { readProperty(9) }
-        set { writeProperty(9, newValue) }
+        get { readProperty(PropertyNumber.phone.rawValue) }
+        set { writeProperty(PropertyNumber.phone.rawValue, newValue) }
     }
 
     /// The column `fax`.
     public var fax: String? {
-        get { readProperty(10) }
-        set { writeProperty(10, newValue) }
+        get { readProperty(PropertyNumber.fax.rawValue) }
+        set { writeProperty(PropertyNumber.fax.rawValue, newValue) }
     }
 
     /// The column `email`; empty while a new object has no value.
     public var email: String {
-        get { readProperty(11) }
-        set { writeProperty(11, newValue) }
+        get { readProperty(PropertyNumber.email.rawValue) }
+        set { writeProperty(PropertyNumber.email.rawValue, newValue) }
     }
 
     /// The column `support_rep_id`.
     public var supportRepID: Int? {
-        get { readProperty(12) }
-        set { writeProperty(12, newValue) }
+        get { readProperty(PropertyNumber.supportRepID.rawValue) }
+        set { writeProperty(PropertyNumber.supportRepID.rawValue, newValue) }
     }
 
     /// The relationship `invoiceSet`.
     public var invoices: ToMany<Invoice> {
-        toManyProperty(13)
+        toManyProperty(PropertyNumber.invoices.rawValue)
     }
 
     /// The relationship `support_rep`.
     public var supportRep: ToOne<Employee?> {
-        get { toOneProperty(14) }
+        get { toOneProperty(PropertyNumber.supportRep.rawValue) }
         @available(*, unavailable, message: "call try await supportRep.set(object)")
         set {}
+    }
+}
+
+extension Customer {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        customerID: Int,
+        firstName: String,
+        lastName: String,
+        company: String? = nil,
+        address: String? = nil,
+        city: String? = nil,
+        state: String? = nil,
+        country: String? = nil,
+        postalCode: String? = nil,
+        phone: String? = nil,
+        fax: String? = nil,
+        email: String,
+        supportRepID: Int? = nil,
+        supportRep: Employee? = nil
+    ) -> NewValues<Customer> {
+        var values = NewValues<Customer>()
+        values.setProperty(PropertyNumber.customerID.rawValue, customerID)
+        values.setProperty(PropertyNumber.firstName.rawValue, firstName)
+        values.setProperty(PropertyNumber.lastName.rawValue, lastName)
+        values.setProperty(PropertyNumber.company.rawValue, company)
+        values.setProperty(PropertyNumber.address.rawValue, address)
+        values.setProperty(PropertyNumber.city.rawValue, city)
+        values.setProperty(PropertyNumber.state.rawValue, state)
+        values.setProperty(PropertyNumber.country.rawValue, country)
+        values.setProperty(PropertyNumber.postalCode.rawValue, postalCode)
+        values.setProperty(PropertyNumber.phone.rawValue, phone)
+        values.setProperty(PropertyNumber.fax.rawValue, fax)
+        values.setProperty(PropertyNumber.email.rawValue, email)
+        values.setProperty(PropertyNumber.supportRepID.rawValue, supportRepID)
+        values.setProperty(PropertyNumber.supportRep.rawValue, supportRep)
+        return values
     }
 }

@@ -32,111 +32,174 @@ extension Employee: TypedObject {
 }
 
 extension Employee {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case employeeID
+        case lastName
+        case firstName
+        case title
+        case reportsTo
+        case birthDate
+        case hireDate
+        case address
+        case city
+        case state
+        case country
+        case postalCode
+        case phone
+        case fax
+        case email
+        case customers
+        case employees
+        case reportsToObject
+    }
+
     /// The column `employee_id`; 0 while a new object has no value.
     public var employeeID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.employeeID.rawValue) }
+        set { writeProperty(PropertyNumber.employeeID.rawValue, newValue) }
     }
 
     /// The column `last_name`; empty while a new object has no value.
     public var lastName: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.lastName.rawValue) }
+        set { writeProperty(PropertyNumber.lastName.rawValue, newValue) }
     }
 
     /// The column `first_name`; empty while a new object has no value.
     public var firstName: String {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.firstName.rawValue) }
+        set { writeProperty(PropertyNumber.firstName.rawValue, newValue) }
     }
 
     /// The column `title`.
     public var title: String? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.title.rawValue) }
+        set { writeProperty(PropertyNumber.title.rawValue, newValue) }
     }
 
     /// The column `reports_to`.
     public var reportsTo: Int? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.reportsTo.rawValue) }
+        set { writeProperty(PropertyNumber.reportsTo.rawValue, newValue) }
     }
 
     /// The column `birth_date`.
     public var birthDate: PostgresTimestamp? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.birthDate.rawValue) }
+        set { writeProperty(PropertyNumber.birthDate.rawValue, newValue) }
     }
 
     /// The column `hire_date`.
     public var hireDate: PostgresTimestamp? {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.hireDate.rawValue) }
+        set { writeProperty(PropertyNumber.hireDate.rawValue, newValue) }
     }
 
     /// The column `address`.
     public var address: String? {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.address.rawValue) }
+        set { writeProperty(PropertyNumber.address.rawValue, newValue) }
     }
 
     /// The column `city`.
     public var city: String? {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.city.rawValue) }
+        set { writeProperty(PropertyNumber.city.rawValue, newValue) }
     }
 
     /// The column `state`.
     public var state: String? {
-        get { readProperty(9) }
-        set { writeProperty(9, newValue) }
+        get { readProperty(PropertyNumber.state.rawValue) }
+        set { writeProperty(PropertyNumber.state.rawValue, newValue) }
     }
 
     /// The column `country`.
     public var country: String? {
-        get { readProperty(10) }
-        set { writeProperty(10, newValue) }
+        get { readProperty(PropertyNumber.country.rawValue) }
+        set { writeProperty(PropertyNumber.country.rawValue, newValue) }
     }
 
     /// The column `postal_code`.
     public var postalCode: String? {
-        get { readProperty(11) }
-        set { writeProperty(11, newValue) }
+        get { readProperty(PropertyNumber.postalCode.rawValue) }
+        set { writeProperty(PropertyNumber.postalCode.rawValue, newValue) }
     }
 
     /// The column `phone`.
     public var phone: String? {
-        get { readProperty(12) }
-        set { writeProperty(12, newValue) }
+        get { readProperty(PropertyNumber.phone.rawValue) }
+        set { writeProperty(PropertyNumber.phone.rawValue, newValue) }
     }
 
     /// The column `fax`.
     public var fax: String? {
-        get { readProperty(13) }
-        set { writeProperty(13, newValue) }
+        get { readProperty(PropertyNumber.fax.rawValue) }
+        set { writeProperty(PropertyNumber.fax.rawValue, newValue) }
     }
 
     /// The column `email`.
     public var email: String? {
-        get { readProperty(14) }
-        set { writeProperty(14, newValue) }
+        get { readProperty(PropertyNumber.email.rawValue) }
+        set { writeProperty(PropertyNumber.email.rawValue, newValue) }
     }
 
     /// The relationship `customerSet`.
     public var customers: ToMany<Customer> {
-        toManyProperty(15)
+        toManyProperty(PropertyNumber.customers.rawValue)
     }
 
     /// The relationship `employeeSet`.
     public var employees: ToMany<Employee> {
-        toManyProperty(16)
+        toManyProperty(PropertyNumber.employees.rawValue)
     }
 
     /// The relationship `reports_toObject`.
     public var reportsToObject: ToOne<Employee?> {
-        get { toOneProperty(17) }
+        get { toOneProperty(PropertyNumber.reportsToObject.rawValue) }
         @available(*, unavailable, message: "call try await reportsToObject.set(object)")
         set {}
+    }
+}
+
+extension Employee {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        employeeID: Int,
+        lastName: String,
+        firstName: String,
+        title: String? = nil,
+        reportsTo: Int? = nil,
+        birthDate: PostgresTimestamp? = nil,
+        hireDate: PostgresTimestamp? = nil,
+        address: String? = nil,
+        city: String? = nil,
+        state: String? = nil,
+        country: String? = nil,
+        postalCode: String? = nil,
+        phone: String? = nil,
+        fax: String? = nil,
+        email: String? = nil,
+        reportsToObject: Employee? = nil
+    ) -> NewValues<Employee> {
+        var values = NewValues<Employee>()
+        values.setProperty(PropertyNumber.employeeID.rawValue, employeeID)
+        values.setProperty(PropertyNumber.lastName.rawValue, lastName)
+        values.setProperty(PropertyNumber.firstName.rawValue, firstName)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.reportsTo.rawValue, reportsTo)
+        values.setProperty(PropertyNumber.birthDate.rawValue, birthDate)
+        values.setProperty(PropertyNumber.hireDate.rawValue, hireDate)
+        values.setProperty(PropertyNumber.address.rawValue, address)
+        values.setProperty(PropertyNumber.city.rawValue, city)
+        values.setProperty(PropertyNumber.state.rawValue, state)
+        values.setProperty(PropertyNumber.country.rawValue, country)
+        values.setProperty(PropertyNumber.postalCode.rawValue, postalCode)
+        values.setProperty(PropertyNumber.phone.rawValue, phone)
+        values.setProperty(PropertyNumber.fax.rawValue, fax)
+        values.setProperty(PropertyNumber.email.rawValue, email)
+        values.setProperty(PropertyNumber.reportsToObject.rawValue, reportsToObject)
+        return values
     }
 }
 

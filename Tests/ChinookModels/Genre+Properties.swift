@@ -16,20 +16,37 @@ extension Genre: TypedObject {
 }
 
 extension Genre {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case genreID
+        case name
+        case tracks
+    }
+
     /// The column `genre_id`; 0 while a new object has no value.
     public var genreID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.genreID.rawValue) }
+        set { writeProperty(PropertyNumber.genreID.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The relationship `trackSet`.
     public var tracks: ToMany<Track> {
-        toManyProperty(2)
+        toManyProperty(PropertyNumber.tracks.rawValue)
+    }
+}
+
+extension Genre {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(genreID: Int, name: String? = nil) -> NewValues<Genre> {
+        var values = NewValues<Genre>()
+        values.setProperty(PropertyNumber.genreID.rawValue, genreID)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        return values
     }
 }

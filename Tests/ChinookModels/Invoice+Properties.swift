@@ -25,70 +25,137 @@ extension Invoice: TypedObject {
 }
 
 extension Invoice {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case invoiceID
+        case customerID
+        case invoiceDate
+        case billingAddress
+        case billingCity
+        case billingState
+        case billingCountry
+        case billingPostalCode
+        case total
+        case customer
+        case invoiceLines
+    }
+
     /// The column `invoice_id`; 0 while a new object has no value.
     public var invoiceID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.invoiceID.rawValue) }
+        set { writeProperty(PropertyNumber.invoiceID.rawValue, newValue) }
     }
 
     /// The column `customer_id`; 0 while a new object has no value.
     public var customerID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.customerID.rawValue) }
+        set { writeProperty(PropertyNumber.customerID.rawValue, newValue) }
     }
 
     /// The column `invoice_date`; 1970-01-01 while a new object has no value.
     public var invoiceDate: PostgresTimestamp {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.invoiceDate.rawValue) }
+        set { writeProperty(PropertyNumber.invoiceDate.rawValue, newValue) }
     }
 
     /// The column `billing_address`.
     public var billingAddress: String? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.billingAddress.rawValue) }
+        set { writeProperty(PropertyNumber.billingAddress.rawValue, newValue) }
     }
 
     /// The column `billing_city`.
     public var billingCity: String? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.billingCity.rawValue) }
+        set { writeProperty(PropertyNumber.billingCity.rawValue, newValue) }
     }
 
     /// The column `billing_state`.
     public var billingState: String? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.billingState.rawValue) }
+        set { writeProperty(PropertyNumber.billingState.rawValue, newValue) }
     }
 
     /// The column `billing_country`.
     public var billingCountry: String? {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.billingCountry.rawValue) }
+        set { writeProperty(PropertyNumber.billingCountry.rawValue, newValue) }
     }
 
     /// The column `billing_postal_code`.
     public var billingPostalCode: String? {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.billingPostalCode.rawValue) }
+        set { writeProperty(PropertyNumber.billingPostalCode.rawValue, newValue) }
     }
 
     /// The column `total`; 0 while a new object has no value.
     public var total: PostgresNumeric {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.total.rawValue) }
+        set { writeProperty(PropertyNumber.total.rawValue, newValue) }
     }
 
     /// The relationship `customer`.
     public var customer: ToOne<Customer> {
-        get { toOneProperty(9) }
+        get { toOneProperty(PropertyNumber.customer.rawValue) }
         @available(*, unavailable, message: "call try await customer.set(object)")
         set {}
     }
 
     /// The relationship `invoice_lineSet`.
     public var invoiceLines: ToMany<InvoiceLine> {
-        toManyProperty(10)
+        toManyProperty(PropertyNumber.invoiceLines.rawValue)
+    }
+}
+
+extension Invoice {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        invoiceID: Int,
+        customerID: Int,
+        invoiceDate: PostgresTimestamp,
+        billingAddress: String? = nil,
+        billingCity: String? = nil,
+        billingState: String? = nil,
+        billingCountry: String? = nil,
+        billingPostalCode: String? = nil,
+        total: PostgresNumeric
+    ) -> NewValues<Invoice> {
+        var values = NewValues<Invoice>()
+        values.setProperty(PropertyNumber.invoiceID.rawValue, invoiceID)
+        values.setProperty(PropertyNumber.customerID.rawValue, customerID)
+        values.setProperty(PropertyNumber.invoiceDate.rawValue, invoiceDate)
+        values.setProperty(PropertyNumber.billingAddress.rawValue, billingAddress)
+        values.setProperty(PropertyNumber.billingCity.rawValue, billingCity)
+        values.setProperty(PropertyNumber.billingState.rawValue, billingState)
+        values.setProperty(PropertyNumber.billingCountry.rawValue, billingCountry)
+        values.setProperty(PropertyNumber.billingPostalCode.rawValue, billingPostalCode)
+        values.setProperty(PropertyNumber.total.rawValue, total)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        invoiceID: Int,
+        invoiceDate: PostgresTimestamp,
+        billingAddress: String? = nil,
+        billingCity: String? = nil,
+        billingState: String? = nil,
+        billingCountry: String? = nil,
+        billingPostalCode: String? = nil,
+        total: PostgresNumeric,
+        customer: Customer
+    ) -> NewValues<Invoice> {
+        var values = NewValues<Invoice>()
+        values.setProperty(PropertyNumber.invoiceID.rawValue, invoiceID)
+        values.setProperty(PropertyNumber.invoiceDate.rawValue, invoiceDate)
+        values.setProperty(PropertyNumber.billingAddress.rawValue, billingAddress)
+        values.setProperty(PropertyNumber.billingCity.rawValue, billingCity)
+        values.setProperty(PropertyNumber.billingState.rawValue, billingState)
+        values.setProperty(PropertyNumber.billingCountry.rawValue, billingCountry)
+        values.setProperty(PropertyNumber.billingPostalCode.rawValue, billingPostalCode)
+        values.setProperty(PropertyNumber.total.rawValue, total)
+        values.setProperty(PropertyNumber.customer.rawValue, customer)
+        return values
     }
 }
 

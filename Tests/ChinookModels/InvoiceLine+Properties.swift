@@ -20,47 +20,94 @@ extension InvoiceLine: TypedObject {
 }
 
 extension InvoiceLine {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case invoiceLineID
+        case invoiceID
+        case trackID
+        case unitPrice
+        case quantity
+        case invoice
+        case track
+    }
+
     /// The column `invoice_line_id`; 0 while a new object has no value.
     public var invoiceLineID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.invoiceLineID.rawValue) }
+        set { writeProperty(PropertyNumber.invoiceLineID.rawValue, newValue) }
     }
 
     /// The column `invoice_id`; 0 while a new object has no value.
     public var invoiceID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.invoiceID.rawValue) }
+        set { writeProperty(PropertyNumber.invoiceID.rawValue, newValue) }
     }
 
     /// The column `track_id`; 0 while a new object has no value.
     public var trackID: Int {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.trackID.rawValue) }
+        set { writeProperty(PropertyNumber.trackID.rawValue, newValue) }
     }
 
     /// The column `unit_price`; 0 while a new object has no value.
     public var unitPrice: PostgresNumeric {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.unitPrice.rawValue) }
+        set { writeProperty(PropertyNumber.unitPrice.rawValue, newValue) }
     }
 
     /// The column `quantity`; 0 while a new object has no value.
     public var quantity: Int {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.quantity.rawValue) }
+        set { writeProperty(PropertyNumber.quantity.rawValue, newValue) }
     }
 
     /// The relationship `invoice`.
     public var invoice: ToOne<Invoice> {
-        get { toOneProperty(5) }
+        get { toOneProperty(PropertyNumber.invoice.rawValue) }
         @available(*, unavailable, message: "call try await invoice.set(object)")
         set {}
     }
 
     /// The relationship `track`.
     public var track: ToOne<Track> {
-        get { toOneProperty(6) }
+        get { toOneProperty(PropertyNumber.track.rawValue) }
         @available(*, unavailable, message: "call try await track.set(object)")
         set {}
+    }
+}
+
+extension InvoiceLine {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        invoiceLineID: Int,
+        invoiceID: Int,
+        trackID: Int,
+        unitPrice: PostgresNumeric,
+        quantity: Int
+    ) -> NewValues<InvoiceLine> {
+        var values = NewValues<InvoiceLine>()
+        values.setProperty(PropertyNumber.invoiceLineID.rawValue, invoiceLineID)
+        values.setProperty(PropertyNumber.invoiceID.rawValue, invoiceID)
+        values.setProperty(PropertyNumber.trackID.rawValue, trackID)
+        values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
+        values.setProperty(PropertyNumber.quantity.rawValue, quantity)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        invoiceLineID: Int,
+        unitPrice: PostgresNumeric,
+        quantity: Int,
+        invoice: Invoice,
+        track: Track
+    ) -> NewValues<InvoiceLine> {
+        var values = NewValues<InvoiceLine>()
+        values.setProperty(PropertyNumber.invoiceLineID.rawValue, invoiceLineID)
+        values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
+        values.setProperty(PropertyNumber.quantity.rawValue, quantity)
+        values.setProperty(PropertyNumber.invoice.rawValue, invoice)
+        values.setProperty(PropertyNumber.track.rawValue, track)
+        return values
     }
 }

@@ -16,20 +16,37 @@ extension MediaType: TypedObject {
 }
 
 extension MediaType {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case mediaTypeID
+        case name
+        case tracks
+    }
+
     /// The column `media_type_id`; 0 while a new object has no value.
     public var mediaTypeID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.mediaTypeID.rawValue) }
+        set { writeProperty(PropertyNumber.mediaTypeID.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The relationship `trackSet`.
     public var tracks: ToMany<Track> {
-        toManyProperty(2)
+        toManyProperty(PropertyNumber.tracks.rawValue)
+    }
+}
+
+extension MediaType {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(mediaTypeID: Int, name: String? = nil) -> NewValues<MediaType> {
+        var values = NewValues<MediaType>()
+        values.setProperty(PropertyNumber.mediaTypeID.rawValue, mediaTypeID)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        return values
     }
 }

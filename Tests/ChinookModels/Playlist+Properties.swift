@@ -25,25 +25,43 @@ extension Playlist: TypedObject {
 }
 
 extension Playlist {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case playlistID
+        case name
+        case playlistTracks
+        case tracks
+    }
+
     /// The column `playlist_id`; 0 while a new object has no value.
     public var playlistID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.playlistID.rawValue) }
+        set { writeProperty(PropertyNumber.playlistID.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The relationship `playlist_trackSet`.
     public var playlistTracks: ToMany<PlaylistTrack> {
-        toManyProperty(2)
+        toManyProperty(PropertyNumber.playlistTracks.rawValue)
     }
 
     /// The relationship `trackSet`.
     public var tracks: ToMany<Track> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.tracks.rawValue)
+    }
+}
+
+extension Playlist {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(playlistID: Int, name: String? = nil) -> NewValues<Playlist> {
+        var values = NewValues<Playlist>()
+        values.setProperty(PropertyNumber.playlistID.rawValue, playlistID)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        return values
     }
 }

@@ -36,93 +36,172 @@ extension Track: TypedObject {
 }
 
 extension Track {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case trackID
+        case name
+        case albumID
+        case mediaTypeID
+        case genreID
+        case composer
+        case milliseconds
+        case bytes
+        case unitPrice
+        case album
+        case genre
+        case invoiceLines
+        case mediaType
+        case playlists
+        case playlistTracks
+    }
+
     /// The column `track_id`; 0 while a new object has no value.
     public var trackID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.trackID.rawValue) }
+        set { writeProperty(PropertyNumber.trackID.rawValue, newValue) }
     }
 
     /// The column `name`; empty while a new object has no value.
     public var name: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `album_id`.
     public var albumID: Int? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.albumID.rawValue) }
+        set { writeProperty(PropertyNumber.albumID.rawValue, newValue) }
     }
 
     /// The column `media_type_id`; 0 while a new object has no value.
     public var mediaTypeID: Int {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.mediaTypeID.rawValue) }
+        set { writeProperty(PropertyNumber.mediaTypeID.rawValue, newValue) }
     }
 
     /// The column `genre_id`.
     public var genreID: Int? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.genreID.rawValue) }
+        set { writeProperty(PropertyNumber.genreID.rawValue, newValue) }
     }
 
     /// The column `composer`.
     public var composer: String? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.composer.rawValue) }
+        set { writeProperty(PropertyNumber.composer.rawValue, newValue) }
     }
 
     /// The column `milliseconds`; 0 while a new object has no value.
     public var milliseconds: Int {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.milliseconds.rawValue) }
+        set { writeProperty(PropertyNumber.milliseconds.rawValue, newValue) }
     }
 
     /// The column `bytes`.
     public var bytes: Int? {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.bytes.rawValue) }
+        set { writeProperty(PropertyNumber.bytes.rawValue, newValue) }
     }
 
     /// The column `unit_price`; 0 while a new object has no value.
     public var unitPrice: PostgresNumeric {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.unitPrice.rawValue) }
+        set { writeProperty(PropertyNumber.unitPrice.rawValue, newValue) }
     }
 
     /// The relationship `album`.
     public var album: ToOne<Album?> {
-        get { toOneProperty(9) }
+        get { toOneProperty(PropertyNumber.album.rawValue) }
         @available(*, unavailable, message: "call try await album.set(object)")
         set {}
     }
 
     /// The relationship `genre`.
     public var genre: ToOne<Genre?> {
-        get { toOneProperty(10) }
+        get { toOneProperty(PropertyNumber.genre.rawValue) }
         @available(*, unavailable, message: "call try await genre.set(object)")
         set {}
     }
 
     /// The relationship `invoice_lineSet`.
     public var invoiceLines: ToMany<InvoiceLine> {
-        toManyProperty(11)
+        toManyProperty(PropertyNumber.invoiceLines.rawValue)
     }
 
     /// The relationship `media_type`.
     public var mediaType: ToOne<MediaType> {
-        get { toOneProperty(12) }
+        get { toOneProperty(PropertyNumber.mediaType.rawValue) }
         @available(*, unavailable, message: "call try await mediaType.set(object)")
         set {}
     }
 
     /// The relationship `playlistSet`.
     public var playlists: ToMany<Playlist> {
-        toManyProperty(13)
+        toManyProperty(PropertyNumber.playlists.rawValue)
     }
 
     /// The relationship `playlist_trackSet`.
     public var playlistTracks: ToMany<PlaylistTrack> {
-        toManyProperty(14)
+        toManyProperty(PropertyNumber.playlistTracks.rawValue)
+    }
+}
+
+extension Track {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        trackID: Int,
+        name: String,
+        albumID: Int? = nil,
+        mediaTypeID: Int,
+        genreID: Int? = nil,
+        composer: String? = nil,
+        milliseconds: Int,
+        bytes: Int? = nil,
+        unitPrice: PostgresNumeric,
+        album: Album? = nil,
+        genre: Genre? = nil
+    ) -> NewValues<Track> {
+        var values = NewValues<Track>()
+        values.setProperty(PropertyNumber.trackID.rawValue, trackID)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
+        values.setProperty(PropertyNumber.mediaTypeID.rawValue, mediaTypeID)
+        values.setProperty(PropertyNumber.genreID.rawValue, genreID)
+        values.setProperty(PropertyNumber.composer.rawValue, composer)
+        values.setProperty(PropertyNumber.milliseconds.rawValue, milliseconds)
+        values.setProperty(PropertyNumber.bytes.rawValue, bytes)
+        values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
+        values.setProperty(PropertyNumber.album.rawValue, album)
+        values.setProperty(PropertyNumber.genre.rawValue, genre)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        trackID: Int,
+        name: String,
+        albumID: Int? = nil,
+        genreID: Int? = nil,
+        composer: String? = nil,
+        milliseconds: Int,
+        bytes: Int? = nil,
+        unitPrice: PostgresNumeric,
+        mediaType: MediaType,
+        album: Album? = nil,
+        genre: Genre? = nil
+    ) -> NewValues<Track> {
+        var values = NewValues<Track>()
+        values.setProperty(PropertyNumber.trackID.rawValue, trackID)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
+        values.setProperty(PropertyNumber.genreID.rawValue, genreID)
+        values.setProperty(PropertyNumber.composer.rawValue, composer)
+        values.setProperty(PropertyNumber.milliseconds.rawValue, milliseconds)
+        values.setProperty(PropertyNumber.bytes.rawValue, bytes)
+        values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
+        values.setProperty(PropertyNumber.mediaType.rawValue, mediaType)
+        values.setProperty(PropertyNumber.album.rawValue, album)
+        values.setProperty(PropertyNumber.genre.rawValue, genre)
+        return values
     }
 }

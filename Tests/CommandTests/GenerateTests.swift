@@ -206,6 +206,79 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(schema))) func annotatedNamesComeWhenTheyAreAskedFor() async throws {
+        try await withFolder { folder in
+            #expect(try await run("--output", folder.path).status == .success)
+            try await change(
+                #"""
+                COMMENT ON CONSTRAINT email_person_id_fkey ON email IS '@kindred {"name": "owner", "inverse": "addresses"}'
+                """#)
+            func text(_ name: String) throws -> String {
+                try String(contentsOf: folder.appending(path: "\(name)+Properties.swift"), encoding: .utf8)
+            }
+            #expect(try await run("--output", folder.path).status == .success)
+            #expect(try text("Email").contains("var person: ToOne<Person?>"))
+            #expect(try await run("--output", folder.path, "--annotated-names").status == .success)
+            #expect(try text("Email").contains("var owner: ToOne<Person?>"))
+            #expect(try text("Person").contains("var addresses: ToMany<Email>"))
+            // From then on they are kept.
+            #expect(try await run("--output", folder.path, "--check").status == .success)
+        }
+    }
+
+    @Test(.database(.sql(schema))) func aNewColumnChangesFewLines() async throws {
+        try await withFolder { folder in
+            func lines() throws -> [Substring] {
+                try String(contentsOf: folder.appending(path: "Email+Properties.swift"), encoding: .utf8)
+                    .split(separator: "\n")
+            }
+            #expect(try await run("--output", folder.path).status == .success)
+            let before = try lines()
+            try await change("ALTER TABLE email ADD sent date")
+            #expect(try await run("--output", folder.path).status == .success)
+            let difference = try lines().difference(from: before)
+            // The overload for `Date` is the largest part.
+            #expect(difference.insertions.count <= 30 && difference.removals.count <= 4, "\(difference)")
+            try await change("ALTER TABLE email ADD note text")
+            let dated = try lines()
+            #expect(try await run("--output", folder.path).status == .success)
+            let small = try lines().difference(from: dated)
+            #expect(small.insertions.count <= 10 && small.removals.isEmpty, "\(small)")
+        }
+    }
+
+    @Test(.database(.sql(schema))) func newRowsNeedWhatTheDatabaseDoesNotFill() async throws {
+        try await change(
+            "CREATE TABLE visit (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, at date NOT NULL, kind text NOT NULL DEFAULT 'x', "
+                + "email_id integer NOT NULL REFERENCES email, person_id integer REFERENCES person)")
+        try await withFolder { folder in
+            #expect(try await run("--output", folder.path, "--access", "internal").status == .success)
+            let text = try String(contentsOf: folder.appending(path: "Visit+Properties.swift"), encoding: .utf8)
+            #expect(
+                text.contains(
+                    """
+                        static func new(
+                            at: PostgresDate,
+                            kind: String? = nil,
+                            emailID: Int,
+                            personID: Int? = nil,
+                            person: Person? = nil
+                        ) -> NewValues<Visit> {
+                    """), "\(text)")
+            #expect(
+                text.contains(
+                    """
+                        static func new(
+                            at: PostgresDate,
+                            kind: String? = nil,
+                            personID: Int? = nil,
+                            email: Email,
+                            person: Person? = nil
+                        ) -> NewValues<Visit> {
+                    """), "\(text)")
+        }
+    }
+
     @Test(.database(.sql(schema))) func entitiesAreChosen() async throws {
         try await withFolder { folder in
             #expect(

@@ -1,5 +1,6 @@
 import Foundation
 import KindredCommand
+import KindredPostgres
 import KindredTesting
 import Testing
 
@@ -18,6 +19,26 @@ import Testing
         let uri = try TestDatabase.current.uri
         let status = await CommandLineTool.run(["inspect", "--database", uri] + arguments, terminal: terminal)
         return (status, capture.output, capture.error)
+    }
+
+    @Test(.database(.sql(schema))) func theKeysOfRelationshipsAreSaved() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "names-\(UUID()).json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let (status, output, _) = try await run("--save", file.path)
+        #expect(status == .success && output.hasPrefix("Saved ") && output.contains(file.path))
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.contains(#""emailSet" : "public.email[] by id = person_id""#), "\(text)")
+        let client = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
+        try await client.query("ALTER TABLE email ADD sender_id integer REFERENCES person")
+        await client.close()
+        let (again, changes, _) = try await run("--save", file.path)
+        #expect(again == .success)
+        #expect(
+            changes.contains("public.person.emailSet is no key any more; it led to public.email[] by id = person_id"),
+            "\(changes)")
+        try Data("mine".utf8).write(to: file)
+        #expect(try await run("--save", file.path).status == .badInput)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "mine")
     }
 
     @Test(.database(.sql(schema))) func theJSONHasTheDocumentedForm() async throws {

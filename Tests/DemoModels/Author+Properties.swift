@@ -20,37 +20,58 @@ extension Author: TypedObject {
 }
 
 extension Author {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case born
+        case bookAuthors
+        case books
+        case newBooks
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`; empty while a new object has no value.
     public var name: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `born`.
     public var born: PostgresDate? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.born.rawValue) }
+        set { writeProperty(PropertyNumber.born.rawValue, newValue) }
     }
 
     /// The relationship `book_authorSet`.
     public var bookAuthors: ToMany<BookAuthor> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.bookAuthors.rawValue)
     }
 
     /// The relationship `books`.
     public var books: ToMany<Book> {
-        toManyProperty(4)
+        toManyProperty(PropertyNumber.books.rawValue)
     }
 
     /// The relationship `new_bookSet`.
     public var newBooks: ToMany<NewBook> {
-        toManyProperty(5)
+        toManyProperty(PropertyNumber.newBooks.rawValue)
+    }
+}
+
+extension Author {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(id: Int? = nil, name: String, born: PostgresDate? = nil) -> NewValues<Author> {
+        var values = NewValues<Author>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.born.rawValue, born)
+        return values
     }
 }
 

@@ -26,73 +26,133 @@ extension Book: TypedObject {
 }
 
 extension Book {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case isbn
+        case title
+        case published
+        case price
+        case keywords
+        case categoryID
+        case authors
+        case bookAuthors
+        case category
+        case stocks
+        case stores
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `isbn`; empty while a new object has no value.
     public var isbn: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.isbn.rawValue) }
+        set { writeProperty(PropertyNumber.isbn.rawValue, newValue) }
     }
 
     /// The column `title`; empty while a new object has no value.
     public var title: String {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.title.rawValue) }
+        set { writeProperty(PropertyNumber.title.rawValue, newValue) }
     }
 
     /// The column `published`; 1970-01-01 while a new object has no value.
     public var published: PostgresDate {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.published.rawValue) }
+        set { writeProperty(PropertyNumber.published.rawValue, newValue) }
     }
 
     /// The column `price`; 0 while a new object has no value.
     public var price: PostgresNumeric {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.price.rawValue) }
+        set { writeProperty(PropertyNumber.price.rawValue, newValue) }
     }
 
     /// The column `keywords`; empty while a new object has no value.
     public var keywords: [String?] {
-        get { readArray(5) }
-        set { writeProperty(5, newValue) }
+        get { readArray(PropertyNumber.keywords.rawValue) }
+        set { writeProperty(PropertyNumber.keywords.rawValue, newValue) }
     }
 
     /// The column `category_id`; 0 while a new object has no value.
     public var categoryID: Int {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.categoryID.rawValue) }
+        set { writeProperty(PropertyNumber.categoryID.rawValue, newValue) }
     }
 
     /// The relationship `authors`.
     public var authors: ToMany<Author> {
-        toManyProperty(7)
+        toManyProperty(PropertyNumber.authors.rawValue)
     }
 
     /// The relationship `book_authorSet`.
     public var bookAuthors: ToMany<BookAuthor> {
-        toManyProperty(8)
+        toManyProperty(PropertyNumber.bookAuthors.rawValue)
     }
 
     /// The relationship `category`.
     public var category: ToOne<Category> {
-        get { toOneProperty(9) }
+        get { toOneProperty(PropertyNumber.category.rawValue) }
         @available(*, unavailable, message: "call try await category.set(object)")
         set {}
     }
 
     /// The relationship `stockSet`.
     public var stocks: ToMany<Stock> {
-        toManyProperty(10)
+        toManyProperty(PropertyNumber.stocks.rawValue)
     }
 
     /// The relationship `storeSet`.
     public var stores: ToMany<Store> {
-        toManyProperty(11)
+        toManyProperty(PropertyNumber.stores.rawValue)
+    }
+}
+
+extension Book {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        isbn: String,
+        title: String,
+        published: PostgresDate,
+        price: PostgresNumeric,
+        keywords: [String?]? = nil,
+        categoryID: Int
+    ) -> NewValues<Book> {
+        var values = NewValues<Book>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.isbn.rawValue, isbn)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.published.rawValue, published)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.keywords.rawValue, keywords)
+        values.setProperty(PropertyNumber.categoryID.rawValue, categoryID)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        isbn: String,
+        title: String,
+        published: PostgresDate,
+        price: PostgresNumeric,
+        keywords: [String?]? = nil,
+        category: Category
+    ) -> NewValues<Book> {
+        var values = NewValues<Book>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.isbn.rawValue, isbn)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.published.rawValue, published)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.keywords.rawValue, keywords)
+        values.setProperty(PropertyNumber.category.rawValue, category)
+        return values
     }
 }
 

@@ -19,36 +19,65 @@ extension Friendship: TypedObject {
 }
 
 extension Friendship {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case personID
+        case friendID
+        case since
+        case befriendedBy
+        case friends
+    }
+
     /// The column `person_id`; 0 while a new object has no value.
     public var personID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.personID.rawValue) }
+        set { writeProperty(PropertyNumber.personID.rawValue, newValue) }
     }
 
     /// The column `friend_id`; 0 while a new object has no value.
     public var friendID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.friendID.rawValue) }
+        set { writeProperty(PropertyNumber.friendID.rawValue, newValue) }
     }
 
     /// The column `since`; 1970-01-01 while a new object has no value.
     public var since: PostgresDate {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.since.rawValue) }
+        set { writeProperty(PropertyNumber.since.rawValue, newValue) }
     }
 
     /// The relationship `befriended_by`.
     public var befriendedBy: ToOne<Person> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.befriendedBy.rawValue) }
         @available(*, unavailable, message: "call try await befriendedBy.set(object)")
         set {}
     }
 
     /// The relationship `friends`.
     public var friends: ToOne<Person> {
-        get { toOneProperty(4) }
+        get { toOneProperty(PropertyNumber.friends.rawValue) }
         @available(*, unavailable, message: "call try await friends.set(object)")
         set {}
+    }
+}
+
+extension Friendship {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(personID: Int, friendID: Int, since: PostgresDate? = nil) -> NewValues<Friendship> {
+        var values = NewValues<Friendship>()
+        values.setProperty(PropertyNumber.personID.rawValue, personID)
+        values.setProperty(PropertyNumber.friendID.rawValue, friendID)
+        values.setProperty(PropertyNumber.since.rawValue, since)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(since: PostgresDate? = nil, befriendedBy: Person, friends: Person) -> NewValues<Friendship> {
+        var values = NewValues<Friendship>()
+        values.setProperty(PropertyNumber.since.rawValue, since)
+        values.setProperty(PropertyNumber.befriendedBy.rawValue, befriendedBy)
+        values.setProperty(PropertyNumber.friends.rawValue, friends)
+        return values
     }
 }
 

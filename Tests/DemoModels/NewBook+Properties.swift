@@ -22,48 +22,77 @@ extension NewBook: TypedObject {
 }
 
 extension NewBook {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case title
+        case price
+        case published
+        case authors
+        case bookAuthors
+        case stocks
+        case stores
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `title`; empty while a new object has no value.
     public var title: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.title.rawValue) }
+        set { writeProperty(PropertyNumber.title.rawValue, newValue) }
     }
 
     /// The column `price`; 0 while a new object has no value.
     public var price: PostgresNumeric {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.price.rawValue) }
+        set { writeProperty(PropertyNumber.price.rawValue, newValue) }
     }
 
     /// The column `published`; 1970-01-01 while a new object has no value.
     public var published: PostgresDate {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.published.rawValue) }
+        set { writeProperty(PropertyNumber.published.rawValue, newValue) }
     }
 
     /// The relationship `authorSet`.
     public var authors: ToMany<Author> {
-        toManyProperty(4)
+        toManyProperty(PropertyNumber.authors.rawValue)
     }
 
     /// The relationship `book_authorSet`.
     public var bookAuthors: ToMany<BookAuthor> {
-        toManyProperty(5)
+        toManyProperty(PropertyNumber.bookAuthors.rawValue)
     }
 
     /// The relationship `stockSet`.
     public var stocks: ToMany<Stock> {
-        toManyProperty(6)
+        toManyProperty(PropertyNumber.stocks.rawValue)
     }
 
     /// The relationship `storeSet`.
     public var stores: ToMany<Store> {
-        toManyProperty(7)
+        toManyProperty(PropertyNumber.stores.rawValue)
+    }
+}
+
+extension NewBook {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        title: String? = nil,
+        price: PostgresNumeric? = nil,
+        published: PostgresDate? = nil
+    ) -> NewValues<NewBook> {
+        var values = NewValues<NewBook>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.published.rawValue, published)
+        return values
     }
 }
 

@@ -29,88 +29,126 @@ extension Person: TypedObject {
 }
 
 extension Person {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case firstname
+        case surname
+        case born
+        case joinedAt
+        case befriendedBy
+        case emails
+        case friendFriendships
+        case friends
+        case managedStore
+        case personFriendships
+        case personTitleRels
+        case profile
+        case purchases
+        case titles
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `firstname`; empty while a new object has no value.
     public var firstname: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.firstname.rawValue) }
+        set { writeProperty(PropertyNumber.firstname.rawValue, newValue) }
     }
 
     /// The column `surname`; empty while a new object has no value.
     public var surname: String {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.surname.rawValue) }
+        set { writeProperty(PropertyNumber.surname.rawValue, newValue) }
     }
 
     /// The column `born`.
     public var born: PostgresDate? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.born.rawValue) }
+        set { writeProperty(PropertyNumber.born.rawValue, newValue) }
     }
 
     /// The column `joined_at`; 1970-01-01 while a new object has no value.
     public var joinedAt: PostgresTimestamp {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.joinedAt.rawValue) }
+        set { writeProperty(PropertyNumber.joinedAt.rawValue, newValue) }
     }
 
     /// The relationship `befriended_by`.
     public var befriendedBy: ToMany<Person> {
-        toManyProperty(5)
+        toManyProperty(PropertyNumber.befriendedBy.rawValue)
     }
 
     /// The relationship `emailSet`.
     public var emails: ToMany<Email> {
-        toManyProperty(6)
+        toManyProperty(PropertyNumber.emails.rawValue)
     }
 
     /// The relationship `friend_friendshipSet`.
     public var friendFriendships: ToMany<Friendship> {
-        toManyProperty(7)
+        toManyProperty(PropertyNumber.friendFriendships.rawValue)
     }
 
     /// The relationship `friends`.
     public var friends: ToMany<Person> {
-        toManyProperty(8)
+        toManyProperty(PropertyNumber.friends.rawValue)
     }
 
     /// The relationship `managed_store`.
     public var managedStore: ToOne<Store?> {
-        get { toOneProperty(9) }
+        get { toOneProperty(PropertyNumber.managedStore.rawValue) }
         @available(*, unavailable, message: "call try await managedStore.set(object)")
         set {}
     }
 
     /// The relationship `person_friendshipSet`.
     public var personFriendships: ToMany<Friendship> {
-        toManyProperty(10)
+        toManyProperty(PropertyNumber.personFriendships.rawValue)
     }
 
     /// The relationship `person_title_relSet`.
     public var personTitleRels: ToMany<PersonTitleRel> {
-        toManyProperty(11)
+        toManyProperty(PropertyNumber.personTitleRels.rawValue)
     }
 
     /// The relationship `profile`.
     public var profile: ToOne<Profile?> {
-        get { toOneProperty(12) }
+        get { toOneProperty(PropertyNumber.profile.rawValue) }
         @available(*, unavailable, message: "call try await profile.set(object)")
         set {}
     }
 
     /// The relationship `purchases`.
     public var purchases: ToMany<Purchase> {
-        toManyProperty(13)
+        toManyProperty(PropertyNumber.purchases.rawValue)
     }
 
     /// The relationship `titles`.
     public var titles: ToMany<Title> {
-        toManyProperty(14)
+        toManyProperty(PropertyNumber.titles.rawValue)
+    }
+}
+
+extension Person {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        firstname: String,
+        surname: String,
+        born: PostgresDate? = nil,
+        joinedAt: PostgresTimestamp? = nil
+    ) -> NewValues<Person> {
+        var values = NewValues<Person>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.firstname.rawValue, firstname)
+        values.setProperty(PropertyNumber.surname.rawValue, surname)
+        values.setProperty(PropertyNumber.born.rawValue, born)
+        values.setProperty(PropertyNumber.joinedAt.rawValue, joinedAt)
+        return values
     }
 }
 

@@ -17,29 +17,55 @@ extension PersonTitleRel: TypedObject {
 }
 
 extension PersonTitleRel {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case personID
+        case titleID
+        case people
+        case titles
+    }
+
     /// The column `person_id`; 0 while a new object has no value.
     public var personID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.personID.rawValue) }
+        set { writeProperty(PropertyNumber.personID.rawValue, newValue) }
     }
 
     /// The column `title_id`; 0 while a new object has no value.
     public var titleID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.titleID.rawValue) }
+        set { writeProperty(PropertyNumber.titleID.rawValue, newValue) }
     }
 
     /// The relationship `people`.
     public var people: ToOne<Title> {
-        get { toOneProperty(2) }
+        get { toOneProperty(PropertyNumber.people.rawValue) }
         @available(*, unavailable, message: "call try await people.set(object)")
         set {}
     }
 
     /// The relationship `titles`.
     public var titles: ToOne<Person> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.titles.rawValue) }
         @available(*, unavailable, message: "call try await titles.set(object)")
         set {}
+    }
+}
+
+extension PersonTitleRel {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(personID: Int, titleID: Int) -> NewValues<PersonTitleRel> {
+        var values = NewValues<PersonTitleRel>()
+        values.setProperty(PropertyNumber.personID.rawValue, personID)
+        values.setProperty(PropertyNumber.titleID.rawValue, titleID)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(people: Title, titles: Person) -> NewValues<PersonTitleRel> {
+        var values = NewValues<PersonTitleRel>()
+        values.setProperty(PropertyNumber.people.rawValue, people)
+        values.setProperty(PropertyNumber.titles.rawValue, titles)
+        return values
     }
 }

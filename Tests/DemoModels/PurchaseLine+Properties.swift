@@ -22,58 +22,109 @@ extension PurchaseLine: TypedObject {
 }
 
 extension PurchaseLine {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case storeID
+        case purchaseNumber
+        case line
+        case bookID
+        case copies
+        case price
+        case amount
+        case purchase
+        case stock
+    }
+
     /// The column `store_id`; 0 while a new object has no value.
     public var storeID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.storeID.rawValue) }
+        set { writeProperty(PropertyNumber.storeID.rawValue, newValue) }
     }
 
     /// The column `purchase_number`; 0 while a new object has no value.
     public var purchaseNumber: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.purchaseNumber.rawValue) }
+        set { writeProperty(PropertyNumber.purchaseNumber.rawValue, newValue) }
     }
 
     /// The column `line`; 0 while a new object has no value.
     public var line: Int {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.line.rawValue) }
+        set { writeProperty(PropertyNumber.line.rawValue, newValue) }
     }
 
     /// The column `book_id`; 0 while a new object has no value.
     public var bookID: Int {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.bookID.rawValue) }
+        set { writeProperty(PropertyNumber.bookID.rawValue, newValue) }
     }
 
     /// The column `copies`; 0 while a new object has no value.
     public var copies: Int {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.copies.rawValue) }
+        set { writeProperty(PropertyNumber.copies.rawValue, newValue) }
     }
 
     /// The column `price`; 0 while a new object has no value.
     public var price: PostgresNumeric {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.price.rawValue) }
+        set { writeProperty(PropertyNumber.price.rawValue, newValue) }
     }
 
     /// The column `amount`.
     public var amount: PostgresNumeric? {
-        readProperty(6)
+        readProperty(PropertyNumber.amount.rawValue)
     }
 
     /// The relationship `purchase`.
     public var purchase: ToOne<Purchase> {
-        get { toOneProperty(7) }
+        get { toOneProperty(PropertyNumber.purchase.rawValue) }
         @available(*, unavailable, message: "call try await purchase.set(object)")
         set {}
     }
 
     /// The relationship `stock`.
     public var stock: ToOne<Stock> {
-        get { toOneProperty(8) }
+        get { toOneProperty(PropertyNumber.stock.rawValue) }
         @available(*, unavailable, message: "call try await stock.set(object)")
         set {}
+    }
+}
+
+extension PurchaseLine {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        storeID: Int,
+        purchaseNumber: Int,
+        line: Int,
+        bookID: Int,
+        copies: Int? = nil,
+        price: PostgresNumeric
+    ) -> NewValues<PurchaseLine> {
+        var values = NewValues<PurchaseLine>()
+        values.setProperty(PropertyNumber.storeID.rawValue, storeID)
+        values.setProperty(PropertyNumber.purchaseNumber.rawValue, purchaseNumber)
+        values.setProperty(PropertyNumber.line.rawValue, line)
+        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
+        values.setProperty(PropertyNumber.copies.rawValue, copies)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        line: Int,
+        copies: Int? = nil,
+        price: PostgresNumeric,
+        purchase: Purchase,
+        stock: Stock
+    ) -> NewValues<PurchaseLine> {
+        var values = NewValues<PurchaseLine>()
+        values.setProperty(PropertyNumber.line.rawValue, line)
+        values.setProperty(PropertyNumber.copies.rawValue, copies)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.purchase.rawValue, purchase)
+        values.setProperty(PropertyNumber.stock.rawValue, stock)
+        return values
     }
 }

@@ -20,47 +20,78 @@ extension Stock: TypedObject {
 }
 
 extension Stock {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case storeID
+        case bookID
+        case copies
+        case book
+        case newBook
+        case sales
+        case store
+    }
+
     /// The column `store_id`; 0 while a new object has no value.
     public var storeID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.storeID.rawValue) }
+        set { writeProperty(PropertyNumber.storeID.rawValue, newValue) }
     }
 
     /// The column `book_id`; 0 while a new object has no value.
     public var bookID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.bookID.rawValue) }
+        set { writeProperty(PropertyNumber.bookID.rawValue, newValue) }
     }
 
     /// The column `copies`; 0 while a new object has no value.
     public var copies: Int {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.copies.rawValue) }
+        set { writeProperty(PropertyNumber.copies.rawValue, newValue) }
     }
 
     /// The relationship `book`.
     public var book: ToOne<Book> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.book.rawValue) }
         @available(*, unavailable, message: "call try await book.set(object)")
         set {}
     }
 
     /// The relationship `new_book`.
     public var newBook: ToOne<NewBook?> {
-        get { toOneProperty(4) }
+        get { toOneProperty(PropertyNumber.newBook.rawValue) }
         @available(*, unavailable, message: "call try await newBook.set(object)")
         set {}
     }
 
     /// The relationship `sales`.
     public var sales: ToMany<PurchaseLine> {
-        toManyProperty(5)
+        toManyProperty(PropertyNumber.sales.rawValue)
     }
 
     /// The relationship `store`.
     public var store: ToOne<Store> {
-        get { toOneProperty(6) }
+        get { toOneProperty(PropertyNumber.store.rawValue) }
         @available(*, unavailable, message: "call try await store.set(object)")
         set {}
+    }
+}
+
+extension Stock {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(storeID: Int, bookID: Int, copies: Int) -> NewValues<Stock> {
+        var values = NewValues<Stock>()
+        values.setProperty(PropertyNumber.storeID.rawValue, storeID)
+        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
+        values.setProperty(PropertyNumber.copies.rawValue, copies)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(copies: Int, book: Book, store: Store) -> NewValues<Stock> {
+        var values = NewValues<Stock>()
+        values.setProperty(PropertyNumber.copies.rawValue, copies)
+        values.setProperty(PropertyNumber.book.rawValue, book)
+        values.setProperty(PropertyNumber.store.rawValue, store)
+        return values
     }
 }

@@ -49,7 +49,7 @@ import Testing
             try await database.withContext { context in
                 let person = try await context.fetch(Person.self).where { $0.surname == "Smith" }.one()
                 person.firstname = "Jo"
-                try context.insert(Email.self, [\.address: "jo@example.org", \.person: person])
+                try context.insert(Email.new(address: "jo@example.org", person: person))
                 try await context.save()
             }
             // end

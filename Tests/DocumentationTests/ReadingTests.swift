@@ -320,6 +320,44 @@ import Testing
             if case .numeric? = try await catalogue.sum("price") {} else { Issue.record("a sum of numeric is numeric") }
             sent.take()
 
+            // block: typed-groups
+            let lines = try context.fetch(PurchaseLine.self)
+            let sales =
+                try await lines
+                .group(by: { $0.purchase.store.city }) { ($0.count, $0.sum { $0.amount } ?? 0) }
+                .having { $0.count > 100 }
+                .sorted(ascending: false) { $0.count }
+                .all()
+            for (city, count, amount) in sales { print(city, count, amount) }
+            // end
+            #expect(sales.count == 4)
+            sent.expect(
+                """
+                SELECT t1."city", count(*), sum(t0."amount") FROM "public"."purchase_line" AS t0 LEFT
+                    JOIN "public"."store" AS t1 ON t1."id" = t0."store_id" GROUP BY 1 HAVING count(*) > $1
+                    ORDER BY count(*) DESC
+                """)
+
+            // block: groups-as-values
+            struct Sales {
+                let city: String
+                let lines: Int
+                let amount: PostgresNumeric
+            }
+            let made =
+                try await lines
+                .group(by: \.purchase.store.city) { ($0.count, $0.sum(\.amount) ?? 0) }
+                .all(into: Sales.init)
+            // end
+            #expect(made.reduce(0) { $0 + $1.lines } > 400 && made.allSatisfy { $0.amount > 0 && !$0.city.isEmpty })
+
+            // block: typed-totals
+            let total = try await lines.sum { $0.copies * 2 }  // Int?
+            let dearest = try await context.fetch(Book.self).maximum(\.price)  // PostgresNumeric?
+            // end
+            #expect(total ?? 0 > 0 && dearest ?? 0 > 0)
+            #expect(sent.take().count == 3)
+
             // block: page
             let sorted = try context.fetch("person").sorted("surname")
             var page = try await sorted.page(size: 50)
@@ -444,11 +482,24 @@ import Testing
 
             // block: typed-insert
             let novel = try await context.fetch(Book.self).prefetch(\.authors).sorted { $0.id }.first()
-            let author = try context.insert(Author.self, [\.name: "Zoe Young"])
+            let author = try context.insert(Author.new(name: "Zoe Young"))
             try await novel?.authors.insert(author)
             try await context.save()
             // end
             #expect(!author.isInserted)
+
+            // block: typed-paths
+            let chosen = try context.fetch(Book.self).where { $0.id == 1 }
+            let shown = try await chosen.views(\.title, \.category.name, \.authors.name)
+            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "New"}"#.utf8))
+            try await chosen.one().apply(patch, allowing: [\.title, \.price])
+            try await chosen.update {
+                $0.price = $0.price * 2
+                $0.title = "Dear"
+            }
+            // end
+            #expect(shown.count == 1)
+            context.rollback()
         }
         let wrong = try await TestDatabase.current.connect()
         _ = try await wrong.query("ALTER TABLE title RENAME COLUMN name TO label")

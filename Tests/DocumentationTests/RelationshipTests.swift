@@ -24,6 +24,27 @@ import Testing
             let person = try #require(try await context.find("person", 1))
             #expect(try await person.set(forKey: "addresses").count == 2)
         }
+        try await withShop { shop, _, _ in
+            let address = try TestDatabase.current.uri
+            let saved = RelationshipNames(shop.schema).text
+            // block: names-that-stay
+            let names = try RelationshipNames(text: saved)  // the text of that file
+            let database = try await Database.connect(address, names: names)
+            // end
+            try await database.query(
+                "COMMENT ON CONSTRAINT email_person_id_fkey ON email IS '@kindred {\"name\": \"owner\"}'")
+            try await database.query("ALTER TABLE email ADD sender_id integer REFERENCES person")
+            await expectError(
+                .keysChanged,
+                """
+                Keys of relationships have another meaning: public.email.person is no key any more; it led to
+                public.person by person_id = id, as owner does
+                """
+            ) { try await database.refreshSchema() }
+            try await database.query("COMMENT ON CONSTRAINT email_person_id_fkey ON email IS NULL")
+            try await database.query("ALTER TABLE email DROP sender_id")
+            await database.close()
+        }
         try await withShop { database, _, _ in
             _ = try await database.query(
                 // A comment in the database instead.

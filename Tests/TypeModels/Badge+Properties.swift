@@ -17,28 +17,53 @@ extension Badge: TypedObject {
 }
 
 extension Badge {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case label
+        case keeperID
+        case keeper
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `label`.
     public var label: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.label.rawValue) }
+        set { writeProperty(PropertyNumber.label.rawValue, newValue) }
     }
 
     /// The column `keeper_id`.
     public var keeperID: Int? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.keeperID.rawValue) }
+        set { writeProperty(PropertyNumber.keeperID.rawValue, newValue) }
     }
 
     /// The relationship `keeper`.
     public var keeper: ToOne<Keeper?> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.keeper.rawValue) }
         @available(*, unavailable, message: "call try await keeper.set(object)")
         set {}
+    }
+}
+
+extension Badge {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int,
+        label: String? = nil,
+        keeperID: Int? = nil,
+        keeper: Keeper? = nil
+    ) -> NewValues<Badge> {
+        var values = NewValues<Badge>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.label.rawValue, label)
+        values.setProperty(PropertyNumber.keeperID.rawValue, keeperID)
+        values.setProperty(PropertyNumber.keeper.rawValue, keeper)
+        return values
     }
 }

@@ -55,178 +55,278 @@ extension Blank: TypedObject {
 }
 
 extension Blank {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case nothing
+        case bare
+        case mood
+        case address
+        case home
+        case active
+        case ratio
+        case score
+        case price
+        case cost
+        case data
+        case token
+        case born
+        case at
+        case there
+        case seen
+        case lasting
+        case info
+        case source
+        case card
+        case words
+        case spot
+        case bits
+        case seats
+        case days
+        case visits
+        case moods
+        case places
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `nothing`; an unknown label while a new object has no value.
     public var nothing: Nothing {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.nothing.rawValue) }
+        set { writeProperty(PropertyNumber.nothing.rawValue, newValue) }
     }
 
     /// The column `bare`; all NULL while a new object has no value.
     public var bare: Bare {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.bare.rawValue) }
+        set { writeProperty(PropertyNumber.bare.rawValue, newValue) }
     }
 
     /// The column `mood`; the first label while a new object has no value.
     public var mood: Mood {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.mood.rawValue) }
+        set { writeProperty(PropertyNumber.mood.rawValue, newValue) }
     }
 
     /// The column `address`; all NULL while a new object has no value.
     public var address: Address {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.address.rawValue) }
+        set { writeProperty(PropertyNumber.address.rawValue, newValue) }
     }
 
     /// The column `home`; all NULL while a new object has no value.
     public var home: Address {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.home.rawValue) }
+        set { writeProperty(PropertyNumber.home.rawValue, newValue) }
     }
 
     /// The column `active`; false while a new object has no value.
     public var active: Bool {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.active.rawValue) }
+        set { writeProperty(PropertyNumber.active.rawValue, newValue) }
     }
 
     /// The column `ratio`; 0 while a new object has no value.
     public var ratio: Float {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.ratio.rawValue) }
+        set { writeProperty(PropertyNumber.ratio.rawValue, newValue) }
     }
 
     /// The column `score`; 0 while a new object has no value.
     public var score: Double {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.score.rawValue) }
+        set { writeProperty(PropertyNumber.score.rawValue, newValue) }
     }
 
     /// The column `price`; 0 while a new object has no value.
     public var price: PostgresNumeric {
-        get { readProperty(9) }
-        set { writeProperty(9, newValue) }
+        get { readProperty(PropertyNumber.price.rawValue) }
+        set { writeProperty(PropertyNumber.price.rawValue, newValue) }
     }
 
     /// The column `cost`; empty while a new object has no value.
     public var cost: PostgresValue {
-        get { readProperty(10) }
-        set { writeProperty(10, newValue) }
+        get { readProperty(PropertyNumber.cost.rawValue) }
+        set { writeProperty(PropertyNumber.cost.rawValue, newValue) }
     }
 
     /// The column `data`; empty while a new object has no value.
     public var data: [UInt8] {
-        get { readProperty(11) }
-        set { writeProperty(11, newValue) }
+        get { readProperty(PropertyNumber.data.rawValue) }
+        set { writeProperty(PropertyNumber.data.rawValue, newValue) }
     }
 
     /// The column `token`; all zeros while a new object has no value.
     public var token: UUID {
-        get { readProperty(12) }
-        set { writeProperty(12, newValue) }
+        get { readProperty(PropertyNumber.token.rawValue) }
+        set { writeProperty(PropertyNumber.token.rawValue, newValue) }
     }
 
     /// The column `born`; 1970-01-01 while a new object has no value.
     public var born: PostgresDate {
-        get { readProperty(13) }
-        set { writeProperty(13, newValue) }
+        get { readProperty(PropertyNumber.born.rawValue) }
+        set { writeProperty(PropertyNumber.born.rawValue, newValue) }
     }
 
     /// The column `at`; midnight while a new object has no value.
     public var at: PostgresTime {
-        get { readProperty(14) }
-        set { writeProperty(14, newValue) }
+        get { readProperty(PropertyNumber.at.rawValue) }
+        set { writeProperty(PropertyNumber.at.rawValue, newValue) }
     }
 
     /// The column `there`; midnight while a new object has no value.
     public var there: PostgresTimeTZ {
-        get { readProperty(15) }
-        set { writeProperty(15, newValue) }
+        get { readProperty(PropertyNumber.there.rawValue) }
+        set { writeProperty(PropertyNumber.there.rawValue, newValue) }
     }
 
     /// The column `seen`; 1970-01-01 while a new object has no value.
     public var seen: PostgresTimestamp {
-        get { readProperty(16) }
-        set { writeProperty(16, newValue) }
+        get { readProperty(PropertyNumber.seen.rawValue) }
+        set { writeProperty(PropertyNumber.seen.rawValue, newValue) }
     }
 
     /// The column `lasting`; 0 while a new object has no value.
     public var lasting: PostgresInterval {
-        get { readProperty(17) }
-        set { writeProperty(17, newValue) }
+        get { readProperty(PropertyNumber.lasting.rawValue) }
+        set { writeProperty(PropertyNumber.lasting.rawValue, newValue) }
     }
 
     /// The column `info`; `null` while a new object has no value.
     public var info: PostgresJSON {
-        get { readProperty(18) }
-        set { writeProperty(18, newValue) }
+        get { readProperty(PropertyNumber.info.rawValue) }
+        set { writeProperty(PropertyNumber.info.rawValue, newValue) }
     }
 
     /// The column `source`; all zeros while a new object has no value.
     public var source: PostgresInet {
-        get { readProperty(19) }
-        set { writeProperty(19, newValue) }
+        get { readProperty(PropertyNumber.source.rawValue) }
+        set { writeProperty(PropertyNumber.source.rawValue, newValue) }
     }
 
     /// The column `card`; all zeros while a new object has no value.
     public var card: PostgresMACAddress {
-        get { readProperty(20) }
-        set { writeProperty(20, newValue) }
+        get { readProperty(PropertyNumber.card.rawValue) }
+        set { writeProperty(PropertyNumber.card.rawValue, newValue) }
     }
 
     /// The column `words`; empty while a new object has no value.
     public var words: PostgresTSVector {
-        get { readProperty(21) }
-        set { writeProperty(21, newValue) }
+        get { readProperty(PropertyNumber.words.rawValue) }
+        set { writeProperty(PropertyNumber.words.rawValue, newValue) }
     }
 
     /// The column `spot`; empty while a new object has no value.
     public var spot: PostgresValue {
-        get { readProperty(22) }
-        set { writeProperty(22, newValue) }
+        get { readProperty(PropertyNumber.spot.rawValue) }
+        set { writeProperty(PropertyNumber.spot.rawValue, newValue) }
     }
 
     /// The column `bits`; empty while a new object has no value.
     public var bits: PostgresValue {
-        get { readProperty(23) }
-        set { writeProperty(23, newValue) }
+        get { readProperty(PropertyNumber.bits.rawValue) }
+        set { writeProperty(PropertyNumber.bits.rawValue, newValue) }
     }
 
     /// The column `seats`; empty while a new object has no value.
     public var seats: PostgresRange<Int> {
-        get { readProperty(24) }
-        set { writeProperty(24, newValue) }
+        get { readProperty(PropertyNumber.seats.rawValue) }
+        set { writeProperty(PropertyNumber.seats.rawValue, newValue) }
     }
 
     /// The column `days`; empty while a new object has no value.
     public var days: PostgresValue {
-        get { readProperty(25) }
-        set { writeProperty(25, newValue) }
+        get { readProperty(PropertyNumber.days.rawValue) }
+        set { writeProperty(PropertyNumber.days.rawValue, newValue) }
     }
 
     /// The column `visits`; empty while a new object has no value.
     public var visits: PostgresRange<Double> {
-        get { readProperty(26) }
-        set { writeProperty(26, newValue) }
+        get { readProperty(PropertyNumber.visits.rawValue) }
+        set { writeProperty(PropertyNumber.visits.rawValue, newValue) }
     }
 
     /// The column `moods`; empty while a new object has no value.
     public var moods: [Mood?] {
-        get { readArray(27) }
-        set { writeProperty(27, newValue) }
+        get { readArray(PropertyNumber.moods.rawValue) }
+        set { writeProperty(PropertyNumber.moods.rawValue, newValue) }
     }
 
     /// The column `places`; empty while a new object has no value.
     public var places: [Address?] {
-        get { readArray(28) }
-        set { writeProperty(28, newValue) }
+        get { readArray(PropertyNumber.places.rawValue) }
+        set { writeProperty(PropertyNumber.places.rawValue, newValue) }
+    }
+}
+
+extension Blank {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int,
+        nothing: Nothing,
+        bare: Bare,
+        mood: Mood,
+        address: Address,
+        home: Address,
+        active: Bool,
+        ratio: Float,
+        score: Double,
+        price: PostgresNumeric,
+        cost: PostgresValue,
+        data: [UInt8],
+        token: UUID,
+        born: PostgresDate,
+        at: PostgresTime,
+        there: PostgresTimeTZ,
+        seen: PostgresTimestamp,
+        lasting: PostgresInterval,
+        info: PostgresJSON,
+        source: PostgresInet,
+        card: PostgresMACAddress,
+        words: PostgresTSVector,
+        spot: PostgresValue,
+        bits: PostgresValue,
+        seats: PostgresRange<Int>,
+        days: PostgresValue,
+        visits: PostgresRange<Double>,
+        moods: [Mood?],
+        places: [Address?]
+    ) -> NewValues<Blank> {
+        var values = NewValues<Blank>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.nothing.rawValue, nothing)
+        values.setProperty(PropertyNumber.bare.rawValue, bare)
+        values.setProperty(PropertyNumber.mood.rawValue, mood)
+        values.setProperty(PropertyNumber.address.rawValue, address)
+        values.setProperty(PropertyNumber.home.rawValue, home)
+        values.setProperty(PropertyNumber.active.rawValue, active)
+        values.setProperty(PropertyNumber.ratio.rawValue, ratio)
+        values.setProperty(PropertyNumber.score.rawValue, score)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.cost.rawValue, cost)
+        values.setProperty(PropertyNumber.data.rawValue, data)
+        values.setProperty(PropertyNumber.token.rawValue, token)
+        values.setProperty(PropertyNumber.born.rawValue, born)
+        values.setProperty(PropertyNumber.at.rawValue, at)
+        values.setProperty(PropertyNumber.there.rawValue, there)
+        values.setProperty(PropertyNumber.seen.rawValue, seen)
+        values.setProperty(PropertyNumber.lasting.rawValue, lasting)
+        values.setProperty(PropertyNumber.info.rawValue, info)
+        values.setProperty(PropertyNumber.source.rawValue, source)
+        values.setProperty(PropertyNumber.card.rawValue, card)
+        values.setProperty(PropertyNumber.words.rawValue, words)
+        values.setProperty(PropertyNumber.spot.rawValue, spot)
+        values.setProperty(PropertyNumber.bits.rawValue, bits)
+        values.setProperty(PropertyNumber.seats.rawValue, seats)
+        values.setProperty(PropertyNumber.days.rawValue, days)
+        values.setProperty(PropertyNumber.visits.rawValue, visits)
+        values.setProperty(PropertyNumber.moods.rawValue, moods)
+        values.setProperty(PropertyNumber.places.rawValue, places)
+        return values
     }
 }
 

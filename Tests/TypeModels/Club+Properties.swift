@@ -20,36 +20,57 @@ extension Club: TypedObject {
 }
 
 extension Club {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case keysValue
+        case clubKeepers
+        case members
+        case memberships
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `keys`.
     public var keysValue: PostgresRange<UUID>? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.keysValue.rawValue) }
+        set { writeProperty(PropertyNumber.keysValue.rawValue, newValue) }
     }
 
     /// The relationship `keeperSet`.
     public var clubKeepers: ToMany<Keeper> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.clubKeepers.rawValue)
     }
 
     /// The relationship `members`.
     public var members: ToMany<Keeper> {
-        toManyProperty(4)
+        toManyProperty(PropertyNumber.members.rawValue)
     }
 
     /// The relationship `membershipSet`.
     public var memberships: ToMany<Membership> {
-        toManyProperty(5)
+        toManyProperty(PropertyNumber.memberships.rawValue)
+    }
+}
+
+extension Club {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(id: Int, name: String? = nil, keysValue: PostgresRange<UUID>? = nil) -> NewValues<Club> {
+        var values = NewValues<Club>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.keysValue.rawValue, keysValue)
+        return values
     }
 }

@@ -24,67 +24,109 @@ extension Größe: TypedObject {
 }
 
 extension Größe {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case 名前
+        case selfValue
+        case column2nd
+        case hasSpace
+        case quoteD
+        case backSlash
+        case state
+        case type
+        case descriptionValue
+        case houses
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        readProperty(0)
+        readProperty(PropertyNumber.id.rawValue)
     }
 
     /// The column `名前`; empty while a new object has no value.
     public var 名前: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.名前.rawValue) }
+        set { writeProperty(PropertyNumber.名前.rawValue, newValue) }
     }
 
     /// The column `self`.
     public var selfValue: String? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.selfValue.rawValue) }
+        set { writeProperty(PropertyNumber.selfValue.rawValue, newValue) }
     }
 
     /// The column `2nd`.
     public var column2nd: Int? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.column2nd.rawValue) }
+        set { writeProperty(PropertyNumber.column2nd.rawValue, newValue) }
     }
 
     /// The column `has space`.
     public var hasSpace: Bool? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.hasSpace.rawValue) }
+        set { writeProperty(PropertyNumber.hasSpace.rawValue, newValue) }
     }
 
     /// The column `quote"d`.
     public var quoteD: String? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.quoteD.rawValue) }
+        set { writeProperty(PropertyNumber.quoteD.rawValue, newValue) }
     }
 
     /// The column `back\slash'`.
     public var backSlash: String? {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.backSlash.rawValue) }
+        set { writeProperty(PropertyNumber.backSlash.rawValue, newValue) }
     }
 
     /// The column `state`.
     public var state: String? {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.state.rawValue) }
+        set { writeProperty(PropertyNumber.state.rawValue, newValue) }
     }
 
     /// The column `Type`.
     public var type: String? {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.type.rawValue) }
+        set { writeProperty(PropertyNumber.type.rawValue, newValue) }
     }
 
     /// The column `description`.
     public var descriptionValue: String? {
-        get { readProperty(9) }
-        set { writeProperty(9, newValue) }
+        get { readProperty(PropertyNumber.descriptionValue.rawValue) }
+        set { writeProperty(PropertyNumber.descriptionValue.rawValue, newValue) }
     }
 
     /// The relationship `houseSet`.
     public var houses: ToMany<House> {
-        toManyProperty(10)
+        toManyProperty(PropertyNumber.houses.rawValue)
+    }
+}
+
+extension Größe {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        名前: String,
+        selfValue: String? = nil,
+        column2nd: Int? = nil,
+        hasSpace: Bool? = nil,
+        quoteD: String? = nil,
+        backSlash: String? = nil,
+        state: String? = nil,
+        type: String? = nil,
+        descriptionValue: String? = nil
+    ) -> NewValues<Größe> {
+        var values = NewValues<Größe>()
+        values.setProperty(PropertyNumber.名前.rawValue, 名前)
+        values.setProperty(PropertyNumber.selfValue.rawValue, selfValue)
+        values.setProperty(PropertyNumber.column2nd.rawValue, column2nd)
+        values.setProperty(PropertyNumber.hasSpace.rawValue, hasSpace)
+        values.setProperty(PropertyNumber.quoteD.rawValue, quoteD)
+        values.setProperty(PropertyNumber.backSlash.rawValue, backSlash)
+        values.setProperty(PropertyNumber.state.rawValue, state)
+        values.setProperty(PropertyNumber.type.rawValue, type)
+        values.setProperty(PropertyNumber.descriptionValue.rawValue, descriptionValue)
+        return values
     }
 }

@@ -40,88 +40,143 @@ extension House: TypedObject {
 }
 
 extension House {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case address
+        case home
+        case earlier
+        case moods
+        case visits
+        case seats
+        case sizeID
+        case code
+        case codes
+        case source
+        case spot
+        case `case`
+        case size
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `address`.
     public var address: Address? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.address.rawValue) }
+        set { writeProperty(PropertyNumber.address.rawValue, newValue) }
     }
 
     /// The column `home`.
     public var home: Address? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.home.rawValue) }
+        set { writeProperty(PropertyNumber.home.rawValue, newValue) }
     }
 
     /// The column `earlier`.
     public var earlier: [Address?]? {
-        get { readArray(3) }
-        set { writeProperty(3, newValue) }
+        get { readArray(PropertyNumber.earlier.rawValue) }
+        set { writeProperty(PropertyNumber.earlier.rawValue, newValue) }
     }
 
     /// The column `moods`.
     public var moods: [Mood?]? {
-        get { readArray(4) }
-        set { writeProperty(4, newValue) }
+        get { readArray(PropertyNumber.moods.rawValue) }
+        set { writeProperty(PropertyNumber.moods.rawValue, newValue) }
     }
 
     /// The column `visits`.
     public var visits: PostgresRange<Double>? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.visits.rawValue) }
+        set { writeProperty(PropertyNumber.visits.rawValue, newValue) }
     }
 
     /// The column `seats`.
     public var seats: PostgresRange<Int>? {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.seats.rawValue) }
+        set { writeProperty(PropertyNumber.seats.rawValue, newValue) }
     }
 
     /// The column `size_id`.
     public var sizeID: Int? {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.sizeID.rawValue) }
+        set { writeProperty(PropertyNumber.sizeID.rawValue, newValue) }
     }
 
     /// The column `code`; empty while a new object has no value.
     public var code: String {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.code.rawValue) }
+        set { writeProperty(PropertyNumber.code.rawValue, newValue) }
     }
 
     /// The column `codes`.
     public var codes: [String?]? {
-        get { readArray(9) }
-        set { writeProperty(9, newValue) }
+        get { readArray(PropertyNumber.codes.rawValue) }
+        set { writeProperty(PropertyNumber.codes.rawValue, newValue) }
     }
 
     /// The column `source`.
     public var source: PostgresInet? {
-        get { readProperty(10) }
-        set { writeProperty(10, newValue) }
+        get { readProperty(PropertyNumber.source.rawValue) }
+        set { writeProperty(PropertyNumber.source.rawValue, newValue) }
     }
 
     /// The column `spot`.
     public var spot: PostgresValue? {
-        get { readProperty(11) }
-        set { writeProperty(11, newValue) }
+        get { readProperty(PropertyNumber.spot.rawValue) }
+        set { writeProperty(PropertyNumber.spot.rawValue, newValue) }
     }
 
     /// The column `case`; all zeros while a new object has no value.
     public var `case`: UUID {
-        get { readProperty(12) }
-        set { writeProperty(12, newValue) }
+        get { readProperty(PropertyNumber.`case`.rawValue) }
+        set { writeProperty(PropertyNumber.`case`.rawValue, newValue) }
     }
 
     /// The relationship `size`.
     public var size: ToOne<Größe?> {
-        get { toOneProperty(13) }
+        get { toOneProperty(PropertyNumber.size.rawValue) }
         @available(*, unavailable, message: "call try await size.set(object)")
         set {}
+    }
+}
+
+extension House {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        address: Address? = nil,
+        home: Address? = nil,
+        earlier: [Address?]? = nil,
+        moods: [Mood?]? = nil,
+        visits: PostgresRange<Double>? = nil,
+        seats: PostgresRange<Int>? = nil,
+        sizeID: Int? = nil,
+        code: String? = nil,
+        codes: [String?]? = nil,
+        source: PostgresInet? = nil,
+        spot: PostgresValue? = nil,
+        `case`: UUID? = nil,
+        size: Größe? = nil
+    ) -> NewValues<House> {
+        var values = NewValues<House>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.address.rawValue, address)
+        values.setProperty(PropertyNumber.home.rawValue, home)
+        values.setProperty(PropertyNumber.earlier.rawValue, earlier)
+        values.setProperty(PropertyNumber.moods.rawValue, moods)
+        values.setProperty(PropertyNumber.visits.rawValue, visits)
+        values.setProperty(PropertyNumber.seats.rawValue, seats)
+        values.setProperty(PropertyNumber.sizeID.rawValue, sizeID)
+        values.setProperty(PropertyNumber.code.rawValue, code)
+        values.setProperty(PropertyNumber.codes.rawValue, codes)
+        values.setProperty(PropertyNumber.source.rawValue, source)
+        values.setProperty(PropertyNumber.spot.rawValue, spot)
+        values.setProperty(PropertyNumber.`case`.rawValue, `case`)
+        values.setProperty(PropertyNumber.size.rawValue, size)
+        return values
     }
 }

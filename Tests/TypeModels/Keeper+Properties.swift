@@ -45,189 +45,340 @@ extension Keeper: TypedObject {
 }
 
 extension Keeper {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case code
+        case story
+        case words
+        case age
+        case rank
+        case size
+        case score
+        case ratio
+        case price
+        case active
+        case visible
+        case mood
+        case token
+        case born
+        case seen
+        case lasting
+        case tags
+        case numbers
+        case info
+        case notes
+        case bossID
+        case clubID
+        case badge
+        case boss
+        case club
+        case clubs
+        case keepers
+        case memberships
+        case pets
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `code`; empty while a new object has no value.
     public var code: String {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.code.rawValue) }
+        set { writeProperty(PropertyNumber.code.rawValue, newValue) }
     }
 
     /// The column `story`.
     public var story: String? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.story.rawValue) }
+        set { writeProperty(PropertyNumber.story.rawValue, newValue) }
     }
 
     /// The column `words`.
     public var words: PostgresTSVector? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.words.rawValue) }
+        set { writeProperty(PropertyNumber.words.rawValue, newValue) }
     }
 
     /// The column `age`.
     public var age: Int? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.age.rawValue) }
+        set { writeProperty(PropertyNumber.age.rawValue, newValue) }
     }
 
     /// The column `rank`; 0 while a new object has no value.
     public var rank: Int {
-        get { readProperty(6) }
-        set { writeProperty(6, newValue) }
+        get { readProperty(PropertyNumber.rank.rawValue) }
+        set { writeProperty(PropertyNumber.rank.rawValue, newValue) }
     }
 
     /// The column `size`; 0 while a new object has no value.
     public var size: Int {
-        get { readProperty(7) }
-        set { writeProperty(7, newValue) }
+        get { readProperty(PropertyNumber.size.rawValue) }
+        set { writeProperty(PropertyNumber.size.rawValue, newValue) }
     }
 
     /// The column `score`.
     public var score: Double? {
-        get { readProperty(8) }
-        set { writeProperty(8, newValue) }
+        get { readProperty(PropertyNumber.score.rawValue) }
+        set { writeProperty(PropertyNumber.score.rawValue, newValue) }
     }
 
     /// The column `ratio`.
     public var ratio: Float? {
-        get { readProperty(9) }
-        set { writeProperty(9, newValue) }
+        get { readProperty(PropertyNumber.ratio.rawValue) }
+        set { writeProperty(PropertyNumber.ratio.rawValue, newValue) }
     }
 
     /// The column `price`.
     public var price: PostgresNumeric? {
-        get { readProperty(10) }
-        set { writeProperty(10, newValue) }
+        get { readProperty(PropertyNumber.price.rawValue) }
+        set { writeProperty(PropertyNumber.price.rawValue, newValue) }
     }
 
     /// The column `active`.
     public var active: Bool? {
-        get { readProperty(11) }
-        set { writeProperty(11, newValue) }
+        get { readProperty(PropertyNumber.active.rawValue) }
+        set { writeProperty(PropertyNumber.active.rawValue, newValue) }
     }
 
     /// The column `visible`; false while a new object has no value.
     public var visible: Bool {
-        get { readProperty(12) }
-        set { writeProperty(12, newValue) }
+        get { readProperty(PropertyNumber.visible.rawValue) }
+        set { writeProperty(PropertyNumber.visible.rawValue, newValue) }
     }
 
     /// The column `mood`.
     public var mood: Mood? {
-        get { readProperty(13) }
-        set { writeProperty(13, newValue) }
+        get { readProperty(PropertyNumber.mood.rawValue) }
+        set { writeProperty(PropertyNumber.mood.rawValue, newValue) }
     }
 
     /// The column `token`.
     public var token: UUID? {
-        get { readProperty(14) }
-        set { writeProperty(14, newValue) }
+        get { readProperty(PropertyNumber.token.rawValue) }
+        set { writeProperty(PropertyNumber.token.rawValue, newValue) }
     }
 
     /// The column `born`.
     public var born: PostgresDate? {
-        get { readProperty(15) }
-        set { writeProperty(15, newValue) }
+        get { readProperty(PropertyNumber.born.rawValue) }
+        set { writeProperty(PropertyNumber.born.rawValue, newValue) }
     }
 
     /// The column `seen`.
     public var seen: PostgresTimestamp? {
-        get { readProperty(16) }
-        set { writeProperty(16, newValue) }
+        get { readProperty(PropertyNumber.seen.rawValue) }
+        set { writeProperty(PropertyNumber.seen.rawValue, newValue) }
     }
 
     /// The column `lasting`.
     public var lasting: PostgresInterval? {
-        get { readProperty(17) }
-        set { writeProperty(17, newValue) }
+        get { readProperty(PropertyNumber.lasting.rawValue) }
+        set { writeProperty(PropertyNumber.lasting.rawValue, newValue) }
     }
 
     /// The column `tags`.
     public var tags: [String?]? {
-        get { readArray(18) }
-        set { writeProperty(18, newValue) }
+        get { readArray(PropertyNumber.tags.rawValue) }
+        set { writeProperty(PropertyNumber.tags.rawValue, newValue) }
     }
 
     /// The column `numbers`; empty while a new object has no value.
     public var numbers: [Int?] {
-        get { readArray(19) }
-        set { writeProperty(19, newValue) }
+        get { readArray(PropertyNumber.numbers.rawValue) }
+        set { writeProperty(PropertyNumber.numbers.rawValue, newValue) }
     }
 
     /// The column `info`.
     public var info: PostgresJSON? {
-        get { readProperty(20) }
-        set { writeProperty(20, newValue) }
+        get { readProperty(PropertyNumber.info.rawValue) }
+        set { writeProperty(PropertyNumber.info.rawValue, newValue) }
     }
 
     /// The column `notes`.
     public var notes: PostgresJSON? {
-        get { readProperty(21) }
-        set { writeProperty(21, newValue) }
+        get { readProperty(PropertyNumber.notes.rawValue) }
+        set { writeProperty(PropertyNumber.notes.rawValue, newValue) }
     }
 
     /// The column `boss_id`.
     public var bossID: Int? {
-        get { readProperty(22) }
-        set { writeProperty(22, newValue) }
+        get { readProperty(PropertyNumber.bossID.rawValue) }
+        set { writeProperty(PropertyNumber.bossID.rawValue, newValue) }
     }
 
     /// The column `club_id`; 0 while a new object has no value.
     public var clubID: Int {
-        get { readProperty(23) }
-        set { writeProperty(23, newValue) }
+        get { readProperty(PropertyNumber.clubID.rawValue) }
+        set { writeProperty(PropertyNumber.clubID.rawValue, newValue) }
     }
 
     /// The relationship `badge`.
     public var badge: ToOne<Badge?> {
-        get { toOneProperty(24) }
+        get { toOneProperty(PropertyNumber.badge.rawValue) }
         @available(*, unavailable, message: "call try await badge.set(object)")
         set {}
     }
 
     /// The relationship `boss`.
     public var boss: ToOne<Keeper?> {
-        get { toOneProperty(25) }
+        get { toOneProperty(PropertyNumber.boss.rawValue) }
         @available(*, unavailable, message: "call try await boss.set(object)")
         set {}
     }
 
     /// The relationship `club`.
     public var club: ToOne<Club> {
-        get { toOneProperty(26) }
+        get { toOneProperty(PropertyNumber.club.rawValue) }
         @available(*, unavailable, message: "call try await club.set(object)")
         set {}
     }
 
     /// The relationship `clubs`.
     public var clubs: ToMany<Club> {
-        toManyProperty(27)
+        toManyProperty(PropertyNumber.clubs.rawValue)
     }
 
     /// The relationship `keeperSet`.
     public var keepers: ToMany<Keeper> {
-        toManyProperty(28)
+        toManyProperty(PropertyNumber.keepers.rawValue)
     }
 
     /// The relationship `membershipSet`.
     public var memberships: ToMany<Membership> {
-        toManyProperty(29)
+        toManyProperty(PropertyNumber.memberships.rawValue)
     }
 
     /// The relationship `petSet`.
     public var pets: ToMany<Pet> {
-        toManyProperty(30)
+        toManyProperty(PropertyNumber.pets.rawValue)
+    }
+}
+
+extension Keeper {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int,
+        name: String? = nil,
+        code: String,
+        story: String? = nil,
+        words: PostgresTSVector? = nil,
+        age: Int? = nil,
+        rank: Int,
+        size: Int,
+        score: Double? = nil,
+        ratio: Float? = nil,
+        price: PostgresNumeric? = nil,
+        active: Bool? = nil,
+        visible: Bool,
+        mood: Mood? = nil,
+        token: UUID? = nil,
+        born: PostgresDate? = nil,
+        seen: PostgresTimestamp? = nil,
+        lasting: PostgresInterval? = nil,
+        tags: [String?]? = nil,
+        numbers: [Int?],
+        info: PostgresJSON? = nil,
+        notes: PostgresJSON? = nil,
+        bossID: Int? = nil,
+        clubID: Int,
+        boss: Keeper? = nil
+    ) -> NewValues<Keeper> {
+        var values = NewValues<Keeper>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.code.rawValue, code)
+        values.setProperty(PropertyNumber.story.rawValue, story)
+        values.setProperty(PropertyNumber.words.rawValue, words)
+        values.setProperty(PropertyNumber.age.rawValue, age)
+        values.setProperty(PropertyNumber.rank.rawValue, rank)
+        values.setProperty(PropertyNumber.size.rawValue, size)
+        values.setProperty(PropertyNumber.score.rawValue, score)
+        values.setProperty(PropertyNumber.ratio.rawValue, ratio)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.active.rawValue, active)
+        values.setProperty(PropertyNumber.visible.rawValue, visible)
+        values.setProperty(PropertyNumber.mood.rawValue, mood)
+        values.setProperty(PropertyNumber.token.rawValue, token)
+        values.setProperty(PropertyNumber.born.rawValue, born)
+        values.setProperty(PropertyNumber.seen.rawValue, seen)
+        values.setProperty(PropertyNumber.lasting.rawValue, lasting)
+        values.setProperty(PropertyNumber.tags.rawValue, tags)
+        values.setProperty(PropertyNumber.numbers.rawValue, numbers)
+        values.setProperty(PropertyNumber.info.rawValue, info)
+        values.setProperty(PropertyNumber.notes.rawValue, notes)
+        values.setProperty(PropertyNumber.bossID.rawValue, bossID)
+        values.setProperty(PropertyNumber.clubID.rawValue, clubID)
+        values.setProperty(PropertyNumber.boss.rawValue, boss)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int,
+        name: String? = nil,
+        code: String,
+        story: String? = nil,
+        words: PostgresTSVector? = nil,
+        age: Int? = nil,
+        rank: Int,
+        size: Int,
+        score: Double? = nil,
+        ratio: Float? = nil,
+        price: PostgresNumeric? = nil,
+        active: Bool? = nil,
+        visible: Bool,
+        mood: Mood? = nil,
+        token: UUID? = nil,
+        born: PostgresDate? = nil,
+        seen: PostgresTimestamp? = nil,
+        lasting: PostgresInterval? = nil,
+        tags: [String?]? = nil,
+        numbers: [Int?],
+        info: PostgresJSON? = nil,
+        notes: PostgresJSON? = nil,
+        bossID: Int? = nil,
+        club: Club,
+        boss: Keeper? = nil
+    ) -> NewValues<Keeper> {
+        var values = NewValues<Keeper>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.code.rawValue, code)
+        values.setProperty(PropertyNumber.story.rawValue, story)
+        values.setProperty(PropertyNumber.words.rawValue, words)
+        values.setProperty(PropertyNumber.age.rawValue, age)
+        values.setProperty(PropertyNumber.rank.rawValue, rank)
+        values.setProperty(PropertyNumber.size.rawValue, size)
+        values.setProperty(PropertyNumber.score.rawValue, score)
+        values.setProperty(PropertyNumber.ratio.rawValue, ratio)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.active.rawValue, active)
+        values.setProperty(PropertyNumber.visible.rawValue, visible)
+        values.setProperty(PropertyNumber.mood.rawValue, mood)
+        values.setProperty(PropertyNumber.token.rawValue, token)
+        values.setProperty(PropertyNumber.born.rawValue, born)
+        values.setProperty(PropertyNumber.seen.rawValue, seen)
+        values.setProperty(PropertyNumber.lasting.rawValue, lasting)
+        values.setProperty(PropertyNumber.tags.rawValue, tags)
+        values.setProperty(PropertyNumber.numbers.rawValue, numbers)
+        values.setProperty(PropertyNumber.info.rawValue, info)
+        values.setProperty(PropertyNumber.notes.rawValue, notes)
+        values.setProperty(PropertyNumber.bossID.rawValue, bossID)
+        values.setProperty(PropertyNumber.club.rawValue, club)
+        values.setProperty(PropertyNumber.boss.rawValue, boss)
+        return values
     }
 }
 

@@ -17,29 +17,55 @@ extension Membership: TypedObject {
 }
 
 extension Membership {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case keeperID
+        case clubID
+        case clubs
+        case members
+    }
+
     /// The column `keeper_id`; 0 while a new object has no value.
     public var keeperID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.keeperID.rawValue) }
+        set { writeProperty(PropertyNumber.keeperID.rawValue, newValue) }
     }
 
     /// The column `club_id`; 0 while a new object has no value.
     public var clubID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.clubID.rawValue) }
+        set { writeProperty(PropertyNumber.clubID.rawValue, newValue) }
     }
 
     /// The relationship `clubs`.
     public var clubs: ToOne<Keeper> {
-        get { toOneProperty(2) }
+        get { toOneProperty(PropertyNumber.clubs.rawValue) }
         @available(*, unavailable, message: "call try await clubs.set(object)")
         set {}
     }
 
     /// The relationship `members`.
     public var members: ToOne<Club> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.members.rawValue) }
         @available(*, unavailable, message: "call try await members.set(object)")
         set {}
+    }
+}
+
+extension Membership {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(keeperID: Int, clubID: Int) -> NewValues<Membership> {
+        var values = NewValues<Membership>()
+        values.setProperty(PropertyNumber.keeperID.rawValue, keeperID)
+        values.setProperty(PropertyNumber.clubID.rawValue, clubID)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(clubs: Keeper, members: Club) -> NewValues<Membership> {
+        var values = NewValues<Membership>()
+        values.setProperty(PropertyNumber.clubs.rawValue, clubs)
+        values.setProperty(PropertyNumber.members.rawValue, members)
+        return values
     }
 }

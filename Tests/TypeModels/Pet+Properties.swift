@@ -18,34 +18,62 @@ extension Pet: TypedObject {
 }
 
 extension Pet {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case weight
+        case keeperID
+        case keeper
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`.
     public var name: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `weight`.
     public var weight: Int? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.weight.rawValue) }
+        set { writeProperty(PropertyNumber.weight.rawValue, newValue) }
     }
 
     /// The column `keeper_id`.
     public var keeperID: Int? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.keeperID.rawValue) }
+        set { writeProperty(PropertyNumber.keeperID.rawValue, newValue) }
     }
 
     /// The relationship `keeper`.
     public var keeper: ToOne<Keeper?> {
-        get { toOneProperty(4) }
+        get { toOneProperty(PropertyNumber.keeper.rawValue) }
         @available(*, unavailable, message: "call try await keeper.set(object)")
         set {}
+    }
+}
+
+extension Pet {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int,
+        name: String? = nil,
+        weight: Int? = nil,
+        keeperID: Int? = nil,
+        keeper: Keeper? = nil
+    ) -> NewValues<Pet> {
+        var values = NewValues<Pet>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.weight.rawValue, weight)
+        values.setProperty(PropertyNumber.keeperID.rawValue, keeperID)
+        values.setProperty(PropertyNumber.keeper.rawValue, keeper)
+        return values
     }
 }

@@ -17,22 +17,40 @@ extension Visit: TypedObject {
 }
 
 extension Visit {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case began
+        case ended
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `began`; 1970-01-01 while a new object has no value.
     public var began: PostgresTimestamp {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.began.rawValue) }
+        set { writeProperty(PropertyNumber.began.rawValue, newValue) }
     }
 
     /// The column `ended`.
     public var ended: PostgresTimestamp? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.ended.rawValue) }
+        set { writeProperty(PropertyNumber.ended.rawValue, newValue) }
+    }
+}
+
+extension Visit {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(id: Int, began: PostgresTimestamp, ended: PostgresTimestamp? = nil) -> NewValues<Visit> {
+        var values = NewValues<Visit>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.began.rawValue, began)
+        values.setProperty(PropertyNumber.ended.rawValue, ended)
+        return values
     }
 }
 

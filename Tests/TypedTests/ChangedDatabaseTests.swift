@@ -63,7 +63,7 @@ import TypeModels
         await expect("refresh") { try await keeper.refresh() }
         await expect("setValue") { try await keeper.setValue(5, forKey: "size") }
         await expect("lock") { try await context.transaction { try await keeper.lock() } }
-        await expect("update") { try await context.fetch(Keeper.self).where { $0.id == 1 }.update { _ in [\.size: 6] } }
+        await expect("update") { try await context.fetch(Keeper.self).where { $0.id == 1 }.update { $0.size = 6 } }
         await expect("insert member") { try await context.find(Club.self, 1)?.clubKeepers.insert(keeper) }
         await expect("save") {
             keeper.size = 7

@@ -129,10 +129,18 @@ import Testing
                     #Predicate { $0.name == name && $0.country.loaded?.name == "Here" }
                 ).count() == 1)
             // Writes.
-            let new = try await context.create(Person.self, [\.name: "New", \.id: 9, \.country: country])
+            let new = try await context.create(Person.self) {
+                $0.name = "New"
+                $0.id = 9
+                $0.country = country
+            }
             try await new.tags.insert(try #require(await context.find(Tag.self, 1)))
             people[1].name = "Changed"
-            let staged = try context.insert(Person.self, [\.name: "Staged", \.id: 10, \.country: country])
+            let staged = try context.insert(Person.self) {
+                $0.name = "Staged"
+                $0.id = 10
+                $0.country = country
+            }
             try await context.save()
             #expect(try await country.people.contains(staged))
             #expect(try await country.people.count == 4)

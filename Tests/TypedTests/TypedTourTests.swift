@@ -8,7 +8,7 @@ import Testing
     @Test(.database(.file("../../sql/demo.sql"))) func theTourRuns() async throws {
         let database = try await Database.connect(TestDatabase.current.uri, classes: KindredModels.all)
         let context = database.makeContext()
-        let email = try await context.create(Email.self, [\.address: "ada@example.net"])
+        let email = try await context.create(Email.new(address: "ada@example.net"))
         let (smith, recorder) = try await recordingStatements {
             let smith = try await context.fetch(Person.self)
                 .where { $0.surname == "Smith" && $0.firstname == "Ada" }

@@ -1,5 +1,5 @@
 import KindredPostgres
-import KindredSchema
+public import KindredSchema
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -8,6 +8,17 @@ import KindredSchema
 #endif
 
 extension SchemaDifferences {
+    /// The keys of relationships that lead elsewhere on the new side, or nowhere, sorted: what a program that uses keys by name has
+    /// to look at.
+    ///
+    /// A database gets the statements of `SchemaReader.read`; a script runs in a new database of the process's embedded server.
+    ///
+    /// - Throws: ``SchemaDifferencesError``, and `PostgresError` if a server fails otherwise.
+    public static func keyChanges(_ from: SchemaSource, _ to: SchemaSource) async throws -> [KeyChange] {
+        let (old, new) = (try await model(of: from), try await model(of: to))
+        return old.model.names.changes(to: new.model.names)
+    }
+
     /// Compares what an inspection's JSON holds.
     static func betweenModels(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
         var result = SchemaDifferences()
@@ -84,6 +95,31 @@ struct InspectedModel: Decodable {
             let destination: String
             let inverse: String
             let deleteRule: String
+            // Not in inspections of early versions.
+            private let aliases: [String]?
+            private let toMany: Bool?
+            private let columns: [String]?
+            private let destinationColumns: [String]?
+            private let helper: Helper?
+
+            struct Helper: Decodable, Equatable {
+                let entity: String
+                let sourceForeignKey: String
+                let destinationForeignKey: String
+            }
+
+            var keys: [String] { [name] + (aliases ?? []) }
+
+            var meaning: RelationshipMeaning {
+                RelationshipMeaning(
+                    destination: destination, isToMany: toMany ?? false, columns: columns ?? [],
+                    destinationColumns: destinationColumns ?? [],
+                    helper: helper.map { ($0.entity, [$0.sourceForeignKey, $0.destinationForeignKey]) })
+            }
+
+            static func == (left: Self, right: Self) -> Bool {
+                left.name == right.name && left.described == right.described
+            }
 
             var described: String { "\(kind) to \(destination), inverse \(inverse), deleting: \(deleteRule)" }
         }
@@ -112,6 +148,17 @@ struct InspectedModel: Decodable {
         guard format == 1 else {
             throw SchemaDifferencesError(.invalidSource, "\(name) has the format \(format); known is 1.")
         }
+    }
+
+    /// The keys of relationships.
+    var names: RelationshipNames {
+        var names = RelationshipNames()
+        for entity in entities {
+            for relationship in entity.relationships {
+                for key in relationship.keys { names.add(key, of: entity.path, leadingTo: relationship.meaning) }
+            }
+        }
+        return names
     }
 
     /// A line for each difference.

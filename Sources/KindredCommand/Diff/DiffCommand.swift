@@ -1,6 +1,7 @@
 import ArgumentParser
 import HarmlessText
 import KindredAssistant
+import KindredSchema
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -16,7 +17,8 @@ struct DiffCommand: ToolCommand {
         usage: "kindred diff FROM TO [--allow-drop] [--rename old=new ...] [--check]",
         discussion: """
             FROM and TO are a database's address, a file with SQL, or the JSON of `kindred inspect`. SQL is normalised on a \
-            private server, where the statements are tried out, too. What can lose data needs --allow-drop.
+            private server, where the statements are tried out, too. What can lose data needs --allow-drop. Keys of relationships \
+            that lead elsewhere afterwards, or nowhere, are named first.
 
             Example: kindred diff "$DATABASE_URL" schema.sql --rename public.person.name=surname --output change.sql
             """)
@@ -57,11 +59,17 @@ struct DiffCommand: ToolCommand {
         options.renames = renames
         options.isProven = !noProof
         let differences: SchemaDifferences
+        let changes: [KeyChange]
         do {
-            differences = try await SchemaDifferences.between(
-                try SchemaSource(argument: sides[0]), try SchemaSource(argument: sides[1]), options: options)
+            let (from, to) = (try SchemaSource(argument: sides[0]), try SchemaSource(argument: sides[1]))
+            differences = try await SchemaDifferences.between(from, to, options: options)
+            changes = try await differences.isEmpty ? [] : SchemaDifferences.keyChanges(from, to)
         } catch let error as SchemaDifferencesError {
             throw CommandFailure(status(of: error), error.message)
+        }
+        if !changes.isEmpty {
+            terminal.print("-- Keys of relationships with another meaning:")
+            for change in changes { terminal.print("--   \(change)") }
         }
         try print(differences, in: terminal)
         if case .failed(let reason) = differences.proof {

@@ -46,6 +46,13 @@ struct GenerateCommand: ToolCommand {
             "Only entities like this, such as person or sales.*; may be repeated.", valueName: "pattern"))
     var patterns: [String] = []
 
+    @Flag(
+        help: """
+            Give relationships the names of their annotations, also where \(NameLock.fileName) has others. The names of all else \
+            stay.
+            """)
+    var annotatedNames = false
+
     @Flag(help: "Write nothing; end with status 1 and show what differs, if anything does.")
     var check = false
 
@@ -69,7 +76,8 @@ struct GenerateCommand: ToolCommand {
             entities: try selection(of: schema),
             access: ModelGenerator.Access(rawValue: access.rawValue) ?? .public,
             dates: dates.flatMap { ModelGenerator.Dates(rawValue: $0.rawValue) },
-            lock: try folder.lock()
+            lock: try folder.lock(),
+            takesAnnotations: annotatedNames
         )
         let changes = try folder.changes(for: generator.files, mayRemove: schemas.isEmpty && patterns.isEmpty)
         if check {

@@ -2,6 +2,12 @@ import ArgumentParser
 import KindredPostgres
 import KindredSchema
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// `kindred inspect`: the entities and relationships of a database.
 struct InspectCommand: ToolCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -26,11 +32,18 @@ struct InspectCommand: ToolCommand {
         help: ArgumentHelp("Only entities of this schema; may be repeated.", valueName: "name"))
     var schemas: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the keys of all relationships to this file, which Database.connect(names:) checks; shows which have another "
+                + "meaning than before.", valueName: "names"))
+    var save: String?
+
     @Option(help: "table, for people, or json, for programs: a stable format that only grows.")
     var format: Format = .table
 
     func run(in terminal: Terminal) async throws {
         let schema = try await connection.readSchema(in: terminal)
+        if let save { return try write(RelationshipNames(schema), to: save, terminal) }
         let shown = try selection(of: schema)
         switch format {
         case .json:
@@ -43,6 +56,26 @@ struct InspectCommand: ToolCommand {
                 page.printOverview(of: shown)
             }
         }
+    }
+
+    /// Writes the file of names, and shows the keys that have another meaning than in the one that was there.
+    private func write(_ names: RelationshipNames, to path: String, _ terminal: Terminal) throws {
+        let file = URL(filePath: path)
+        if FileManager.default.fileExists(atPath: path) {
+            let earlier: RelationshipNames
+            do {
+                earlier = try RelationshipNames(text: String(decoding: try Data(contentsOf: file), as: UTF8.self))
+            } catch {
+                throw CommandFailure(.badInput, "\(path) is there, and is no file of names; it was not written over.")
+            }
+            for change in earlier.changes(to: names) { terminal.print("\(change)") }
+        }
+        do {
+            try Data(names.text.utf8).write(to: file)
+        } catch {
+            throw CommandFailure(.failure, "\(path) cannot be written.")
+        }
+        terminal.print("Saved \(names.count) keys to \(path).")
     }
 
     /// The requested part of the schema.

@@ -19,6 +19,8 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unknownKey = Code("unknownKey")
         /// An annotation in a comment, or its counterpart in code, is malformed, names nothing, or clashes.
         public static let invalidAnnotation = Code("invalidAnnotation")
+        /// The text is no file of names.
+        public static let invalidNames = Code("invalidNames")
         /// The server's answer to a catalog query has an unexpected shape.
         public static let unreadableCatalog = Code("unreadableCatalog")
     }

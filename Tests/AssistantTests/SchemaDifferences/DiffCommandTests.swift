@@ -33,6 +33,23 @@ struct DiffCommandTests {
         #expect(none.status.rawValue == 65, "\(none)")
     }
 
+    @Test func keysWithAnotherMeaningAreNamed() async throws {
+        let table =
+            "CREATE TABLE person (id int PRIMARY KEY); CREATE TABLE task (id int PRIMARY KEY, owner_id int REFERENCES person"
+        try await withFile("old.sql", "\(table));") { (old) async throws in
+            try await withFile("new.sql", "\(table), author_id int REFERENCES person);") { (new) async throws in
+                let result = try await run(old, new)
+                let heading = "-- Keys of relationships with another meaning:\n"
+                #expect(result.status == .success && result.output.hasPrefix(heading), "\(result)")
+                let line =
+                    "--   public.task.person is no key any more; it led to public.person by owner_id = id, as owner does\n"
+                #expect(result.output.contains(line), "\(result)")
+                let same = try await run(new, new)
+                #expect(!same.output.contains(heading))
+            }
+        }
+    }
+
     @Test func theSameEndsWithZeroAndADifferenceIsSQL() async throws {
         let same = "CREATE TABLE person (id integer PRIMARY KEY, name text, age integer);"
         try await withFile("same.sql", same) { (file) async throws in

@@ -58,7 +58,26 @@ struct CompilerMessageTests {
             _ = try await keeper.pets.contains { $0.id == 1 }
             _ = try await keeper.pets.reduce(0) { $0 + $1.id }
             try await keeper.boss.set(nil)
-            _ = try await context.create(Keeper.self, [\\.id: 1, \\.seen: Date.now, \\.price: 0.99 as PostgresNumeric])
+            _ = try await context.create(Keeper.self) {
+                $0.seen = Date.now
+                $0.price = 0.99
+            }
+            _ = try context.insert(Pet.new(id: 1))
+            try await keepers.update {
+                $0.size = $0.size + 1
+                $0.name = nil
+                $0.price = 0.99
+                $0.boss = keeper
+            }
+            let total: Int? = try await keepers.sum { $0.size * 2 }
+            let latest: PostgresTimestamp? = try await keepers.maximum(\\.seen)
+            let groups: [(String?, Int, PostgresNumeric)] = try await keepers
+                .group(by: { $0.club.name }) { ($0.count, $0.sum { $0.price } ?? 0) }
+                .having { $0.count > 3 && $0.average(\\.size) < 2.5 && $0.sum { $0.lasting } != nil }
+                .sorted(ascending: false, nulls: .last) { $0.maximum { $0.seen } }
+                .all()
+            print(total ?? 0, latest ?? .now, groups)
+            _ = try await keepers.views(\\.name, \\.club.name, \\.pets.id, \\.boss)
             """)
         #expect(errors == [])
     }
@@ -78,10 +97,34 @@ struct CompilerMessageTests {
             "_ = try context.fetch(Keeper.self).sorted { $0.boss }",
             "a request is sorted by a column: name one of the object at the other end"
         ),
+        ("_ = try await context.fetch(Keeper.self).sum { $0.name }", "only numbers and intervals have a sum"),
+        ("_ = try await context.fetch(Keeper.self).average { $0.born }", "only numbers and intervals have a mean"),
+        (
+            "_ = try await context.create(Keeper.self, [\\.id: \"x\"])",
+            "a dictionary does not check the types of its values: write create(Type.self) { $0.name = … }, or Type.new(…)"
+        ),
+        (
+            "_ = try context.insert(Keeper.self, [\\.id: 1, \\.name: 5])",
+            "a dictionary does not check the types of its values: write insert(Type.self) { $0.name = … }, or Type.new(…)"
+        ),
+        (
+            "_ = try await context.fetch(Keeper.self).update { _ in [\\.size: \"x\"] }",
+            "a dictionary does not check the types of its values: write update { $0.name = … }"
+        ),
     ])
     func theWayIsNamed(statement: String, message: String) async throws {
         let errors = try await errors(statement)
         #expect(errors.contains { $0.hasSuffix("is unavailable: \(message)") }, "\(errors)")
+    }
+
+    @Test func requiredValuesAreDemanded() async throws {
+        let missing = try await errors(
+            "_ = try context.insert(Keeper.new(id: 1, code: \"x\", rank: 1, size: 1, visible: true, clubID: 1))")
+        #expect(missing == ["missing argument for parameter 'numbers' in call"])
+        let wrong = try await errors("_ = try context.insert(Pet.new(id: \"x\"))")
+        #expect(wrong == ["cannot convert value of type 'String' to expected argument type 'Int'"])
+        let mixed = try await errors("_ = try context.insert(Pet.self) { $0.id = \"x\" }")
+        #expect(mixed.contains { $0.hasPrefix("cannot assign value of type 'String' to type 'Int") }, "\(mixed)")
     }
 
     private static let misfit =

@@ -81,9 +81,12 @@ import TypeModels
         let messages = [
             await message(.invalidRequest) { _ = try keepers.sorted(by: "name", allowing: [\.boss]) },
             await message(.invalidRequest) { _ = try keepers.select(\.club) },
-            await message(.wrongType) { _ = try await context.create(Keeper.self, [\.id: 1, \.club: "x"]) },
-            await message(.wrongType) { _ = try context.insert(Keeper.self, [\.id: 1, \.club: "x"]) },
-            await message(.wrongType) { _ = try await keepers.update { [\.club: $0.id + 1] } },
+            await message(.unknownKey) { _ = try await context.create(Keeper.self) { $0.isDeleted = true } },
+            await message(.foreignContext) {
+                let club = try await database.makeContext().create(Club.new(id: 90, name: "x"))
+                _ = try context.insert(Keeper.self) { $0.club = club }
+            },
+            await message(.unknownKey) { _ = try await keepers.update { $0.isDeleted = true } },
         ]
         for message in messages {
             #expect(!message.contains("public_") && !message.contains("u{0}"), "\(message)")

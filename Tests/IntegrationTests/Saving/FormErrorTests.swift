@@ -32,13 +32,19 @@ import TypeModels
     @Test(.database(.file("../../TypeModels/schema.sql"))) func aProblemNamesThePropertyAsWell() async throws {
         let database = try await TestDatabase.current.connect(classes: KindredModels.all)
         let context = database.makeContext()
-        let keeper = try context.insert(Keeper.self, [\.id: 1, \.rank: 1, \.size: 1, \.visible: true, \.numbers: [1]])
+        let keeper = try context.insert(Keeper.self) {
+            $0.id = 1
+            $0.rank = 1
+            $0.size = 1
+            $0.visible = true
+            $0.numbers = [1]
+        }
         keeper["code"] = .string(String(repeating: "x", count: 30))
         let error = await expectError(.validationFailed) { try await context.save() }
         let problems = (error?.problems ?? []).map { "\($0.key ?? "-"): \($0.property ?? "-")" }
         #expect(problems.contains("code: code"), "\(problems)")
         #expect(error?.category == .invalid)
-        let pet = try context.insert(TypeModels.Pet.self, [\.id: 1])
+        let pet = try context.insert(TypeModels.Pet.self) { $0.id = 1 }
         pet["keeper_id"] = .string("x")
         let other = await expectError(.wrongType) { try await pet.save() }
         #expect(other?.key == "keeper_id" && other?.property == "keeperID")

@@ -92,6 +92,7 @@ struct TenantCallsTests {
             #expect(try await tasks.aggregate(.count) == 4)
             #expect(try await tasks.group(by: "size", aggregates: .count).all().count == 1)
             #expect(try await tasks.group(by: "project.name", aggregates: .count).all().count == 2)
+            #expect(try await tasks.group(by: "project.name", aggregates: .count).sorted(.count).all().count == 2)
             let rows = try await tasks.select("title", "project.name").all()
             #expect(rows.count == 4 && !"\(rows)".contains("secret"))
             let page = try await tasks.sorted("id", ascending: false).page(size: 2)

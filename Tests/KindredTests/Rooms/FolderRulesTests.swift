@@ -15,7 +15,9 @@ import Testing
             "Counts", "Transactions", "Values", "Members", "Ordering", "Staging", "Sets", "Deleting", "Requests",
             "Saving",
         ],
-        "API": ["Objects", "Relationships", "Columns", "Predicates", "Typed", "Context", "Live"],
+        "API": [
+            "Objects", "Relationships", "Columns", "Predicates", "Totals", "Typed", "Views", "Context", "Live",
+        ],
     ]
 
     private static let rooms = folders.keys.sorted().map { room in

@@ -30,7 +30,7 @@ import Testing
             #expect(staged.isInserted && staged.address == "other@example.org")
             try await context.save()
             #expect(try await database.query("SELECT count(*) FROM email WHERE person_id = \(smith.id)")[0][0] == 2)
-            await expectError(.unknownKey) { try await context.create(Person.self, [\.isDeleted: true]) }
+            await expectError(.unknownKey) { try await context.create(Person.self) { $0.isDeleted = true } }
         }
     }
 

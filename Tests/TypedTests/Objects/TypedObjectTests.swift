@@ -38,7 +38,7 @@ import Testing
     @Test(.database(.file("../../../sql/demo.sql"))) func handlesWriteThroughAndPropertiesAreStaged() async throws {
         try await withModels { database, context in
             let smith = try #require(await context.fetch(Person.self).sorted("id").first())
-            let email = try await context.create(Email.self, [\.address: "new@example.org"])
+            let email = try await context.create(Email.new(address: "new@example.org"))
             try await smith.emails.insert(email)
             #expect(try await email.person.object === smith)
             try await email.person.set(nil)

@@ -11,14 +11,23 @@ import Testing
             let prices = books.map(\.price)
             let (count, recorder) = try await recordingStatements {
                 try await context.fetch(Book.self).where { $0.id <= 3 }
-                    .update { [\.price: $0.price + 10, \.title: "Dear"] }
+                    .update {
+                        $0.price = $0.price + 10
+                        $0.title = "Dear"
+                    }
             }
             #expect(count == 3 && recorder.statements.count == 1)
             #expect(books.map(\.price) != prices && books.prefix(3).allSatisfy { $0.title == "Dear" })
             #expect(books.suffix(2).map(\.price) == prices.suffix(2))
             await #expect(throws: KindredError.self) { () async throws in
-                try await context.fetch(Book.self).update { [\.title: $0.category.id] }
+                try await context.fetch(Book.self).update { $0.isbn = nil }
             }
+            let category = try await books[1].category.object
+            try await context.fetch(Book.self).where { $0.id == 1 }.update {
+                $0.category = nil
+                $0.category = category
+            }
+            #expect(try await books[0].category.object === category)
         }
     }
 }

@@ -1,13 +1,24 @@
 import Kindred
+import Synchronization
 
 /// The works that are counted on the database of the other measurements.
 enum ShopWorks {
+    /// The context of the last run, whose staged objects are not taken back while something is counted.
+    private final class StagedContext: Sendable {
+        private let last = Mutex<DatabaseContext?>(nil)
+
+        func keep(_ context: DatabaseContext) { last.withLock { $0 = context } }
+
+        func discard() { last.withLock { $0.take() }?.rollback() }
+    }
+
     static func all(_ shop: BenchmarkDatabase, _ database: Database, typed: Database) async throws -> [CountedWork] {
         let keys = Keys()
         let year = Counter()
         // Held by the works below: without a context each staged value would be moved to weak references.
         let context = database.makeContext()
         let books = try await context.fetch("book").sorted("id").all()
+        let staged = StagedContext()
         let rows = Int(Workload.books)
         return [
             CountedWork(name: "object by key", unit: "object", count: 1_000) { count in
@@ -37,6 +48,16 @@ enum ShopWorks {
                 prepare: { try shop.empty("review") }
             ) { count in
                 try await Suite.insertReviews(count, database)
+            },
+            CountedWork(
+                name: "10,000 typed new objects, staged", unit: "object", count: rows,
+                prepare: { staged.discard() }
+            ) { count in
+                let context = typed.makeContext()
+                for row in 0..<count {
+                    try context.insert(Review.new(bookID: row + 1, text: "A review", stars: row % 5))
+                }
+                staged.keep(context)
             },
             CountedWork(name: "10,000 changed objects in one save", unit: "object", count: rows) { _ in
                 try await Suite.change(books, of: context, year: Int(year.next()))

@@ -17,26 +17,45 @@ extension Author: TypedObject {
 }
 
 extension Author {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case born
+        case books
+    }
+
     /// The column `id`.
     var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`.
     var name: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `born`.
     var born: Int? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.born.rawValue) }
+        set { writeProperty(PropertyNumber.born.rawValue, newValue) }
     }
 
     /// The relationship `bookSet`.
     var books: ToMany<Book> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.books.rawValue)
+    }
+}
+
+extension Author {
+    /// The values of a new row; the database fills what is nil.
+    static func new(id: Int, name: String, born: Int? = nil) -> NewValues<Author> {
+        var values = NewValues<Author>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.born.rawValue, born)
+        return values
     }
 }

@@ -22,55 +22,104 @@ extension Book: TypedObject {
 }
 
 extension Book {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case authorID
+        case title
+        case year
+        case price
+        case author
+        case bookTags
+        case reviews
+        case tags
+    }
+
     /// The column `id`.
     var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `author_id`.
     var authorID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.authorID.rawValue) }
+        set { writeProperty(PropertyNumber.authorID.rawValue, newValue) }
     }
 
     /// The column `title`.
     var title: String {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.title.rawValue) }
+        set { writeProperty(PropertyNumber.title.rawValue, newValue) }
     }
 
     /// The column `year`.
     var year: Int? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.year.rawValue) }
+        set { writeProperty(PropertyNumber.year.rawValue, newValue) }
     }
 
     /// The column `price`.
     var price: PostgresNumeric? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.price.rawValue) }
+        set { writeProperty(PropertyNumber.price.rawValue, newValue) }
     }
 
     /// The relationship `author`.
     var author: ToOne<Author> {
-        get { toOneProperty(5) }
+        get { toOneProperty(PropertyNumber.author.rawValue) }
         @available(*, unavailable, message: "call try await author.set(object)")
         set {}
     }
 
     /// The relationship `book_tagSet`.
     var bookTags: ToMany<BookTag> {
-        toManyProperty(6)
+        toManyProperty(PropertyNumber.bookTags.rawValue)
     }
 
     /// The relationship `reviewSet`.
     var reviews: ToMany<Review> {
-        toManyProperty(7)
+        toManyProperty(PropertyNumber.reviews.rawValue)
     }
 
     /// The relationship `tagSet`.
     var tags: ToMany<Tag> {
-        toManyProperty(8)
+        toManyProperty(PropertyNumber.tags.rawValue)
+    }
+}
+
+extension Book {
+    /// The values of a new row; the database fills what is nil.
+    static func new(
+        id: Int,
+        authorID: Int,
+        title: String,
+        year: Int? = nil,
+        price: PostgresNumeric? = nil
+    ) -> NewValues<Book> {
+        var values = NewValues<Book>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.authorID.rawValue, authorID)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.year.rawValue, year)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    static func new(
+        id: Int,
+        title: String,
+        year: Int? = nil,
+        price: PostgresNumeric? = nil,
+        author: Author
+    ) -> NewValues<Book> {
+        var values = NewValues<Book>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.title.rawValue, title)
+        values.setProperty(PropertyNumber.year.rawValue, year)
+        values.setProperty(PropertyNumber.price.rawValue, price)
+        values.setProperty(PropertyNumber.author.rawValue, author)
+        return values
     }
 }

@@ -17,29 +17,55 @@ extension BookTag: TypedObject {
 }
 
 extension BookTag {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case bookID
+        case tagID
+        case book
+        case tag
+    }
+
     /// The column `book_id`.
     var bookID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.bookID.rawValue) }
+        set { writeProperty(PropertyNumber.bookID.rawValue, newValue) }
     }
 
     /// The column `tag_id`.
     var tagID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.tagID.rawValue) }
+        set { writeProperty(PropertyNumber.tagID.rawValue, newValue) }
     }
 
     /// The relationship `book`.
     var book: ToOne<Book> {
-        get { toOneProperty(2) }
+        get { toOneProperty(PropertyNumber.book.rawValue) }
         @available(*, unavailable, message: "call try await book.set(object)")
         set {}
     }
 
     /// The relationship `tag`.
     var tag: ToOne<Tag> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.tag.rawValue) }
         @available(*, unavailable, message: "call try await tag.set(object)")
         set {}
+    }
+}
+
+extension BookTag {
+    /// The values of a new row; the database fills what is nil.
+    static func new(bookID: Int, tagID: Int) -> NewValues<BookTag> {
+        var values = NewValues<BookTag>()
+        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
+        values.setProperty(PropertyNumber.tagID.rawValue, tagID)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    static func new(book: Book, tag: Tag) -> NewValues<BookTag> {
+        var values = NewValues<BookTag>()
+        values.setProperty(PropertyNumber.book.rawValue, book)
+        values.setProperty(PropertyNumber.tag.rawValue, tag)
+        return values
     }
 }

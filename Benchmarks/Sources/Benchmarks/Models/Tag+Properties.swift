@@ -17,25 +17,43 @@ extension Tag: TypedObject {
 }
 
 extension Tag {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case books
+        case bookTags
+    }
+
     /// The column `id`.
     var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`.
     var name: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The relationship `bookSet`.
     var books: ToMany<Book> {
-        toManyProperty(2)
+        toManyProperty(PropertyNumber.books.rawValue)
     }
 
     /// The relationship `book_tagSet`.
     var bookTags: ToMany<BookTag> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.bookTags.rawValue)
+    }
+}
+
+extension Tag {
+    /// The values of a new row; the database fills what is nil.
+    static func new(id: Int, name: String) -> NewValues<Tag> {
+        var values = NewValues<Tag>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        return values
     }
 }

@@ -16,18 +16,25 @@ extension Bestseller: TypedObject {
 }
 
 extension Bestseller {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case title
+        case copies
+        case turnover
+    }
+
     /// The column `title`.
     public var title: String? {
-        readProperty(0)
+        readProperty(PropertyNumber.title.rawValue)
     }
 
     /// The column `copies`.
     public var copies: Int? {
-        readProperty(1)
+        readProperty(PropertyNumber.copies.rawValue)
     }
 
     /// The column `turnover`.
     public var turnover: PostgresNumeric? {
-        readProperty(2)
+        readProperty(PropertyNumber.turnover.rawValue)
     }
 }

@@ -19,42 +19,72 @@ extension BookAuthor: TypedObject {
 }
 
 extension BookAuthor {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case bookID
+        case authorID
+        case position
+        case authors
+        case books
+        case newBook
+    }
+
     /// The column `book_id`; 0 while a new object has no value.
     public var bookID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.bookID.rawValue) }
+        set { writeProperty(PropertyNumber.bookID.rawValue, newValue) }
     }
 
     /// The column `author_id`; 0 while a new object has no value.
     public var authorID: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.authorID.rawValue) }
+        set { writeProperty(PropertyNumber.authorID.rawValue, newValue) }
     }
 
     /// The column `position`; 0 while a new object has no value.
     public var position: Int {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.position.rawValue) }
+        set { writeProperty(PropertyNumber.position.rawValue, newValue) }
     }
 
     /// The relationship `authors`.
     public var authors: ToOne<Book> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.authors.rawValue) }
         @available(*, unavailable, message: "call try await authors.set(object)")
         set {}
     }
 
     /// The relationship `books`.
     public var books: ToOne<Author> {
-        get { toOneProperty(4) }
+        get { toOneProperty(PropertyNumber.books.rawValue) }
         @available(*, unavailable, message: "call try await books.set(object)")
         set {}
     }
 
     /// The relationship `new_book`.
     public var newBook: ToOne<NewBook?> {
-        get { toOneProperty(5) }
+        get { toOneProperty(PropertyNumber.newBook.rawValue) }
         @available(*, unavailable, message: "call try await newBook.set(object)")
         set {}
+    }
+}
+
+extension BookAuthor {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(bookID: Int, authorID: Int, position: Int? = nil) -> NewValues<BookAuthor> {
+        var values = NewValues<BookAuthor>()
+        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
+        values.setProperty(PropertyNumber.authorID.rawValue, authorID)
+        values.setProperty(PropertyNumber.position.rawValue, position)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(position: Int? = nil, authors: Book, books: Author) -> NewValues<BookAuthor> {
+        var values = NewValues<BookAuthor>()
+        values.setProperty(PropertyNumber.position.rawValue, position)
+        values.setProperty(PropertyNumber.authors.rawValue, authors)
+        values.setProperty(PropertyNumber.books.rawValue, books)
+        return values
     }
 }

@@ -19,38 +19,65 @@ extension Category: TypedObject {
 }
 
 extension Category {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case parentID
+        case books
+        case children
+        case parent
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`; empty while a new object has no value.
     public var name: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The column `parent_id`.
     public var parentID: Int? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.parentID.rawValue) }
+        set { writeProperty(PropertyNumber.parentID.rawValue, newValue) }
     }
 
     /// The relationship `bookSet`.
     public var books: ToMany<Book> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.books.rawValue)
     }
 
     /// The relationship `children`.
     public var children: ToMany<Category> {
-        toManyProperty(4)
+        toManyProperty(PropertyNumber.children.rawValue)
     }
 
     /// The relationship `parent`.
     public var parent: ToOne<Category?> {
-        get { toOneProperty(5) }
+        get { toOneProperty(PropertyNumber.parent.rawValue) }
         @available(*, unavailable, message: "call try await parent.set(object)")
         set {}
+    }
+}
+
+extension Category {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        name: String,
+        parentID: Int? = nil,
+        parent: Category? = nil
+    ) -> NewValues<Category> {
+        var values = NewValues<Category>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        values.setProperty(PropertyNumber.parentID.rawValue, parentID)
+        values.setProperty(PropertyNumber.parent.rawValue, parent)
+        return values
     }
 }

@@ -17,28 +17,53 @@ extension Email: TypedObject {
 }
 
 extension Email {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case address
+        case personID
+        case person
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `address`; empty while a new object has no value.
     public var address: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.address.rawValue) }
+        set { writeProperty(PropertyNumber.address.rawValue, newValue) }
     }
 
     /// The column `person_id`.
     public var personID: Int? {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.personID.rawValue) }
+        set { writeProperty(PropertyNumber.personID.rawValue, newValue) }
     }
 
     /// The relationship `person`.
     public var person: ToOne<Person?> {
-        get { toOneProperty(3) }
+        get { toOneProperty(PropertyNumber.person.rawValue) }
         @available(*, unavailable, message: "call try await person.set(object)")
         set {}
+    }
+}
+
+extension Email {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        address: String,
+        personID: Int? = nil,
+        person: Person? = nil
+    ) -> NewValues<Email> {
+        var values = NewValues<Email>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.address.rawValue, address)
+        values.setProperty(PropertyNumber.personID.rawValue, personID)
+        values.setProperty(PropertyNumber.person.rawValue, person)
+        return values
     }
 }

@@ -18,34 +18,75 @@ extension Profile: TypedObject {
 }
 
 extension Profile {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case personID
+        case biography
+        case languages
+        case settings
+        case person
+    }
+
     /// The column `person_id`; 0 while a new object has no value.
     public var personID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.personID.rawValue) }
+        set { writeProperty(PropertyNumber.personID.rawValue, newValue) }
     }
 
     /// The column `biography`.
     public var biography: String? {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.biography.rawValue) }
+        set { writeProperty(PropertyNumber.biography.rawValue, newValue) }
     }
 
     /// The column `languages`; empty while a new object has no value.
     public var languages: [String?] {
-        get { readArray(2) }
-        set { writeProperty(2, newValue) }
+        get { readArray(PropertyNumber.languages.rawValue) }
+        set { writeProperty(PropertyNumber.languages.rawValue, newValue) }
     }
 
     /// The column `settings`; `null` while a new object has no value.
     public var settings: PostgresJSON {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.settings.rawValue) }
+        set { writeProperty(PropertyNumber.settings.rawValue, newValue) }
     }
 
     /// The relationship `person`.
     public var person: ToOne<Person> {
-        get { toOneProperty(4) }
+        get { toOneProperty(PropertyNumber.person.rawValue) }
         @available(*, unavailable, message: "call try await person.set(object)")
         set {}
+    }
+}
+
+extension Profile {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        personID: Int,
+        biography: String? = nil,
+        languages: [String?]? = nil,
+        settings: PostgresJSON? = nil
+    ) -> NewValues<Profile> {
+        var values = NewValues<Profile>()
+        values.setProperty(PropertyNumber.personID.rawValue, personID)
+        values.setProperty(PropertyNumber.biography.rawValue, biography)
+        values.setProperty(PropertyNumber.languages.rawValue, languages)
+        values.setProperty(PropertyNumber.settings.rawValue, settings)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        biography: String? = nil,
+        languages: [String?]? = nil,
+        settings: PostgresJSON? = nil,
+        person: Person
+    ) -> NewValues<Profile> {
+        var values = NewValues<Profile>()
+        values.setProperty(PropertyNumber.biography.rawValue, biography)
+        values.setProperty(PropertyNumber.languages.rawValue, languages)
+        values.setProperty(PropertyNumber.settings.rawValue, settings)
+        values.setProperty(PropertyNumber.person.rawValue, person)
+        return values
     }
 }

@@ -23,59 +23,116 @@ extension Purchase: TypedObject {
 }
 
 extension Purchase {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case storeID
+        case number
+        case status
+        case placedAt
+        case parcel
+        case buyerID
+        case buyer
+        case lines
+        case store
+    }
+
     /// The column `store_id`; 0 while a new object has no value.
     public var storeID: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.storeID.rawValue) }
+        set { writeProperty(PropertyNumber.storeID.rawValue, newValue) }
     }
 
     /// The column `number`; 0 while a new object has no value.
     public var number: Int {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.number.rawValue) }
+        set { writeProperty(PropertyNumber.number.rawValue, newValue) }
     }
 
     /// The column `status`; the first label while a new object has no value.
     public var status: PurchaseStatus {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.status.rawValue) }
+        set { writeProperty(PropertyNumber.status.rawValue, newValue) }
     }
 
     /// The column `placed_at`; 1970-01-01 while a new object has no value.
     public var placedAt: PostgresTimestamp {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.placedAt.rawValue) }
+        set { writeProperty(PropertyNumber.placedAt.rawValue, newValue) }
     }
 
     /// The column `parcel`.
     public var parcel: UUID? {
-        get { readProperty(4) }
-        set { writeProperty(4, newValue) }
+        get { readProperty(PropertyNumber.parcel.rawValue) }
+        set { writeProperty(PropertyNumber.parcel.rawValue, newValue) }
     }
 
     /// The column `buyer_id`.
     public var buyerID: Int? {
-        get { readProperty(5) }
-        set { writeProperty(5, newValue) }
+        get { readProperty(PropertyNumber.buyerID.rawValue) }
+        set { writeProperty(PropertyNumber.buyerID.rawValue, newValue) }
     }
 
     /// The relationship `buyer`.
     public var buyer: ToOne<Person?> {
-        get { toOneProperty(6) }
+        get { toOneProperty(PropertyNumber.buyer.rawValue) }
         @available(*, unavailable, message: "call try await buyer.set(object)")
         set {}
     }
 
     /// The relationship `lines`.
     public var lines: ToMany<PurchaseLine> {
-        toManyProperty(7)
+        toManyProperty(PropertyNumber.lines.rawValue)
     }
 
     /// The relationship `store`.
     public var store: ToOne<Store> {
-        get { toOneProperty(8) }
+        get { toOneProperty(PropertyNumber.store.rawValue) }
         @available(*, unavailable, message: "call try await store.set(object)")
         set {}
+    }
+}
+
+extension Purchase {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        storeID: Int,
+        number: Int,
+        status: PurchaseStatus? = nil,
+        placedAt: PostgresTimestamp? = nil,
+        parcel: UUID? = nil,
+        buyerID: Int? = nil,
+        buyer: Person? = nil
+    ) -> NewValues<Purchase> {
+        var values = NewValues<Purchase>()
+        values.setProperty(PropertyNumber.storeID.rawValue, storeID)
+        values.setProperty(PropertyNumber.number.rawValue, number)
+        values.setProperty(PropertyNumber.status.rawValue, status)
+        values.setProperty(PropertyNumber.placedAt.rawValue, placedAt)
+        values.setProperty(PropertyNumber.parcel.rawValue, parcel)
+        values.setProperty(PropertyNumber.buyerID.rawValue, buyerID)
+        values.setProperty(PropertyNumber.buyer.rawValue, buyer)
+        return values
+    }
+
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        number: Int,
+        status: PurchaseStatus? = nil,
+        placedAt: PostgresTimestamp? = nil,
+        parcel: UUID? = nil,
+        buyerID: Int? = nil,
+        store: Store,
+        buyer: Person? = nil
+    ) -> NewValues<Purchase> {
+        var values = NewValues<Purchase>()
+        values.setProperty(PropertyNumber.number.rawValue, number)
+        values.setProperty(PropertyNumber.status.rawValue, status)
+        values.setProperty(PropertyNumber.placedAt.rawValue, placedAt)
+        values.setProperty(PropertyNumber.parcel.rawValue, parcel)
+        values.setProperty(PropertyNumber.buyerID.rawValue, buyerID)
+        values.setProperty(PropertyNumber.store.rawValue, store)
+        values.setProperty(PropertyNumber.buyer.rawValue, buyer)
+        return values
     }
 }
 

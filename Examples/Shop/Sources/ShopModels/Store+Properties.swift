@@ -23,55 +23,87 @@ extension Store: TypedObject {
 }
 
 extension Store {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case city
+        case opened
+        case managerID
+        case books
+        case manager
+        case newBooks
+        case purchases
+        case stocks
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `city`; empty while a new object has no value.
     public var city: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.city.rawValue) }
+        set { writeProperty(PropertyNumber.city.rawValue, newValue) }
     }
 
     /// The column `opened`; 1970-01-01 while a new object has no value.
     public var opened: PostgresDate {
-        get { readProperty(2) }
-        set { writeProperty(2, newValue) }
+        get { readProperty(PropertyNumber.opened.rawValue) }
+        set { writeProperty(PropertyNumber.opened.rawValue, newValue) }
     }
 
     /// The column `manager_id`.
     public var managerID: Int? {
-        get { readProperty(3) }
-        set { writeProperty(3, newValue) }
+        get { readProperty(PropertyNumber.managerID.rawValue) }
+        set { writeProperty(PropertyNumber.managerID.rawValue, newValue) }
     }
 
     /// The relationship `bookSet`.
     public var books: ToMany<Book> {
-        toManyProperty(4)
+        toManyProperty(PropertyNumber.books.rawValue)
     }
 
     /// The relationship `manager`.
     public var manager: ToOne<Person?> {
-        get { toOneProperty(5) }
+        get { toOneProperty(PropertyNumber.manager.rawValue) }
         @available(*, unavailable, message: "call try await manager.set(object)")
         set {}
     }
 
     /// The relationship `new_bookSet`.
     public var newBooks: ToMany<NewBook> {
-        toManyProperty(6)
+        toManyProperty(PropertyNumber.newBooks.rawValue)
     }
 
     /// The relationship `purchaseSet`.
     public var purchases: ToMany<Purchase> {
-        toManyProperty(7)
+        toManyProperty(PropertyNumber.purchases.rawValue)
     }
 
     /// The relationship `stockSet`.
     public var stocks: ToMany<Stock> {
-        toManyProperty(8)
+        toManyProperty(PropertyNumber.stocks.rawValue)
+    }
+}
+
+extension Store {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(
+        id: Int? = nil,
+        city: String,
+        opened: PostgresDate,
+        managerID: Int? = nil,
+        manager: Person? = nil
+    ) -> NewValues<Store> {
+        var values = NewValues<Store>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.city.rawValue, city)
+        values.setProperty(PropertyNumber.opened.rawValue, opened)
+        values.setProperty(PropertyNumber.managerID.rawValue, managerID)
+        values.setProperty(PropertyNumber.manager.rawValue, manager)
+        return values
     }
 }
 

@@ -17,25 +17,43 @@ extension Title: TypedObject {
 }
 
 extension Title {
+    /// The properties, in the order of the mapping.
+    private enum PropertyNumber: Int {
+        case id
+        case name
+        case people
+        case personTitleRels
+    }
+
     /// The column `id`; 0 while a new object has no value.
     public var id: Int {
-        get { readProperty(0) }
-        set { writeProperty(0, newValue) }
+        get { readProperty(PropertyNumber.id.rawValue) }
+        set { writeProperty(PropertyNumber.id.rawValue, newValue) }
     }
 
     /// The column `name`; empty while a new object has no value.
     public var name: String {
-        get { readProperty(1) }
-        set { writeProperty(1, newValue) }
+        get { readProperty(PropertyNumber.name.rawValue) }
+        set { writeProperty(PropertyNumber.name.rawValue, newValue) }
     }
 
     /// The relationship `people`.
     public var people: ToMany<Person> {
-        toManyProperty(2)
+        toManyProperty(PropertyNumber.people.rawValue)
     }
 
     /// The relationship `person_title_relSet`.
     public var personTitleRels: ToMany<PersonTitleRel> {
-        toManyProperty(3)
+        toManyProperty(PropertyNumber.personTitleRels.rawValue)
+    }
+}
+
+extension Title {
+    /// The values of a new row; the database fills what is nil.
+    public static func new(id: Int? = nil, name: String) -> NewValues<Title> {
+        var values = NewValues<Title>()
+        values.setProperty(PropertyNumber.id.rawValue, id)
+        values.setProperty(PropertyNumber.name.rawValue, name)
+        return values
     }
 }

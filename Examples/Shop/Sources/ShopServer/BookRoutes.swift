@@ -20,7 +20,8 @@ struct BookRoutes {
         }
         let limit = min(max(query.get("limit", as: Int.self) ?? 20, 1), 100)
         let page = try await books.page(size: limit, after: try query.get("after").map { try PageCursor($0) })
-        let views = try await page.views("id", "title", "price", "category.name", "authors.name", keys: .properties)
+        let views = try await page.views(
+            \.id, \.title, \.price, \.category.name, \.authors.name, keys: .properties)
         return BookPage(books: views, next: page.next)
     }
 
@@ -36,7 +37,7 @@ struct BookRoutes {
         if let version = request.headers[.ifMatch] {
             try book.expect(version: version.trimmingPrefix("\"").prefix { $0 != "\"" }.description)
         }
-        try book.apply(patch, allowing: ["title", "price", "keywords"])
+        try book.apply(patch, allowing: [\.title, \.price, \.keywords])
         try await context.database.save()
         return try await response(book, request, context)
     }

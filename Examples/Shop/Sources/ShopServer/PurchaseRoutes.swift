@@ -26,10 +26,8 @@ struct PurchaseRoutes {
             guard let store = try await database.fetch(Store.self).where({ $0.id == storeID }).lock().first() else {
                 throw HTTPError(.notFound, message: "There is no such store")
             }
-            let last = try await database.fetch(Purchase.self).where { $0.storeID == storeID }.maximum("number")
-            let number = try last.map { try Int(postgresValue: $0) } ?? 0
-            let purchase = try database.insert(
-                Purchase.self, [\.number: number + 1, \.status: PurchaseStatus.paid, \.store: store])
+            let last = try await database.fetch(Purchase.self).where { $0.storeID == storeID }.maximum(\.number)
+            let purchase = try database.insert(Purchase.new(number: (last ?? 0) + 1, status: .paid, store: store))
             if let buyer = order.buyer {
                 try await purchase.buyer.set(try await database.get(Person.self, buyer))
             }
@@ -46,12 +44,10 @@ struct PurchaseRoutes {
                     throw HTTPError(.conflict, message: "Book \(line.book) is out of stock")
                 }
                 shelf.copies -= line.copies
+                let price = try await shelf.book.object.price
                 try database.insert(
-                    PurchaseLine.self,
-                    [
-                        \.purchase: purchase, \.line: index + 1, \.stock: shelf, \.copies: line.copies,
-                        \.price: try await shelf.book.object.price,
-                    ])
+                    PurchaseLine.new(
+                        line: index + 1, copies: line.copies, price: price, purchase: purchase, stock: shelf))
             }
             try await database.save()
             return purchase

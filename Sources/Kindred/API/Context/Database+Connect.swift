@@ -12,6 +12,8 @@ extension Database {
     ///   - classes: the typed classes of entities, as `kindred generate` writes them; objects of other entities are
     ///     untyped.
     ///   - overrides: annotations in code: names, keys, delete rules.
+    ///   - names: the keys of relationships that the program knows, as `kindred inspect --save` wrote them: a key that leads
+    ///     elsewhere now is an error; nil for no check.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
     ///   - requiredSettings: the settings that every context must be given, by ``makeContext(settings:role:faulting:)``, so that
     ///     none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
@@ -22,11 +24,13 @@ extension Database {
     ///   - line: the line of the call.
     /// - Throws: `PostgresError`: `.invalidConfiguration` before anything is sent, `.connectionFailed` naming each
     ///   address tried; `SchemaError` for an annotation whose subject does not exist; `KindredError` `.classMismatch`
-    ///   with all differences between the classes and the database.
+    ///   with all differences between the classes and the database, `.keysChanged` with all keys that lead elsewhere than `names`
+    ///   says.
     public static func connect(
         _ uri: String? = nil,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
+        names: RelationshipNames? = nil,
         tracking: TrackingOptions = TrackingOptions(),
         requiredSettings: [String] = [],
         logger: Logger? = nil,
@@ -36,7 +40,7 @@ extension Database {
         let configuration =
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
         return try await connect(
-            configuration, classes: classes, overrides: overrides, tracking: tracking,
+            configuration, classes: classes, overrides: overrides, names: names, tracking: tracking,
             requiredSettings: requiredSettings, logger: logger, fileID: fileID, line: line)
     }
 
@@ -45,6 +49,7 @@ extension Database {
         _ configuration: PostgresConfiguration,
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
+        names: RelationshipNames? = nil,
         tracking: TrackingOptions = TrackingOptions(),
         requiredSettings: [String] = [],
         logger: Logger? = nil,
@@ -57,9 +62,10 @@ extension Database {
             let schema = try await client.called(at: fileID, line) {
                 try await SchemaReader.read(from: client, overrides: overrides).parsingFilters()
             }
+            try names?.check(schema)
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
             return Database(
-                client: client, runtime: runtime, overrides: overrides,
+                client: client, runtime: runtime, overrides: overrides, names: names,
                 listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
                 logger: logger)
         } catch {
@@ -71,7 +77,7 @@ extension Database {
     /// Reads the catalog again, in one round trip, and returns the new model.
     ///
     /// Existing contexts keep their model. Throws `KindredError` `.classMismatch` if registered classes do not match
-    /// the new model, which is discarded then.
+    /// the new model, and `.keysChanged` if keys lead elsewhere than the names given to `connect` say; it is discarded then.
     @discardableResult
     public func refreshSchema(fileID: String = #fileID, line: Int = #line) async throws -> DatabaseSchema {
         try await client.called(at: fileID, line) { try await readModel() }

@@ -18,7 +18,9 @@ extension DatabaseContext {
     ) async throws -> [ObjectView] {
         let parts = try parts(RelationshipPart<DatabaseObject>()).content
         return try await client.called(at: fileID, line) {
-            try await ViewLoader(core).views(of: objects, keyPaths, omitting: omitted, keys: keys) { entity in
+            try await ViewLoader(core).views(
+                of: objects, paths: keyPaths.map(\.keys), omitting: omitted.map(\.keys), keys: keys
+            ) { entity in
                 try parts.treeAlone(of: entity, in: schema)
             }
         }
@@ -43,10 +45,12 @@ extension DatabaseObject {
     ) async throws -> ObjectView {
         let parts = try parts(RelationshipPart<DatabaseObject>()).content
         return try await called(at: fileID, line) { context in
-            let loader = ViewLoader(context.core)
-            return try await loader.views(of: [self], keyPaths, omitting: omitted, keys: keys) { entity in
+            let views = try await ViewLoader(context.core).views(
+                of: [self], paths: keyPaths.map(\.keys), omitting: omitted.map(\.keys), keys: keys
+            ) { entity in
                 try parts.treeAlone(of: entity, in: context.schema)
-            }[0]
+            }
+            return views[0]
         }
     }
 }

@@ -6,31 +6,43 @@ extension DatabaseContext {
         FetchRequest(context: self, entity: try entity(of: type))
     }
 
-    /// Stores a new row of a typed class and returns its object: `create(Person.self, [\.surname: "Smith"])`.
+    /// Stores a new row of a typed class and returns its object: `create(Person.self) { $0.surname = "Smith" }`.
     ///
-    /// One INSERT … RETURNING. Throws as for an entity by name, and `.classMismatch` for a class that is not
-    /// registered.
+    /// One INSERT … RETURNING. Throws as for an entity by name, `.classMismatch` for a class that is not registered, and the
+    /// errors of the closure.
     @discardableResult
     public func create<Object: TypedObject>(
         _ type: Object.Type,
-        _ values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:], fileID: String = #fileID, line: Int = #line
+        fileID: String = #fileID,
+        line: Int = #line,
+        with fill: (inout NewValues<Object>) throws -> Void = { _ in }
+    ) async throws -> Object {
+        try await create(try NewValues(fill), fileID: fileID, line: line)
+    }
+
+    /// Stores a new row with the values of a generated `new`: `create(Email.new(address: "jo@example.org"))`.
+    ///
+    /// One INSERT … RETURNING. Throws as for an entity by name, and `.classMismatch` for a class that is not registered.
+    @discardableResult
+    public func create<Object: TypedObject>(
+        _ new: NewValues<Object>, fileID: String = #fileID, line: Int = #line
     ) async throws -> Object {
         return try await client.called(at: fileID, line) {
-            let entity = try entity(of: type)
-            return try entity.typed([try await create(entity.name.description, try named(values, entity))])[0]
+            let entity = try entity(of: Object.self)
+            return try entity.typed([try await create(entity.name.description, try new.named(entity))])[0]
         }
     }
 
-    /// Stores a new row of a typed class, or follows `onConflict` if another row has its key already.
+    /// Stores a new row of a typed class, or follows `onConflict` if another row has its key already:
+    /// `create(Product.new(code: "a"), onConflict: .update("code"))`.
     ///
     /// As for an entity by name.
     @discardableResult
     public func create<Object: TypedObject>(
-        _ type: Object.Type,
-        _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
+        _ new: NewValues<Object>,
         onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> Object {
-        try await create(type, [values], onConflict: resolution, fileID: fileID, line: line)[0]
+        try await create([new], onConflict: resolution, fileID: fileID, line: line)[0]
     }
 
     /// Stores rows of a typed class by one statement; `onConflict` decides about rows whose key already exists.
@@ -38,45 +50,40 @@ extension DatabaseContext {
     /// As for an entity by name.
     @discardableResult
     public func create<Object: TypedObject>(
-        _ type: Object.Type,
-        _ rows: [[PartialKeyPath<Object>: (any PropertyValue)?]],
+        _ rows: [NewValues<Object>],
         onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
     ) async throws -> [Object] {
         return try await client.called(at: fileID, line) {
-            let entity = try entity(of: type)
-            let rows = try rows.map { try named($0, entity) }
+            let entity = try entity(of: Object.self)
+            let rows = try rows.map { try $0.named(entity) }
             return try entity.typed(try await create(entity.name.description, rows, onConflict: resolution))
         }
     }
 
-    /// Makes a new object of a typed class in memory, to be stored by `save()`.
+    /// Makes a new object of a typed class in memory, to be stored by `save()`: `insert(Person.self) { $0.surname = "Smith" }`.
     ///
-    /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not
-    /// registered.
+    /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, `.classMismatch` for a class that is not registered, and the
+    /// errors of the closure.
     @discardableResult
     public func insert<Object: TypedObject>(
         _ type: Object.Type,
-        _ values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:]
+        with fill: (inout NewValues<Object>) throws -> Void = { _ in }
     ) throws -> Object {
-        let entity = try entity(of: type)
-        return try entity.typed([try insert(entity.name.description, try named(values, entity))])[0]
+        try insert(try NewValues(fill))
     }
 
-    /// Values by the attribute keys of the key paths.
-    func named<Object: TypedObject>(
-        _ values: [PartialKeyPath<Object>: (any PropertyValue)?],
-        _ entity: EntityRuntime
-    ) throws -> [String: (any PropertyValue)?] {
-        var named: [String: (any PropertyValue)?] = [:]
-        for (keyPath, value) in values {
-            guard let key = Object.mapping.key(keyPath) else { throw entity.unknownKey(String(describing: keyPath)) }
-            // Errors name the relationship, and not the property's stable key.
-            named.updateValue(value, forKey: entity.relationship(ofProperty: key)?.model.name ?? key)
-        }
-        return named
+    /// Makes a new object in memory with the values of a generated `new`: `insert(Email.new(address: "jo@example.org"))`.
+    ///
+    /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not registered.
+    @discardableResult
+    public func insert<Object: TypedObject>(_ new: NewValues<Object>) throws -> Object {
+        let entity = try entity(of: Object.self)
+        guard let layout = entity.layout else { throw entity.unregistered(Object.self) }
+        return try entity.typed([try Stager(core).insert(entity, try new.checked(), by: layout)])[0]
     }
 
     func entity(of type: any TypedObject.Type) throws -> EntityRuntime {
+        if let known = core.runtime.entity(of: type) { return known }
         let name = core.runtime.classes.entity(of: type.mapping)
         guard let entity = core.runtime[name] else {
             throw KindredError(

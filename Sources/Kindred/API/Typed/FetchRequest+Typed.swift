@@ -44,22 +44,6 @@ extension FetchRequest where Object: TypedObject {
     }
 }
 
-extension FetchRequest where Object: TypedObject {
-    /// Sets new values in the rows that the request selects: `update { [\.stock: $0.stock - 1, \.note: nil] }`.
-    ///
-    /// One UPDATE. A value may be calculated from the row's columns. Otherwise as `update` with values
-    /// by name.
-    @discardableResult
-    public func update(
-        _ values: (Columns<Object>) throws -> [PartialKeyPath<Object>: (any PropertyValue)?], fileID: String = #fileID,
-        line: Int = #line
-    ) async throws -> Int {
-        return try await context.client.called(at: fileID, line) {
-            try await update(try context.named(try values(Columns()), entity))
-        }
-    }
-}
-
 /// A path of relationships of a typed class, such as `\.books.authors`.
 public protocol RelationshipPath: Sendable {
     /// The class of the objects at the end of the path.

@@ -13,24 +13,58 @@ public import KindredPostgres
 ///     $0.surname = "Smith"
 ///     $0.born = nil
 /// }
+/// let email = try context.insert(Email.new(address: "smith@example.org"))
 /// ```
 ///
 /// Unset properties get the database's defaults. A to-one relationship whose foreign key the new row holds takes the
-/// object itself.
+/// object itself. The generated `new` has a parameter for each column, and the compiler demands those that the database does not fill.
 @dynamicMemberLookup
-public struct NewValues<Object: TypedObject> {
-    private(set) var values: [PartialKeyPath<Object>: (any PropertyValue)?] = [:]
+public struct NewValues<Object: TypedObject>: Sendable {
+    /// The values by property, each once.
+    private(set) var given: [NumberedValue] = []
+    /// A key path that is no property.
+    private var problem: KindredError?
+
+    /// No values yet.
+    public init() {
+        given.reserveCapacity(Object.mapping.attributeCount)
+    }
+
+    /// Gives a value to a property by its number in the class's mapping, unless it is nil; for generated code.
+    public mutating func setProperty(_ number: Int, _ value: (some PropertyValue)?) {
+        if let value { given.append(NumberedValue(number: number, value: value)) }
+    }
+
+    private subscript(keyPath: PartialKeyPath<Object>) -> (any PropertyValue)? {
+        get {
+            guard let number = Object.mapping.number(keyPath) else { return nil }
+            return given.first { $0.number == number }?.value
+        }
+        set {
+            guard let number = Object.mapping.number(keyPath) else {
+                let name = Object.mapping.entity.description
+                problem = KindredError(
+                    .unknownKey, "\(keyPath) is not a column or relationship of \(name)", entity: name)
+                return
+            }
+            if let place = given.firstIndex(where: { $0.number == number }) {
+                given[place].value = newValue
+            } else {
+                given.append(NumberedValue(number: number, value: newValue))
+            }
+        }
+    }
 
     /// The value of a column.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value? {
-        get { (values[keyPath] ?? nil) as? Value }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Value }
+        set { self[keyPath] = newValue }
     }
 
     /// The value of a column that may be NULL.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
-        get { (values[keyPath] ?? nil) as? Value }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Value }
+        set { self[keyPath] = newValue }
     }
 
     /// The value of a lazy column.
@@ -48,56 +82,52 @@ public struct NewValues<Object: TypedObject> {
     /// A date of Foundation's for a column of moments.
     @_disfavoredOverload
     public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp>) -> Date? {
-        get { (values[keyPath] ?? nil) as? Date }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Date }
+        set { self[keyPath] = newValue }
     }
 
     /// A date of Foundation's for a column of moments that may be NULL.
     @_disfavoredOverload
     public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp?>) -> Date? {
-        get { (values[keyPath] ?? nil) as? Date }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Date }
+        set { self[keyPath] = newValue }
     }
 
     /// The object at the other end of a to-one relationship.
     public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target>>) -> Target? {
-        get { (values[keyPath] ?? nil) as? Target }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Target }
+        set { self[keyPath] = newValue }
     }
 
     /// The object at the other end of an optional to-one relationship.
     public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target?>>) -> Target? {
-        get { (values[keyPath] ?? nil) as? Target }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Target }
+        set { self[keyPath] = newValue }
     }
 }
 
-extension DatabaseContext {
-    /// Stores a new row of a typed class and returns its object: `create(Person.self) { $0.surname = "Smith" }`.
-    ///
-    /// One INSERT … RETURNING. Throws as with a dictionary of values, and the errors of the closure.
-    @discardableResult
-    public func create<Object: TypedObject>(
-        _ type: Object.Type,
-        fileID: String = #fileID,
-        line: Int = #line,
-        with fill: (inout NewValues<Object>) throws -> Void
-    ) async throws -> Object {
-        var new = NewValues<Object>()
-        try fill(&new)
-        return try await create(type, new.values, fileID: fileID, line: line)
+extension NewValues {
+    /// Lets a closure give values.
+    init(_ fill: (inout NewValues) throws -> Void) throws {
+        self.init()
+        try fill(&self)
     }
 
-    /// Makes a new object of a typed class in memory, to be stored by `save()`.
+    /// The values by number.
     ///
-    /// Sends nothing. Throws as ``insert(_:_:)-(Object.Type,_)`` does, and the errors of the closure.
-    @discardableResult
-    public func insert<Object: TypedObject>(
-        _ type: Object.Type,
-        with fill: (inout NewValues<Object>) throws -> Void
-    ) throws -> Object {
-        var new = NewValues<Object>()
-        try fill(&new)
-        return try insert(type, new.values)
+    /// Throws `.unknownKey` if one was given for a key path that is no property.
+    func checked() throws -> [NumberedValue] {
+        if let problem { throw problem }
+        return given
+    }
+
+    /// The values by the keys of their properties; errors name a relationship, and not the property's stable key.
+    func named(_ entity: EntityRuntime) throws -> [String: (any PropertyValue)?] {
+        var named: [String: (any PropertyValue)?] = [:]
+        for value in try checked() {
+            let key = Object.mapping.properties[value.number].pathKey
+            named.updateValue(value.value, forKey: entity.relationship(ofProperty: key)?.model.name ?? key)
+        }
+        return named
     }
 }

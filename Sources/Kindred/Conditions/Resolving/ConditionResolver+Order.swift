@@ -5,7 +5,9 @@ extension ConditionResolver {
     /// The keys of sort terms.
     mutating func order(_ terms: [SortTerm]) throws -> [ResolvedSortKey] {
         if terms.isEmpty { return [] }
-        return try terms.map { ResolvedSortKey(value: try key($0).value, direction: $0.direction) }
+        return try terms.map {
+            ResolvedSortKey(value: try key($0).value, direction: $0.nulls.direction(ascending: $0.ascending))
+        }
     }
 
     /// The expression of a sort term.
@@ -36,11 +38,11 @@ extension ConditionResolver {
     }
 }
 
-extension SortTerm {
+extension NullOrder {
     /// The direction after the key in ORDER BY, with a leading space.
-    fileprivate var direction: String {
+    func direction(ascending: Bool) -> String {
         let direction = ascending ? "" : " DESC"
-        switch nulls {
+        switch self {
         case .standard: return direction
         case .first: return direction + " NULLS FIRST"
         case .last: return direction + " NULLS LAST"
@@ -58,7 +60,8 @@ extension [SortTerm] {
         for term in self {
             let path = term.path.joined(separator: ".")
             guard let position = keyPaths.firstIndex(of: path) else { throw unknown(path) }
-            sql += "\(sql.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.direction)"
+            sql +=
+                "\(sql.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.nulls.direction(ascending: term.ascending))"
         }
         return sql
     }

@@ -24,6 +24,8 @@ struct ConditionResolver {
     var pairLink: PairLink?
     /// The place of the helper's row, once it is joined.
     var pairPlace: Int?
+    /// Whether what is resolved now may hold aggregates: conditions on groups, and their order.
+    var takesAggregates = false
     /// The joins after the first table of each FROM clause; the statement's own comes first.
     var joins: [[RowJoin]] = [[]]
     private var aliases = 1

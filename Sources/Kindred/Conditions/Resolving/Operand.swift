@@ -27,7 +27,7 @@ extension ConditionResolver {
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         // Separate functions: their locals would enlarge the stack frame of every level of a deep calculation.
-        case .invalid, .countWhere, .json, .jsonNumber: return try rareOperand(expression)
+        case .invalid, .countWhere, .json, .jsonNumber, .total: return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
         case .list(let expressions): return .list(expressions)
@@ -59,6 +59,7 @@ extension ConditionResolver {
         case .jsonNumber(let document, let keys):
             let text = try text(at: keys, of: operand(document))
             return .scalar(text.number ?? text)
+        case .total(let total): return .scalar(try self.total(total))
         default: return try operand(expression)
         }
     }

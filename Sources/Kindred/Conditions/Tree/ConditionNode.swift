@@ -98,4 +98,6 @@ package indirect enum ConditionExpression: Sendable {
     case objects([any ObjectReference])
     case arithmetic(Arithmetic, ConditionExpression, ConditionExpression)
     case negative(ConditionExpression)
+    /// A value computed from the rows of a group.
+    case total(AggregateTerm)
 }

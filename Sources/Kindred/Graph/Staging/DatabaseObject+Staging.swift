@@ -118,6 +118,15 @@ extension DatabaseObject {
         }
     }
 
+    /// Gives a new object its values at once, unless something was staged since it was made.
+    func fill(_ row: Row, _ filled: StagingBox, over made: StagingBox) -> Bool {
+        withState { state in
+            guard state.stagingBox === made, state.status == .inserted else { return false }
+            (state.row, state.stagingBox) = (row, filled)
+            return true
+        }
+    }
+
     /// Keeps the problem of a key until it is set again, rolled back, or reported by `save()`.
     func keep(_ error: any Error, forKey key: String) {
         let problem =

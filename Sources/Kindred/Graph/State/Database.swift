@@ -18,6 +18,8 @@ public final class Database: Sendable {
     let requiredSettings: [String]
     let model: RankedMutex<SharedModel>
     let overrides: [SchemaOverride]
+    /// The keys of relationships that the program knows; nil for no check.
+    let names: RelationshipNames?
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
     /// Follows changes for live requests while there are any.
@@ -33,7 +35,7 @@ public final class Database: Sendable {
     let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
 
     init(
-        client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride],
+        client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], names: RelationshipNames? = nil,
         listening: ChangeListening = .byClient, requiredSettings: [String] = [], logger: Logger?
     ) {
         mistakes = MistakeLog(logger)
@@ -43,6 +45,7 @@ public final class Database: Sendable {
         let refusal = KindredError(missingSettings: requiredSettings)
         plainClient = client.with(requiredSettings.isEmpty ? .none : .refused(refusal))
         self.overrides = overrides
+        self.names = names
         model = RankedMutex(SharedModel(runtime), .leaf)
     }
 

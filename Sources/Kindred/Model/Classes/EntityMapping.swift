@@ -17,7 +17,7 @@ public final class EntityMapping: Sendable {
 
     // Safe: key paths are immutable, and key paths of properties are declared Sendable.
     nonisolated(unsafe) private let table: [AnyKeyPath: String]
-    nonisolated(unsafe) private let paths: [AnyKeyPath: String]
+    nonisolated(unsafe) private let numbers: [AnyKeyPath: Int]
 
     /// Creates the mapping of a class to an entity.
     ///
@@ -30,17 +30,23 @@ public final class EntityMapping: Sendable {
         entity = QualifiedName(schema: schema, name: name)
         self.isQualified = isQualified
         self.properties = properties
+        attributeCount = properties.count { $0.isAttribute }
         unsafe table = Dictionary(properties.map { ($0.keyPath, $0.key) }, uniquingKeysWith: { first, _ in first })
-        unsafe paths = Dictionary(
-            properties.map { ($0.keyPath, $0.isAttribute ? $0.key : $0.key.asPropertyKey) },
-            uniquingKeysWith: { first, _ in first })
+        unsafe numbers = Dictionary(
+            properties.enumerated().map { ($0.element.keyPath, $0.offset) }, uniquingKeysWith: { first, _ in first })
     }
+
+    /// The number of properties that are columns.
+    let attributeCount: Int
 
     /// The names of columns and relationships by key path.
     public var keys: [AnyKeyPath: String] { unsafe table }
 
     /// The key of a property in a path or among values; for a relationship, one that identifies the property.
-    func key(_ keyPath: AnyKeyPath) -> String? { unsafe paths[keyPath] }
+    func key(_ keyPath: AnyKeyPath) -> String? { number(keyPath).map { properties[$0].pathKey } }
+
+    /// The number of a property; nil for a key path that is none.
+    func number(_ keyPath: AnyKeyPath) -> Int? { unsafe numbers[keyPath] }
 }
 
 /// One property of a typed class, with its column or relationship.
@@ -58,6 +64,13 @@ public struct PropertyMapping: Sendable {
     /// The property's name; nil for a relationship of a class that was generated without it.
     let name: String?
     let kind: Kind
+    /// The key in a path; for a relationship, one that identifies the property.
+    let pathKey: String
+
+    init(keyPath: any AnyKeyPath & Sendable, key: String, name: String?, kind: Kind) {
+        (self.keyPath, self.key, self.name, self.kind) = (keyPath, key, name, kind)
+        if case .attribute = kind { pathKey = key } else { pathKey = key.asPropertyKey }
+    }
 
     var isAttribute: Bool {
         if case .attribute = kind { true } else { false }

@@ -82,6 +82,9 @@ extension EntityRuntime {
         )
     }
 
+    /// Whether a value can be given for a column: the database does not compute it.
+    func isAssignable(_ position: Int) -> Bool { !computedColumns.contains(position) }
+
     /// Throws for a column whose values the database computes.
     func requireWritable(_ attribute: Attribute, key: String) throws {
         guard attribute.isGenerated || attribute.identity == .always else { return }

@@ -31,6 +31,8 @@ package final class EntityRuntime: Sendable {
     let columnsWithDefault: ColumnSet
     /// The generated columns.
     let generatedColumns: ColumnSet
+    /// The columns for which no value can be given, because the database computes them.
+    let computedColumns: ColumnSet
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
     let serverChecks: [ServerCheckRuntime]
     /// The version column; nil without optimistic locking.
@@ -78,6 +80,10 @@ package final class EntityRuntime: Sendable {
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
         }
         generatedColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isGenerated })
+        computedColumns = ColumnSet(
+            entity.attributes.indices.filter {
+                entity.attributes[$0].isGenerated || entity.attributes[$0].identity == .always
+            })
         columnsWithDefault = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].hasDefault })
         resultTypes = entity.attributes.map { $0.isReadAsText ? .text : $0.baseType }
         compositeColumns = entity.attributes.indices.filter { column in

@@ -73,6 +73,8 @@ public struct KindredError: Error, Sendable {
         public static let serverFailed = Code("serverFailed")
         /// A class does not match the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
+        /// Keys of relationships lead elsewhere than the file of names says; the message names all of them.
+        public static let keysChanged = Code("keysChanged")
         /// Another task's transaction has held the context for longer than the pool's acquire timeout.
         public static let contextBusy = Code("contextBusy")
         /// The context lacks settings that the database requires of every context.

@@ -21,6 +21,8 @@ package final class SchemaRuntime: Sendable {
     /// The entities' classes, bound to this schema.
     let classes: BoundClasses
     let registered: TypedClasses
+    /// The entities of classes that fit, by class.
+    private let entitiesByClass: [ObjectIdentifier: EntityRuntime]
     /// The mismatches of classes and schema.
     let mismatches: [String]
 
@@ -63,6 +65,9 @@ package final class SchemaRuntime: Sendable {
                 EntityLinks(entity, relationships, helperEnds: helperEnds[entity] ?? [], layout: layout))
         }
         self.mismatches = mismatches
+        entitiesByClass = Dictionary(
+            entities.compactMap { entity in entity.layout.map { (ObjectIdentifier($0.objectClass.type), entity) } },
+            uniquingKeysWith: { first, _ in first })
         var known = schema
         for case let (name, layout?) in entities.map({ ($0.name, $0.layout) }) {
             known.propertyRelationships[name] = layout.propertyRelationships.mapValues(\.model.name)
@@ -81,6 +86,9 @@ package final class SchemaRuntime: Sendable {
         }
         throw KindredError(.unknownEntity, "No entity is named \"\(name)\"", entity: name)
     }
+
+    /// The entity of a class that fits it; nil for others.
+    func entity(of type: EntityClass.Reference) -> EntityRuntime? { entitiesByClass[ObjectIdentifier(type)] }
 
     package subscript(name: QualifiedName) -> EntityRuntime? {
         positions[name].map { entities[$0] }

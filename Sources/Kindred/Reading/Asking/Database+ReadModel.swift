@@ -3,12 +3,14 @@ import KindredSchema
 extension Database {
     /// Reads the catalog again, in one round trip, and replaces the model for contexts made from now on.
     ///
-    /// Throws `KindredError` `.classMismatch` if registered classes do not match the new model, which is discarded then.
+    /// Throws `KindredError` `.classMismatch` if registered classes do not match the new model, or `.keysChanged` if keys lead
+    /// elsewhere; it is discarded then.
     ///
     /// - Parameter keepsEqual: whether an equal model stays, so that contexts go on to share one.
     func readModel(keepingEqual keepsEqual: Bool = false) async throws -> DatabaseSchema {
         try await SchemaReader.read(from: client, overrides: overrides) { found in
             let schema = try found.parsingFilters()
+            try names?.check(schema)
             try replaceRuntime { runtime in
                 if keepsEqual, schema.hasSameContent(as: runtime.schema) { return runtime }
                 return SchemaRuntime(schema, classes: runtime.registered)

@@ -36,7 +36,7 @@ extension Loader {
         }
     }
 
-    /// Loads a relationship for all objects that have not loaded it: one SELECT.
+    /// Loads a relationship for all objects that have not loaded it: one SELECT, or none if memory has all other ends.
     ///
     /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
     func load(
@@ -49,8 +49,13 @@ extension Loader {
         var latest: FetchGroup?
         var owners: [LoadingOwner] = []
         var keys = KeyNumbers()
+        var known = KnownEnds(relationship, core)
         for object in objects where !object.isGone && !object.isInserted {
             guard let key = try keyToLoad(relationship, for: object) else { continue }
+            if let known = try known?.find(key, from: object) {
+                core.keep(.one(known), relationship, of: object)
+                continue
+            }
             let group = ownGroup(of: object)
             owners.append(LoadingOwner(object: object, key: key))
             keys.insert(key)
@@ -97,6 +102,37 @@ extension Loader {
             state.position = 0
             return made
         }
+    }
+}
+
+/// The other ends of a foreign key that are in memory, and are not read again.
+///
+/// The owners keep their rows: they are known after the objects have left memory, too.
+private struct KnownEnds {
+    private let relationship: RelationshipRuntime
+    private let core: ContextCore
+    private let time: ContextTime
+    private var found: [ObjectKey: LoadedOne] = [:]
+
+    /// nil where no object could be known, or none tells that a foreign key leads to it.
+    init?(_ relationship: RelationshipRuntime, _ core: ContextCore) {
+        guard relationship.holdsForeignKey, core.mayTrustObject(of: relationship),
+            core.withMap({ $0.holdsObjects(of: relationship.destination) })
+        else { return nil }
+        (self.relationship, self.core, time) = (relationship, core, core.now)
+    }
+
+    /// The row that an object's foreign key leads to; nil if it has to be read.
+    mutating func find(_ key: ObjectKey, from object: DatabaseObject) throws -> LoadedOne? {
+        if let one = found[key] { return one }
+        guard let end = try Loader(core).liveDestination(of: relationship, key, object.row) else { return nil }
+        let (isCurrent, row) = end.withState { ($0.status == .persistent && !$0.isStale, $0.storedRow) }
+        guard isCurrent, !core.isPartial(end), let memberKey = end.key, !memberKey.isTemporary else { return nil }
+        let member = Member(key: memberKey, row: row)
+        let batch = LoadedBatch([member], askedAt: time, in: core.writing?.scope)
+        let one = LoadedOne(foreignKey: key, member: member, batch: batch)
+        found[key] = one
+        return one
     }
 }
 

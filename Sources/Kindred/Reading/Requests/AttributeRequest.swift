@@ -108,7 +108,7 @@ public struct AttributeRequest: Sendable {
                 .invalidRequest, "select needs at least one key path", entity: query.entity.name.description)
         }
         return try query.statement(in: context.schema, isSorted: !isDistinct, query.locked) { resolver in
-            let columns = try keyPaths.map { try resolver.selected($0, isCompared: isDistinct).sql }
+            let columns = try keyPaths.map { try resolver.selected($0.keys, isCompared: isDistinct).sql }
             return SelectQuery.Parts(
                 columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "),
                 grouping: isDistinct ? try distinctOrder() : "")
@@ -123,30 +123,5 @@ extension FetchRequest {
     /// nearest keys, `.invalidRequest` for a path that does not end in one value. Sends nothing.
     public func select(_ keyPaths: String...) throws -> AttributeRequest {
         try AttributeRequest(context: context, query: query, keyPaths: keyPaths)
-    }
-}
-
-extension ConditionResolver {
-    /// The value of a key path as it is selected; a type without a codec is cast to text.
-    mutating func selected(_ keyPath: String, isCompared: Bool = false) throws -> ValueTerm {
-        readable(try value(of: keyPath, isCompared: isCompared))
-    }
-
-    /// The single value that a key path leads to.
-    mutating func value(of keyPath: String, isCompared: Bool = false) throws -> Scalar {
-        if isCompared { return try key(SortTerm(path: keyPath.keys)) }
-        let path = keyPath.keys
-        if path.last == "@count" { return try count(path.dropLast(), from: 0) }
-        switch try target(of: path[...], from: 0) {
-        case .scalar(let scalar): return scalar
-        case .row, .members:
-            let name = name(of: path)
-            throw KindredError(
-                .invalidRequest,
-                "\"\(name)\" does not lead to one attribute; end the path in an attribute, or in @count",
-                entity: places[0].entity.name.description,
-                key: name
-            )
-        }
     }
 }

@@ -10,9 +10,13 @@ extension FetchRequest {
     public func aggregate(_ aggregate: Aggregate, fileID: String = #fileID, line: Int = #line) async throws
         -> PostgresValue?
     {
+        return try await total(aggregate.term, fileID: fileID, line: line)
+    }
+
+    func total(_ total: AggregateTerm, fileID: String, line: Int) async throws -> PostgresValue? {
         return try await context.core.client.called(at: fileID, line) {
             try await context.core.client.execute(
-                try query.statement(for: aggregate, in: context.schema), for: entity.name
+                try query.statement(for: total, in: context.schema), for: entity.name
             )
             .first?[0]
         }
@@ -56,8 +60,13 @@ extension FetchRequest {
     /// The request's sort keys must be among the paths; its limit and offset count groups. Throws `KindredError`
     /// `.unknownKey` or `.invalidRequest`. Sends nothing.
     public func group(by keyPaths: String..., aggregates: Aggregate...) throws -> GroupRequest {
-        let request = GroupRequest(context: context, query: query, keyPaths: keyPaths, aggregates: aggregates)
-        _ = try request.statement()
-        return request
+        try GroupRequest(context: context, query: query, keyPaths: keyPaths, aggregates: aggregates)
+    }
+}
+
+extension Aggregate {
+    /// The aggregate with its path's keys.
+    var term: AggregateTerm {
+        AggregateTerm(function, of: keyPath.map { .path($0.keys) }, label: description)
     }
 }

@@ -13,17 +13,16 @@ public struct GroupRequest: Sendable {
         case greaterOrEqual = ">="
     }
 
-    let context: DatabaseContext
-    let query: SelectQuery
-    let keyPaths: [String]
-    let aggregates: [Aggregate]
-    private var conditions: [(aggregate: Aggregate, comparison: Comparison, value: PostgresValue)] = []
+    private let context: DatabaseContext
+    /// The names of the values in a result.
+    private let names: [String]
+    private var query: GroupQuery
 
-    init(context: DatabaseContext, query: SelectQuery, keyPaths: [String], aggregates: [Aggregate]) {
+    init(context: DatabaseContext, query: SelectQuery, keyPaths: [String], aggregates: [Aggregate]) throws {
         self.context = context
-        self.query = query
-        self.keyPaths = keyPaths
-        self.aggregates = aggregates
+        names = keyPaths + aggregates.map(\.description)
+        self.query = GroupQuery(rows: query, keys: keyPaths.map(\.keys), totals: aggregates.map(\.term))
+        _ = try self.query.statement(in: context.schema)
     }
 
     /// Adds a condition on an aggregate to the earlier ones.
@@ -41,9 +40,25 @@ public struct GroupRequest: Sendable {
                 entity: query.entity.name.description
             )
         }
+        return try changed { $0.conditions.append(.comparison(aggregate.term, comparison.rawValue, content)) }
+    }
+
+    /// Sorts the groups by an aggregate, which need not be among those of the result: `sorted(.count, ascending: false)`.
+    ///
+    /// Later calls sort the groups that are equal for earlier ones, and the request's own order comes after all of them. NULL comes
+    /// last, and first when descending, unless `nulls` says otherwise. Throws `KindredError` as ``FetchRequest/group(by:aggregates:)``
+    /// does. Sends nothing.
+    public func sorted(
+        _ aggregate: Aggregate, ascending: Bool = true, nulls: NullOrder = .standard
+    ) throws -> GroupRequest {
+        let key = GroupQuery.SortKey(value: .total(aggregate.term), ascending: ascending, nulls: nulls)
+        return try changed { $0.order.append(key) }
+    }
+
+    private func changed(_ change: (inout GroupQuery) -> Void) throws -> GroupRequest {
         var request = self
-        request.conditions.append((aggregate, comparison, content))
-        _ = try request.statement()
+        change(&request.query)
+        _ = try request.query.statement(in: context.schema)
         return request
     }
 
@@ -52,8 +67,8 @@ public struct GroupRequest: Sendable {
     /// One query.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
         return try await context.core.client.called(at: fileID, line) {
-            let names = keyPaths + aggregates.map(\.description)
-            let result = try await context.core.client.execute(try statement(), for: query.entity.name)
+            let statement = try query.statement(in: context.schema)
+            let result = try await context.core.client.execute(statement, for: query.entity.name)
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
                 for (column, name) in names.enumerated() {
@@ -66,34 +81,6 @@ public struct GroupRequest: Sendable {
 
     /// The SQL of the request, with `$1`, `$2`, … for its values.
     public var sql: String {
-        get throws { try statement().text.text }
-    }
-
-    func statement() throws -> Statement {
-        guard !keyPaths.isEmpty else { throw invalid("A group needs at least one key path", nil) }
-        let order = try query.sort.order(among: keyPaths) { path in
-            invalid("Groups can only be sorted by the key paths that they are made by; \(path) is none of them", path)
-        }
-        return try query.statement(in: context.schema, isSorted: false) { resolver in
-            var columns = try keyPaths.map { try resolver.selected($0, isCompared: true).sql }
-            for aggregate in aggregates {
-                let argument = try resolver.argument(of: aggregate)
-                columns.append(try resolver.readable(resolver.aggregate(aggregate, of: argument)).sql)
-            }
-            // By position: an expression with parameters does not equal its repetition elsewhere in the statement.
-            var grouping = " GROUP BY \(keyPaths.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
-            var having: [String] = []
-            for (aggregate, comparison, value) in conditions {
-                let scalar = resolver.aggregate(aggregate, of: try resolver.argument(of: aggregate))
-                let value = try resolver.bind(value, as: scalar)
-                having.append("\(try scalar.value.sql) \(comparison.rawValue) \(try value.sql)")
-            }
-            if !having.isEmpty { grouping += " HAVING \(having.joined(separator: " AND "))" }
-            return SelectQuery.Parts(columns: columns.joined(separator: ", "), grouping: grouping + order)
-        }
-    }
-
-    private func invalid(_ message: String, _ key: String?) -> KindredError {
-        KindredError(.invalidRequest, message, entity: query.entity.name.description, key: key)
+        get throws { try query.statement(in: context.schema).text.text }
     }
 }

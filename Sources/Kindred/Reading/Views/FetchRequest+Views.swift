@@ -15,11 +15,18 @@ extension FetchRequest {
         _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [ObjectView] {
+        try await views(
+            paths: keyPaths.map(\.keys), omitting: omitted.map(\.keys), keys: keys, fileID: fileID, line: line)
+    }
+
+    func views(
+        paths: [[String]], omitting omitted: [[String]], keys: JSONKeys, fileID: String, line: Int
+    ) async throws -> [ObjectView] {
         try await context.core.client.called(at: fileID, line) {
             var request = self
             var parts = prefetched
             parts.leftOut = query.leftOut
-            let tree = try ViewTree(keyPaths, omitting: omitted, of: entity, keys, parts: parts)
+            let tree = try ViewTree(paths: paths, omitting: omitted, of: entity, keys, parts: parts)
             request.query.leftOut = tree.leftOut
             return try await ViewLoader(context.core).views(of: try await request.all(fileID: fileID, line: line), tree)
         }
@@ -34,10 +41,18 @@ extension Page {
         _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [ObjectView] {
+        try await views(
+            paths: keyPaths.map(\.keys), omitting: omitted.map(\.keys), keys: keys, fileID: fileID, line: line)
+    }
+
+    func views(
+        paths: [[String]], omitting omitted: [[String]], keys: JSONKeys, fileID: String, line: Int
+    ) async throws -> [ObjectView] {
         guard let first = objects.first else { return [] }
         return try await first.called(at: fileID, line) { context in
-            let loader = ViewLoader(context.core)
-            return try await loader.views(of: objects, keyPaths, omitting: omitted, keys: keys) { _ in prefetched }
+            try await ViewLoader(context.core).views(
+                of: objects, paths: paths, omitting: omitted, keys: keys
+            ) { _ in prefetched }
         }
     }
 }

@@ -64,25 +64,25 @@ struct ViewTree: Sendable {
 
     private init(_ entity: EntityRuntime, _ parts: PrefetchTree) { (self.entity, self.parts) = (entity, parts) }
 
-    /// Reads key paths; none stands for all attributes but lazy ones.
+    /// Reads paths of keys; none stands for all attributes but lazy ones.
     ///
     /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys, and for a relationship of
     /// which there are two parts.
     ///
     /// - Parameters:
-    ///   - keyPaths: the paths of attributes and relationships.
+    ///   - paths: the paths of attributes and relationships.
     ///   - omitted: those that are taken out of it.
     ///   - entity: the entity of the objects.
     ///   - keys: how the fields are named.
     ///   - parts: the relationships of which parts are shown.
     init(
-        _ keyPaths: [String], omitting omitted: [String] = [], of entity: EntityRuntime, _ keys: JSONKeys,
-        parts: PrefetchTree = PrefetchTree()
+        paths: [[String]], omitting omitted: [[String]], of entity: EntityRuntime, _ keys: JSONKeys,
+        parts: PrefetchTree
     ) throws {
         self.init(entity, parts)
-        if keyPaths.isEmpty { addAttributes(keys) }
-        for path in keyPaths { try add(path.keys[...], of: path, keys) }
-        for path in omitted { try omit(path.keys[...]) }
+        if paths.isEmpty { addAttributes(keys) }
+        for path in paths { try add(path[...], of: path.joined(separator: "."), keys) }
+        for path in omitted { try omit(path[...]) }
     }
 
     /// The columns that statements for the objects leave out; nil for the lazy ones.

@@ -6,14 +6,19 @@ struct ViewLoader: Sendable {
 
     /// The views of objects, in their order; the objects may be of several entities.
     ///
-    /// - Parameter parts: the relationships of an entity of which parts are shown.
+    /// - Parameters:
+    ///   - objects: the objects.
+    ///   - paths: the paths of keys that are shown.
+    ///   - omitted: those that are not shown, although a path shows all.
+    ///   - keys: how the fields are named.
+    ///   - parts: the relationships of an entity of which parts are shown.
     func views(
-        of objects: [DatabaseObject], _ keyPaths: [String], omitting omitted: [String], keys: JSONKeys,
-        parts: (EntityRuntime) throws -> PrefetchTree
+        of objects: [DatabaseObject], paths: [[String]], omitting omitted: [[String]] = [], keys: JSONKeys,
+        parts: (EntityRuntime) throws -> PrefetchTree = { _ in PrefetchTree() }
     ) async throws -> [ObjectView] {
         var views: [ObjectIdentifier: ObjectView] = [:]
         for (entity, group) in Dictionary(grouping: objects, by: \.runtime).sorted(by: { $0.key < $1.key }) {
-            let tree = try ViewTree(keyPaths, omitting: omitted, of: entity, keys, parts: try parts(entity))
+            let tree = try ViewTree(paths: paths, omitting: omitted, of: entity, keys, parts: try parts(entity))
             for (object, view) in zip(group, try await self.views(of: group, tree)) {
                 views[ObjectIdentifier(object)] = view
             }

@@ -16,20 +16,53 @@ struct NewRow {
         cells.reserveCapacity(values.count)
         for (key, value) in values {
             if let position = entity.attributeIndex(of: key) {
-                try entity.requireWritable(entity.entity.attributes[position], key: key)
-                try cells.set(
-                    try entity.attributeValue(value, at: position), at: position, of: entity, types)
+                try assign(value, at: position, of: entity, types)
             } else if let relationship = entity.relationship(named: key) {
-                if let id = value as? ObjectID, relationship.holdsForeignKey,
-                    case .values(let values) = try RelationshipValues(core).identified(id, for: relationship)
-                {
-                    try assignKey(values, of: relationship, in: entity, types)
-                } else {
-                    links.append((relationship, value))
-                }
+                try assign(value, to: relationship, of: entity, in: core)
             } else {
                 throw entity.unknownKey(key)
             }
+        }
+    }
+
+    /// Assigns the values of a typed class's properties, which need no look-up by name.
+    mutating func assign(
+        _ values: [NumberedValue], of entity: EntityRuntime, _ layout: TypedLayout, in core: ContextCore
+    )
+        throws
+    {
+        let types = core.types
+        cells.reserveCapacity(values.count)
+        for given in values {
+            let position = layout.positions[given.number]
+            if position >= 0 {
+                try assign(given.value, at: position, of: entity, types)
+            } else if let relationship = layout.relationships[given.number] {
+                try assign(given.value, to: relationship, of: entity, in: core)
+            }
+        }
+    }
+
+    private mutating func assign(
+        _ value: (any PropertyValue)?, at position: Int, of entity: EntityRuntime, _ types: TypeRegistry?
+    ) throws {
+        if !entity.isAssignable(position) {
+            let attribute = entity.entity.attributes[position]
+            try entity.requireWritable(attribute, key: attribute.name)
+        }
+        try cells.set(try entity.attributeValue(value, at: position), at: position, of: entity, types)
+    }
+
+    private mutating func assign(
+        _ value: (any PropertyValue)?, to relationship: RelationshipRuntime, of entity: EntityRuntime,
+        in core: ContextCore
+    ) throws {
+        if let id = value as? ObjectID, relationship.holdsForeignKey,
+            case .values(let values) = try RelationshipValues(core).identified(id, for: relationship)
+        {
+            try assignKey(values, of: relationship, in: entity, core.types)
+        } else {
+            links.append((relationship, value))
         }
     }
 
@@ -52,6 +85,12 @@ struct NewRow {
             try cells.set(value, at: column, of: entity, types)
         }
     }
+}
+
+/// A value of a property of a typed class, by the property's number in the class's mapping.
+struct NumberedValue: Sendable {
+    let number: Int
+    var value: (any PropertyValue)?
 }
 
 /// Numbers for the keys of new objects, unique in the process.

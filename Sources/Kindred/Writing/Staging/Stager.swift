@@ -10,11 +10,20 @@ struct Stager: Sendable {
 
     /// Makes a new object in memory.
     func insert(_ entity: EntityRuntime, _ values: [String: (any PropertyValue)?]) throws -> DatabaseObject {
+        try insert(entity) { try $0.assign(values, of: entity, in: core) }
+    }
+
+    /// Makes a new object of a typed class in memory.
+    func insert(_ entity: EntityRuntime, _ values: [NumberedValue], by layout: TypedLayout) throws -> DatabaseObject {
+        try insert(entity) { try $0.assign(values, of: entity, layout, in: core) }
+    }
+
+    private func insert(_ entity: EntityRuntime, _ assign: (inout NewRow) throws -> Void) throws -> DatabaseObject {
         var new = NewRow()
         if let version = entity.version, let value = version.initialValue {
             try new.cells.set(value, at: version.position, of: entity, core.types)
         }
-        try new.assign(values, of: entity, in: core)
+        try assign(&new)
         let object = try insert(new.cells, of: entity)
         if new.links.isEmpty { return object }
         do {
@@ -36,11 +45,12 @@ struct Stager: Sendable {
         let empty = entity.emptyRow(core.types)
         // `awakeFromInsert` sees the object without its values.
         let isCalled = core.mayAwake(entity)
-        let staging = Staging(stored: empty, columns: isCalled ? [] : cells.columns, temporaryKey: number)
         // An empty row has values only where it names the table of a new row.
-        let row = isCalled ? empty : entity.rowTable == nil ? cells.row(empty.columns) : empty.replacing(cells)
+        let row = entity.rowTable == nil ? cells.row(empty.columns) : empty.replacing(cells)
+        let filled = StagingBox(Staging(stored: empty, columns: cells.columns, temporaryKey: number))
+        let staging = isCalled ? StagingBox(Staging(stored: empty, temporaryKey: number)) : filled
         let object = core.make(
-            ObjectSeed(core: core, runtime: entity, row: row, staging: StagingBox(staging)))
+            ObjectSeed(core: core, runtime: entity, row: isCalled ? empty : row, staging: staging))
         let isLinked = core.withMap { map in
             map.insert(object, of: entity, key: .temporary(number))
             return map.knowsAny(linkedTo: entity)
@@ -49,8 +59,14 @@ struct Stager: Sendable {
         core.journal?.recordCreated(object)
         if isCalled {
             core.awakeFromInsert(object)
-            object.stage(cells)
-        } else if isLinked {
+            // A hook that has staged nothing leaves the object as it was made: the values need no change of their own.
+            guard object.fill(row, filled, over: staging) else {
+                object.stage(cells)
+                return object
+            }
+            core.staged.withLock { $0.noteChange() }
+        }
+        if isLinked {
             core.noteChange(
                 of: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
         }

@@ -1,0 +1,42 @@
+/// The totals of a group within a condition or an order: `having { $0.count > 3 }`.
+///
+/// They are compared as columns are; a comparison with NULL, the sum of no values, is false.
+public struct GroupConditions<Root: TypedObject>: Sendable {
+    /// The number of rows of the group.
+    public var count: ColumnExpression<Int> { ColumnExpression(.total(AggregateTerm(.count, of: nil, label: "count"))) }
+
+    /// The number of rows of the group in which a column is not NULL.
+    public func count<Value>(
+        of column: (Columns<Root>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Int> {
+        ColumnExpression(.total(AggregateTerm(.count, over: try column(Columns()))))
+    }
+
+    /// The sum of a column or calculation over the group.
+    public func sum<Value: PostgresSummable>(
+        _ column: (Columns<Root>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value.Sum> {
+        ColumnExpression(.total(AggregateTerm(.sum, over: try column(Columns()))))
+    }
+
+    /// The mean of a column or calculation over the group.
+    public func average<Value: PostgresSummable>(
+        _ column: (Columns<Root>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value.Mean> {
+        ColumnExpression(.total(AggregateTerm(.average, over: try column(Columns()))))
+    }
+
+    /// The smallest value of a column or calculation in the group.
+    public func minimum<Value>(
+        _ column: (Columns<Root>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value> {
+        ColumnExpression(.total(AggregateTerm(.minimum, over: try column(Columns()))))
+    }
+
+    /// The greatest value of a column or calculation in the group.
+    public func maximum<Value>(
+        _ column: (Columns<Root>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value> {
+        ColumnExpression(.total(AggregateTerm(.maximum, over: try column(Columns()))))
+    }
+}

@@ -1,0 +1,28 @@
+extension TypedObject {
+    /// Stages the values of a patch, of which the keys must be those of some properties: `apply(patch, allowing: [\.title, \.price])`.
+    ///
+    /// A key is the name of the property or that of its column. Sends nothing. Throws as
+    /// ``DatabaseObject/apply(_:allowing:rounding:)`` does, and `KindredError` `.unknownKey` for a key path that is no property.
+    public func apply(
+        _ patch: ObjectPatch, allowing keyPaths: [PartialKeyPath<Self>], rounding: Bool = false
+    ) throws {
+        try apply(patch, allowing: try Self.names(of: keyPaths), rounding: rounding)
+    }
+
+    /// The keys of properties.
+    fileprivate static func names(of keyPaths: [PartialKeyPath<Self>]) throws -> [String] {
+        try keyPaths.map { try ColumnPath().appending($0, of: Self.self).checkedKeys()[0] }
+    }
+}
+
+extension DatabaseContext {
+    /// Makes a new object of a typed class in memory with the values of a patch, of which the keys must be those of some properties.
+    ///
+    /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
+    @discardableResult
+    public func insert<Object: TypedObject>(
+        _ type: Object.Type, _ patch: ObjectPatch, allowing keyPaths: [PartialKeyPath<Object>], rounding: Bool = false
+    ) throws -> Object {
+        try insert(type, patch, allowing: try Object.names(of: keyPaths), rounding: rounding)
+    }
+}
