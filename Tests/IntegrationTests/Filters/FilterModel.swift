@@ -73,7 +73,9 @@ struct FilterModel: Equatable {
                 for (task, row) in tasks where row.project == id && row.mark == mark { tasks[task]?.mark = nil }
             }
             projects.updateValue(nil, forKey: id)
-        case .mark(let id, let isMarked): tasks[id]?.mark = isMarked ? tasks[id]?.mark ?? step : nil
+        case .mark(let id, let isMarked):
+            let mark = tasks[id]?.mark ?? step
+            tasks[id]?.mark = isMarked ? mark : nil
         case .archive(let id, true): archived.insert(id)
         case .archive(let id, false): archived.remove(id)
         case .move(let ids, let project): for id in ids { tasks[id]?.project = project }
@@ -84,7 +86,8 @@ struct FilterModel: Equatable {
             for id in ids { tasks[id]?.project = project }
         case .clear(let project): for id in shownTasks(of: project) { tasks[id]?.project = nil }
         case .setLabels(let ids, let id):
-            tasks[id]?.labels = (tasks[id]?.labels ?? []).intersection(archived).union(ids)
+            let hidden = (tasks[id]?.labels ?? []).intersection(archived)
+            tasks[id]?.labels = hidden.union(ids)
         case .addLabels(let ids, let id): tasks[id]?.labels.formUnion(ids)
         case .removeLabels(let ids, let id): tasks[id]?.labels.subtract(ids)
         case .clearLabels(let id): tasks[id]?.labels.formIntersection(archived)

@@ -69,14 +69,14 @@ public struct NewValues<Object: TypedObject>: Sendable {
 
     /// The value of a lazy column.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> Value? {
-        get { (values[keyPath] ?? nil) as? Value }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Value }
+        set { self[keyPath] = newValue }
     }
 
     /// The value of a lazy column that may be NULL.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> Value? {
-        get { (values[keyPath] ?? nil) as? Value }
-        set { values.updateValue(newValue, forKey: keyPath) }
+        get { self[keyPath] as? Value }
+        set { self[keyPath] = newValue }
     }
 
     /// A date of Foundation's for a column of moments.

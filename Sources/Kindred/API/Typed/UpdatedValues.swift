@@ -19,6 +19,18 @@ public struct UpdatedValues<Object: TypedObject> {
         set { given.append((keyPath, newValue)) }
     }
 
+    /// A lazy column, or a calculation with columns.
+    public subscript<Value>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> ColumnExpression<Value> {
+        get { Columns<Object>()[dynamicMember: keyPath] }
+        set { given.append((keyPath, newValue)) }
+    }
+
+    /// A lazy column whose values may be NULL, or a calculation with columns.
+    public subscript<Value>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> ColumnExpression<Value> {
+        get { Columns<Object>()[dynamicMember: keyPath] }
+        set { given.append((keyPath, newValue)) }
+    }
+
     /// A value for a column; nil where none was given.
     @_disfavoredOverload
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value? {
@@ -29,6 +41,20 @@ public struct UpdatedValues<Object: TypedObject> {
     /// A value for a column that may be NULL; nil where none was given.
     @_disfavoredOverload
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
+        get { value(keyPath) as? Value }
+        set { given.append((keyPath, newValue)) }
+    }
+
+    /// A value for a lazy column; nil where none was given.
+    @_disfavoredOverload
+    public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> Value? {
+        get { value(keyPath) as? Value }
+        set { given.append((keyPath, newValue)) }
+    }
+
+    /// A value for a lazy column that may be NULL; nil where none was given.
+    @_disfavoredOverload
+    public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> Value? {
         get { value(keyPath) as? Value }
         set { given.append((keyPath, newValue)) }
     }
