@@ -216,7 +216,9 @@ extension ContextCore {
         return isMember ? .member(Member(key: key, row: row)) : .nonmember
     }
 
-    /// Whether a filter hides an object: by its stored row, as the server does. A new object is shown until it is stored.
+    /// Whether a filter hides an object: by its stored row, as the server does.
+    ///
+    /// A new object is shown until it is stored.
     private static func isHidden(_ state: ObjectState, by filter: RowFilter?) -> Bool {
         guard let filter, state.status != .inserted else { return false }
         return filter.shows(state.storedRow) == false
