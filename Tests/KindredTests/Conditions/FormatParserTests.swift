@@ -145,5 +145,6 @@ private func describe(_ expression: ConditionExpression) -> String {
     case .arithmetic(let operation, let left, let right):
         "(\(operation.rawValue) \(describe(left)) \(describe(right)))"
     case .negative(let inner): "(- \(describe(inner)))"
+    case .total(let total): total.label
     }
 }

@@ -23,17 +23,17 @@ import Testing
     @Test func aggregatesOfTypesWithoutACodecAreReadAsText() throws {
         var query = try query("person")
         #expect(
-            try query.statement(for: .minimum("address"), in: ConditionFixture.schema).text.text
+            try query.statement(for: Aggregate.minimum("address").term, in: ConditionFixture.schema).text.text
                 == #"SELECT min(t0."address")::text FROM "public"."person" AS t0"#)
         query.limit = 3
         #expect(
-            try query.statement(for: .minimum("address"), in: ConditionFixture.schema).text.text
+            try query.statement(for: Aggregate.minimum("address").term, in: ConditionFixture.schema).text.text
                 == #"SELECT min(v)::text FROM (SELECT t0."address" AS v FROM "public"."person" AS t0 LIMIT $1) AS s"#)
         #expect(
-            try query.statement(for: .minimum("age"), in: ConditionFixture.schema).text.text
+            try query.statement(for: Aggregate.minimum("age").term, in: ConditionFixture.schema).text.text
                 == #"SELECT min(v) FROM (SELECT t0."age" AS v FROM "public"."person" AS t0 LIMIT $1) AS s"#)
         #expect(
-            try query.statement(for: .count, in: ConditionFixture.schema).text.text
+            try query.statement(for: Aggregate.count.term, in: ConditionFixture.schema).text.text
                 == #"SELECT count(*) FROM (SELECT 1 FROM "public"."person" AS t0 LIMIT $1) AS s"#)
     }
 
@@ -43,7 +43,7 @@ import Testing
         let statements = [
             try query.statement(in: schema), try query.countStatement(in: schema),
             try query.existsStatement(in: schema),
-            try query.statement(for: .minimum("address"), in: schema),
+            try query.statement(for: Aggregate.minimum("address").term, in: schema),
             try query.deletionStatement(in: schema, selecting: "t0.id"),
         ]
         #expect(statements.allSatisfy { $0.resultFormat == .binary })
