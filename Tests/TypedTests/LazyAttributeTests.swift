@@ -66,7 +66,7 @@ import TypeModels
             let found = try await context.fetch(Letter.self).where { $0.body == "Body 3" && $0.scan == nil }.one()
             #expect(found === letters[2])
             #expect(try await context.fetch(Letter.self).sorted { $0.body }.first() === letters[0])
-            try await context.fetch(Letter.self).where { $0.id == 4 }.update { _ in [\.body: "Changed"] }
+            try await context.fetch(Letter.self).where { $0.id == 4 }.update { $0.body = "Changed" }
             #expect(try await letters[3].body.value == "Changed")
         }
     }
