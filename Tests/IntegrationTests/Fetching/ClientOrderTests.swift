@@ -83,7 +83,7 @@ import TypeModels
             await message(.invalidRequest) { _ = try keepers.select(\.club) },
             await message(.unknownKey) { _ = try await context.create(Keeper.self) { $0.isDeleted = true } },
             await message(.foreignContext) {
-                let club = try await database.makeContext().create(Club.new(id: 90, name: "x"))
+                let club = try await database.makeContext().create(TypeModels.Club.new(id: 90, name: "x"))
                 _ = try context.insert(Keeper.self) { $0.club = club }
             },
             await message(.unknownKey) { _ = try await keepers.update { $0.isDeleted = true } },
