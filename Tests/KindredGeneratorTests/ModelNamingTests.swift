@@ -240,7 +240,7 @@ import Testing
                 """
                     /// The column `body`, loaded when it is asked for.
                     public var body: LazyAttribute<String> {
-                        lazyProperty(1)
+                        lazyProperty(PropertyNumber.body.rawValue)
                     }
                 """))
         #expect(text.contains("public var sent: LazyAttribute<PostgresTimestamp?> {"))

@@ -92,6 +92,8 @@ import Testing
             var random = SeededGenerator(seed: seed)
             var held = try await Held(context, holdsTasks: random.chance(50))
             var number: Int64 = 1000
+            // The entities of which a rolled back owner may have to be read again.
+            var doubted: Set<String> = []
             for step in 0..<40 {
                 let isUndone = random.once(in: 6)
                 do {
@@ -105,14 +107,14 @@ import Testing
                     }
                 } catch is Undone {
                     #expect(isUndone)
+                    doubted = ["project", "person", "label"]
                 }
                 for each in Self.cases.shuffled(using: &random) where random.chance(70) {
                     let place: Comment = "seed \(seed), step \(step): \(each.owner).\(each.key), \(each.sql)"
                     let expected = try await Self.expected(each, held, other)
                     let (found, recorder) = try await recordingStatements { try await Self.ask(each, held) }
                     try #require(found == expected, place)
-                    // A rolled back owner may have to be read again as well.
-                    #expect(recorder.statements.count <= (isUndone ? 2 : 1), place)
+                    #expect(recorder.statements.count <= (doubted.remove(each.owner) == nil ? 1 : 2), place)
                 }
                 for project in held.owners["project"] ?? [] where random.once(in: 8) {
                     let tasks = try await project.set(forKey: "tasks").objects

@@ -54,3 +54,9 @@ extension PropertyMapping {
         ((type as? any OptionalType.Type)?.wrapped ?? type) is any DatabaseEnum.Type
     }
 }
+
+extension LazyAttribute: LazyPropertyType {
+    static func kind(_ valueKind: String) -> PropertyMapping.Kind {
+        PropertyMapping.kind(of: Value.self, valueKind, isLazy: true)
+    }
+}

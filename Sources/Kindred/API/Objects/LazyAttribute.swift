@@ -84,9 +84,3 @@ extension DatabaseObject {
         return LazyAttribute(self, position < 0 ? nil : position)
     }
 }
-
-extension LazyAttribute: LazyPropertyType {
-    static func kind(_ valueKind: String) -> PropertyMapping.Kind {
-        PropertyMapping.kind(of: Value.self, valueKind, isLazy: true)
-    }
-}
