@@ -144,8 +144,8 @@ import Testing
             SELECT t0."id", t0."name", t0."parent_id" FROM "public"."category" AS t0
             """,
             """
-            SELECT s.*, o.n FROM unnest($2) WITH ORDINALITY AS o(k0, n) CROSS JOIN LATERAL (
-                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords", t0."category_id"
+            SELECT s.*, o.n FROM unnest($2) WITH ORDINALITY AS o(k0, n) CROSS JOIN LATERAL (SELECT
+                t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords", t0."category_id"
                 FROM "public"."book" AS t0 WHERE t0."category_id" = o.k0 AND t0."published" > $1
                 ORDER BY t0."title" LIMIT $3) AS s
             """)

@@ -37,8 +37,8 @@ import Testing
             await expectError(
                 .keysChanged,
                 """
-                Keys of relationships have another meaning: public.email.person is no key any more; it led to
-                public.person by person_id = id, as owner does
+                Keys of relationships have another meaning: public.person.emailSet is no key any more; it led to
+                public.email[] by id = person_id, as person_emailSet does
                 """
             ) { try await database.refreshSchema() }
             try await database.query("COMMENT ON CONSTRAINT email_person_id_fkey ON email IS NULL")

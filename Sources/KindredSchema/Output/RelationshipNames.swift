@@ -16,7 +16,7 @@
 /// The meaning of a key is the entity that it leads to, and the columns that join the two; what a constraint is called plays no
 /// part, except those of a helper table.
 public struct RelationshipNames: Sendable, Hashable {
-    /// What a key leads to, by entity and key.
+    /// The meaning of each key, by entity and key.
     private var entities: [String: [String: String]]
 
     /// The keys of a model, aliases too.
@@ -89,9 +89,9 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
     public let entity: String
     /// The key.
     public let key: String
-    /// What it led to: the entity, and the columns that join the two.
+    /// The meaning that it had: the entity, and the columns that join the two.
     public let before: String
-    /// What it leads to now; nil if it is no key any more.
+    /// The meaning that it has now; nil if it is no key any more.
     public let after: String?
     /// The shortest key that leads to what it led to; nil if none does.
     public let otherKey: String?
@@ -103,7 +103,7 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What a key leads to, in words: the entity, and the columns or helper that join the two.
+/// The meaning of a key, in words: the entity, and the columns or helper that join the two.
 package struct RelationshipMeaning: CustomStringConvertible {
     package let description: String
 

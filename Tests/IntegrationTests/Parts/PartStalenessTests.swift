@@ -80,7 +80,8 @@ import Testing
             try await context.delete(created)
             try await loaded.expect(["SELECT"])
             let staged = try context.insert("task", values)
-            try await loaded.expect()
+            // A staged row is noted with its owner: the part is asked for again, and is what it was.
+            try await loaded.expect(["SELECT"])
             try await context.save()
             try await loaded.expect(["SELECT"])
             try await context.fetch("task").where("id == 100").delete()

@@ -1,4 +1,4 @@
-/// What a view of a typed class's objects can show: its columns, and those of related objects: `\.title`, `\.category.name`,
+/// The paths that a view of a typed class's objects can show: its columns, and those of related objects: `\.title`, `\.category.name`,
 /// `\.authors.name`.
 ///
 /// A path that ends at a relationship shows all attributes of its objects.

@@ -27,7 +27,7 @@ struct PartLoader: Sendable {
         for object in objects where !object.isGone && !object.isInserted {
             let source = LinkSource(object, relationship)
             guard let key = try relationship.ownKey(source.storedRow) else { continue }
-            if let batch = current(object, key, source) {
+            if let batch = current(object, key, of: source) {
                 answers.owners[ObjectIdentifier(object)] = (batch, key)
                 continue
             }
@@ -74,7 +74,7 @@ struct PartLoader: Sendable {
         let source = try await Refresher(core).source(of: relationship, from: owner)
         try owner.requireLive(source.status)
         guard let key = try relationship.ownKey(source.storedRow) else { return [] }
-        if let batch = current(owner, key, source) {
+        if let batch = current(owner, key, of: source) {
             keep(batch, key, for: owner)
             return objects(batch, key)
         }
@@ -95,7 +95,7 @@ struct PartLoader: Sendable {
     }
 
     /// The answer that an object or its group holds, if it is not stale.
-    private func current(_ owner: DatabaseObject, _ key: ObjectKey, _ source: LinkSource) -> LoadedBatch? {
+    private func current(_ owner: DatabaseObject, _ key: ObjectKey, of source: LinkSource) -> LoadedBatch? {
         if let batch = held(by: owner), batch.contains(key), isCurrent(batch, key, ownKey: source.key) { return batch }
         guard let batch = source.group?.found(part.slot, key)?.members.batch,
             isCurrent(batch, key, ownKey: source.key)

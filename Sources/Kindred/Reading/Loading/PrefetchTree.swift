@@ -9,7 +9,7 @@ struct PrefetchTree: Sendable {
         var part: PartQuery?
         fileprivate(set) var tree = PrefetchTree()
 
-        /// What tells the branch from others of the same owner.
+        /// The mark that tells the branch from others of the same owner.
         var step: Step { Step(slot: relationship.slot, part: part?.key, limit: part?.limit) }
 
         /// The steps to this branch and to each one below, with the columns that are left out there.

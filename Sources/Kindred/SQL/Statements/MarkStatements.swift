@@ -8,7 +8,7 @@ enum MarkStatements {
     ///
     /// A row that is marked keeps the moment of its deletion. A trigger may choose another moment, but has to leave the mark.
     static func write(
-        _ entity: EntityRuntime, _ mark: Int, _ keys: [ObjectKey], versions: [PostgresValue?]? = nil, isMarked: Bool
+        _ keys: [ObjectKey], of entity: EntityRuntime, at mark: Int, versions: [PostgresValue?]? = nil, isMarked: Bool
     ) throws -> [Statement] {
         var parameters = Parameters()
         let (keys, versioned) = try parameters.keys(keys, versions: versions, of: entity)

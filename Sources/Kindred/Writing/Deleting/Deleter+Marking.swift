@@ -114,7 +114,7 @@ extension Deleter {
             try await CountCheck(core).noteFormer(objects, writing: [mark])
             let rows = try objects.map { try $0.versionedKey }
             let batch = try MarkStatements.write(
-                entity, mark, rows.map(\.key), versions: rows.map(\.version), isMarked: isMarked)
+                rows.map(\.key), of: entity, at: mark, versions: rows.map(\.version), isMarked: isMarked)
             let result = try await core.client.send(batch, entity, for: objects)[0]
             guard result.count == objects.count else {
                 if entity.version != nil {
@@ -138,7 +138,7 @@ extension Deleter {
         guard let mark = entity.deletionMark else { return 0 }
         var count = 0
         for keys in keys.slices() {
-            let batch = try MarkStatements.write(entity, mark, keys, isMarked: isMarked)
+            let batch = try MarkStatements.write(keys, of: entity, at: mark, isMarked: isMarked)
             let result = try await core.client.send(batch, entity)[0]
             count += result.count
             for key in keys {
