@@ -82,8 +82,9 @@ extension SchemaBuilder {
         /// Adds the key of a partial unique index.
         func addPartialKey(_ columns: [Int16], predicate: String) {
             guard shows(columns) else { return }
-            let key = PartialKey(columns: columnNames(columns), predicate: predicate)
-            if !partialKeys.contains(key) { partialKeys.append(key) }
+            let names = columnNames(columns)
+            if partialKeys.contains(where: { $0.columns == names && $0.predicate == predicate }) { return }
+            partialKeys.append(PartialKey(columns: names, predicate: predicate))
         }
 
         /// Adds a unique index or EXCLUDE constraint, unless a check in memory is as good.

@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func pagesStreamsAndSingleObjectsLeaveOutToo() async throws {
-        try await withDatabase { database, context, _ in
+        try await withDatabase { database, context, other in
             let request = try context.fetch("document").omitting("content").sorted("title")
             let page = try await request.page(size: 5)
             #expect(page.objects.count == 5 && page.objects.allSatisfy { !$0.has("content") })
@@ -176,11 +176,13 @@ import Testing
             var count = 0
             for try await document in streaming {
                 count += 1
-                #expect(document.has("title") && !document.has("content"))
+                // The first one loads it for all that the stream has read with it.
+                #expect(document.has("title") && document.has("content") == (count > 1))
                 #expect(try await document.loaded("content") == .string("Content \(count)"))
             }
             #expect(count == 12)
             let gone = try await context.fetch("document").omitting("content").where("id = 12").one()
+            try await other.query("DELETE FROM note WHERE document_id = 12")
             try await context.delete(gone)
             await expectError(.objectDeleted) { _ = try await gone.value(forKey: "content") }
         }

@@ -151,9 +151,8 @@ private let stockSchema = """
             try await refused(.unknownKey, [["code": "A"]], .update("kode"))
             try await refused(.invalidRequest, [["code": "A"]], .update())
             try await refused(.invalidRequest, [["code": "A", "slot": 1]], .update("slot"))
-            // What is checked at the end of a transaction, or for some rows only, decides nothing.
+            // What is checked at the end of a transaction decides nothing.
             try await refused(.invalidRequest, [["code": "A", "rank": 1]], .update("rank"))
-            try await refused(.invalidRequest, [["code": "A", "part": "p"]], .update("part"))
             try await refused(.missingValue, [["code": "A", "slot": 1]], .update("shop_id", "slot"))
             try await refused(.invalidRequest, [["code": "A"], ["code": "B", "stock": 1]], .update("code"))
             try await refused(

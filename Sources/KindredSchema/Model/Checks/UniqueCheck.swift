@@ -14,7 +14,7 @@ package struct UniqueCheck: Hashable, Sendable {
 }
 
 /// The key columns of a partial unique index.
-package struct PartialKey: Hashable, Sendable {
+package struct PartialKey: Sendable {
     package let columns: [String]
     /// The condition of the index, as `pg_get_expr` writes it.
     package let predicate: String
@@ -22,6 +22,13 @@ package struct PartialKey: Hashable, Sendable {
     package init(columns: [String], predicate: String) {
         self.columns = columns
         self.predicate = predicate
+    }
+}
+
+extension PartialKey: Equatable {
+    /// Compares conditions as far as they can be evaluated in memory: their texts depend on the search path of the reading session.
+    package static func == (left: PartialKey, right: PartialKey) -> Bool {
+        left.columns == right.columns && RowPredicate(left.predicate) == RowPredicate(right.predicate)
     }
 }
 
