@@ -157,10 +157,11 @@ import Testing
         try await withDatabase { _, context, other in
             try await other.query("UPDATE item SET position = position / 10 WHERE list_id = 1")
             let items = try await context.any("list", 1).set(forKey: "items")
-            try await items.move(from: 2, to: 0)
-            #expect(try await items.objects.map { $0["id"] } == [4, 1, 3])
-            // Behind the one that it was behind.
-            #expect(try await order(other) == ["4:1", "1:2", "2:3", "3:4", "5:5"])
+            try await items.insert(try await context.any("item", 8), at: 1)
+            #expect(try await items.objects.map { $0["id"] } == [1, 8, 3, 4])
+            // Hidden ones stay behind the one that they were behind.
+            let order = try await other.values("SELECT id FROM item WHERE list_id = 1 ORDER BY position")
+            #expect(order == [1, 2, 8, 3, 4, 5])
         }
     }
 
@@ -202,7 +203,7 @@ import Testing
                 COMMENT ON CONSTRAINT post_tag_post_id_fkey ON post_tag IS
                     '@kindred {"manyToMany": "tags", "minimumCount": 1, "maximumCount": 2}';
                 INSERT INTO post VALUES (1), (2);
-                INSERT INTO tag VALUES (1), (2), (3), (4, now());
+                INSERT INTO tag VALUES (1, NULL), (2, NULL), (3, NULL), (4, now());
                 INSERT INTO post_tag VALUES (1, 1), (2, 2), (2, 3), (2, 4);
                 """)))
     func pairsOfHiddenMembersDoNotCount() async throws {
@@ -277,7 +278,7 @@ import Testing
     }
 
     @Test(
-        .database(.sql("CREATE TABLE a (id integer PRIMARY KEY, at timestamptz); INSERT INTO a VALUES (1), (2, now())"))
+        .database(.sql("CREATE TABLE a (id integer PRIMARY KEY, at timestamptz); INSERT INTO a VALUES (1, NULL), (2, now())"))
     )
     func aFilterInCodeIsOneToo() async throws {
         try await withDatabase(overrides: [.table("a", filter: "at != nil")]) { database, context, other in
