@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Loads attributes that were left out of the statements which read their objects: by one query for all objects that were read
 /// together.
@@ -23,6 +24,15 @@ struct ColumnLoader: Sendable {
         let current = object.row
         // A row that was read or written later is not replaced by the answer.
         return try (current.isLeftOut(at: column) ? found : current)[column]
+    }
+
+    /// Loads all attributes that a request reads, for objects in memory of one entity that lack one of them: one query, or none.
+    ///
+    /// - Parameter leftOut: the columns that the request leaves out; nil for the lazy ones.
+    func load(besides leftOut: ColumnSet?, forAll objects: [DatabaseObject]) async throws {
+        guard core.mayBePartial.load(ordering: .acquiring), let entity = objects.first?.runtime else { return }
+        let columns = ColumnSet(entity.attributeColumns).subtracting(leftOut ?? entity.lazyColumns)
+        try await load(Array(columns), forAll: objects)
     }
 
     /// Loads attributes for all objects that lack one of them: one query for objects of one entity.
