@@ -1,6 +1,5 @@
 import KindredPostgres
 import KindredSchema
-import Synchronization
 
 /// Loads attributes that were left out of the statements which read their objects: by one query for all objects that were read
 /// together.
@@ -30,7 +29,7 @@ struct ColumnLoader: Sendable {
     ///
     /// - Parameter leftOut: the columns that the request leaves out; nil for the lazy ones.
     func load(besides leftOut: ColumnSet?, forAll objects: [DatabaseObject]) async throws {
-        guard core.mayBePartial.load(ordering: .acquiring), let entity = objects.first?.runtime else { return }
+        guard let entity = objects.first?.runtime else { return }
         let columns = ColumnSet(entity.attributeColumns).subtracting(leftOut ?? entity.lazyColumns)
         try await load(Array(columns), forAll: objects)
     }
