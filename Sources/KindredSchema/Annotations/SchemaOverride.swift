@@ -114,7 +114,7 @@ public struct SchemaOverride: Sendable, Hashable {
     ///   - version: Whether every write increments the column, and fails if another writer has; it is an integer or a
     ///     timestamp, and NOT NULL.
     ///   - lazy: Whether objects are read without the column, which is loaded when it is asked for; not for columns of keys,
-    ///     unique indexes and relationships.
+    ///     unique indexes, relationships and the filter.
     public static func column(
         _ column: String,
         of table: String,

@@ -35,6 +35,10 @@ extension EntityFilter {
             throw KindredError(
                 .invalidCondition, "it follows \"\(resolver.reads.places[1].path)\", and may read its own columns only")
         }
+        for name in resolver.reads.places[0].columns where entity.attribute(named: name)?.isLazy == true {
+            throw KindredError(
+                .invalidCondition, "it reads \"\(name)\", which is lazy: every row has to tell whether it is shown")
+        }
         self.init(node, columns: resolver.reads.places[0].columns, terms: node.terms(of: entity))
     }
 }

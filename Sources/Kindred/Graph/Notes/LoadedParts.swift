@@ -38,7 +38,12 @@ struct LoadedParts: Sendable {
         fileprivate mutating func note(_ entity: EntityRuntime, from old: Row?, to new: Row?, at time: ContextTime) {
             if reads.isAnything { return noteAll(at: time) }
             guard let columns = reads.columns(of: entity) else { return }
-            if let old, let new, columns.allSatisfy({ old.hasSameBytes(as: new, at: $0) }) { return }
+            // A column that the new row leaves out may have changed, too.
+            if let old, let new,
+                columns.allSatisfy({ old.hasSameBytes(as: new, at: $0) && !new.isLeftOut(at: $0) })
+            {
+                return
+            }
             guard reads.tellsOwner(entity) else { return noteAll(at: time) }
             if owners.count >= Self.maximumOwners {
                 let latest = owners.values.max() ?? .never

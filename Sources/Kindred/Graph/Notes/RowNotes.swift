@@ -186,7 +186,10 @@ struct RowNotes {
         guard let newer = newerRow(entity, key), newer.changedAt <= askedAt, !row.hasSameBytes(as: newer.row) else {
             return nil
         }
-        setNewerRow(NewerRow(row: row, changedAt: askedAt), of: entity, key: key)
+        // What was left out stays as it is noted, unless the row has changed since: other answers have it.
+        let whole = row.leavesOut ? entity.completed(row, by: newer.row) ?? row : row
+        if whole.hasSameBytes(as: newer.row) { return nil }
+        setNewerRow(NewerRow(row: whole, changedAt: askedAt), of: entity, key: key)
         return newer
     }
 

@@ -43,7 +43,11 @@ extension ContextCore {
                 return replaceRow(&state, state.storedRow)
             }
         }
-        guard let change else { return }
+        guard let change else {
+            // What others have written may be a column that the row leaves out.
+            if origin.isByOthers, row.leavesOut { noteParts(object.runtime, from: row, to: row) }
+            return
+        }
         if change.wasStaged { releaseIfUnstaged(object) }
         let (entity, stored) = (object.runtime, known ?? change.old.stored)
         if change.wasStale {

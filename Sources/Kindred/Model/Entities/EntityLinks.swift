@@ -63,6 +63,7 @@ struct EntityLinks: Sendable {
         fixedColumns = uniqueColumns.union(ColumnSet(runtime.versionedKey + findingColumns))
         fixedColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
         for relationship in relationships { fixedColumns.formUnion(ColumnSet(relationship.ownColumns)) }
+        if let filter = runtime.filter { fixedColumns.formUnion(filter.columns) }
         for case let helper? in helperEnds.map(\.helper) {
             fixedColumns.formUnion(ColumnSet(helper.pairColumns + helper.positions.map(\.column)))
         }
@@ -92,7 +93,7 @@ extension EntityRuntime {
     /// The columns of all checks for conflicts, these and `serverChecks`.
     var uniqueColumns: ColumnSet { links.uniqueColumns }
 
-    /// The columns that are always read: those of keys, unique indexes, relationships, orders and the version.
+    /// The columns that are always read: those of keys, unique indexes, relationships, orders, the filter and the version.
     var fixedColumns: ColumnSet { links.fixedColumns }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.

@@ -42,8 +42,8 @@ extension EntityRuntime {
         return KindredError(
             .invalidRequest,
             """
-            \(name).\(key) is always read: it belongs to a key, a unique index, an order or the version, by which objects, \
-            relationships and conflicts are found
+            \(name).\(key) is always read: it belongs to a key, a unique index, an order, the filter or the version, by which \
+            objects, relationships and conflicts are found
             """,
             entity: name.description, key: key)
     }

@@ -25,6 +25,15 @@ struct ColumnLoader: Sendable {
         return try (current.isLeftOut(at: column) ? found : current)[column]
     }
 
+    /// Loads all attributes that a request reads, for objects in memory of one entity that lack one of them: one query, or none.
+    ///
+    /// - Parameter leftOut: the columns that the request leaves out; nil for the lazy ones.
+    func load(besides leftOut: ColumnSet?, forAll objects: [DatabaseObject]) async throws {
+        guard let entity = objects.first?.runtime else { return }
+        let columns = ColumnSet(entity.attributeColumns).subtracting(leftOut ?? entity.lazyColumns)
+        try await load(Array(columns), forAll: objects)
+    }
+
     /// Loads attributes for all objects that lack one of them: one query for objects of one entity.
     func load(_ columns: [Int], forAll objects: [DatabaseObject]) async throws {
         let lacking = objects.filter { object in

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 extension Loader {
     /// Loads relationships of objects, and parts of them: one query for each and each level, none if all are loaded.
@@ -15,7 +16,9 @@ extension Loader {
             } else {
                 try await load(relationship, forAll: objects, leavingOut: deeper.leftOut)
             }
-            guard !deeper.isEmpty else { continue }
+            // What was loaded before may lack columns.
+            let mayBePartial = core.mayBePartial.load(ordering: .acquiring)
+            guard !deeper.isEmpty || mayBePartial else { continue }
             // Held until the deeper levels are loaded, because groups only know keys of objects in memory.
             var destinations: [DatabaseObject] = []
             var seen: Set<ObjectIdentifier> = []
@@ -32,6 +35,7 @@ extension Loader {
                     destinations.append(destination)
                 }
             }
+            if mayBePartial { try await ColumnLoader(core).load(besides: deeper.leftOut, forAll: destinations) }
             try await prefetch(deeper, of: destinations)
         }
     }

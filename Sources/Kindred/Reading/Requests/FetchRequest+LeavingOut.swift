@@ -7,7 +7,7 @@ extension FetchRequest {
     /// `value(forKey:)` asks one of them for it; read synchronously it is the program's mistake, `.notLoaded`. An object in
     /// memory keeps the value that it has, unless its row turns out to have changed. A write brings all columns back but lazy
     /// ones, since a trigger may have changed them; `find` and to-one relationships read the object again. Keys, unique columns,
-    /// those of relationships and orders, and the version are always read.
+    /// those of relationships, orders and the filter, and the version are always read.
     ///
     /// Throws `KindredError` `.unknownKey` with the nearest keys, `.invalidRequest` for a column that is always read, for an
     /// entity without a key, and for a relationship that is not prefetched. Sends nothing.
@@ -15,9 +15,8 @@ extension FetchRequest {
 
     /// Reads the objects with some columns only: `only("title", "comments.author")`, also of prefetched relationships.
     ///
-    /// Keys, unique columns, those of relationships and orders, and the version are read as well. All others are left out, as by
-    /// `omitting`; a lazy column that is named is read. Rows of which no column is named are read as
-    /// without it.
+    /// Keys, unique columns, those of relationships, orders and the filter, and the version are read as well. All others are left
+    /// out, as by `omitting`; a lazy column that is named is read. Rows of which no column is named are read as without it.
     ///
     /// Throws as `omitting` does. Sends nothing.
     public func only(_ keyPaths: String...) throws -> FetchRequest { try only(paths: keyPaths.map(\.keys)) }
@@ -78,17 +77,19 @@ extension PrefetchTree {
     private func column(
         _ keys: [String], from entity: EntityRuntime
     ) throws -> ([RelationshipRuntime], EntityRuntime, Int) {
-        var (path, place, tree) = ([RelationshipRuntime](), entity, self)
+        var (path, place, trees) = ([RelationshipRuntime](), entity, [self])
         for key in keys.dropLast() {
             guard let relationship = place.relationship(named: key) else { throw place.unknownKey(key) }
-            guard let branch = tree.branches.first(where: { $0.relationship.slot == relationship.slot }) else {
+            // Of one relationship there may be several: all of it, and parts.
+            let branches = trees.flatMap(\.branches).filter { $0.relationship === relationship }
+            guard !branches.isEmpty else {
                 throw KindredError(
                     .invalidRequest,
                     "\(place.name).\(key) is not prefetched: prefetch it before its columns are left out",
                     entity: place.name.description, key: key)
             }
             path.append(relationship)
-            (place, tree) = (relationship.destination, branch.tree)
+            (place, trees) = (relationship.destination, branches.map(\.tree))
         }
         let key = keys.last ?? ""
         guard let column = place.attributeIndex(of: key) else {

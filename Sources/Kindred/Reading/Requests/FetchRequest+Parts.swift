@@ -47,11 +47,14 @@ struct RequestedSet: Sendable {
 extension FetchRequest {
     /// The request's objects, if they are a part of the set that was loaded before; nil otherwise.
     func loadedPart() async throws -> [DatabaseObject]? {
-        guard let set, let query = try partQuery else { return nil }
+        guard let set, let wanted = try partQuery else { return nil }
         let core = context.core
-        for part in core.parts.withLock({ $0.parts(with: query) }) {
+        for part in core.parts.withLock({ $0.parts(with: wanted) }) {
             guard let members = try await PartLoader(core, part).members(of: set.owner) else { continue }
-            return query.limit.map { Array(members.prefix($0)) } ?? members
+            let found = wanted.limit.map { Array(members.prefix($0)) } ?? members
+            // A request that says which columns it reads has them.
+            if query.leftOut != nil { try await ColumnLoader(core).load(besides: query.leftOut, forAll: found) }
+            return found
         }
         return nil
     }
