@@ -73,8 +73,9 @@ struct PurchaseRoutes {
 
     private func view(_ purchase: Purchase) async throws -> ObjectView {
         try await purchase.view(
-            \.number, \.status, \.placedAt, \.parcel, \.store.city, \.buyer.surname, \.lines.line, \.lines.copies,
-            \.lines.price, \.lines.stock.book.title, keys: .properties)
+            \.self, \.store.city, \.buyer.surname, \.lines.line, \.lines.copies, \.lines.price,
+            \.lines.stock.book.title,
+            keys: .properties)
     }
 }
 
