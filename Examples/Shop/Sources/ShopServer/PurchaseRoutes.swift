@@ -74,8 +74,7 @@ struct PurchaseRoutes {
     private func view(_ purchase: Purchase) async throws -> ObjectView {
         try await purchase.view(
             \.self, \.store.city, \.buyer.surname, \.lines.line, \.lines.copies, \.lines.price,
-            \.lines.stock.book.title,
-            keys: .properties)
+            \.lines.stock.book.title, keys: .properties)
     }
 }
 
