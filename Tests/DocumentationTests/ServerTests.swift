@@ -42,6 +42,23 @@ import Testing
             // end
             sent.expectCount(3)
             #expect(shelves.count > 1 && short.count == 3)
+            // block: typed-views
+            let stocked = try await context.fetch(Book.self)
+                .views(\.self, \.category, \.stocks, omitting: [\.keywords, \.category.parentID, \.stocks.bookID])
+            let first = try await context.get(Book.self, 1).view(\.title, \.stocks.copies) {
+                $0.prefetch(\.stocks) { $0.where { $0.copies > 5 }.limit(2) }
+            }
+            // end
+            // The first book is in memory.
+            sent.expectCount(4)
+            let texts = [try JSONEncoder().encode(stocked), try JSONEncoder().encode(first)].map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            #expect(
+                texts[0].contains("\"isbn\":") && texts[0].contains("\"copies\":")
+                    && !texts[0].contains("\"keywords\":"))
+            #expect(!texts[0].contains("\"book_id\":"))
+            #expect(!texts[0].contains("\"parent_id\":") && !texts[1].contains("\"store_id\":"))
             // block: names
             let encoder = JSONEncoder()
             encoder.userInfo[.jsonKeys] = JSONKeys.properties
