@@ -36,12 +36,12 @@ import Testing
             let shelves = try await context.fetch("category")
                 .prefetch("bookSet") { $0.sorted("published", ascending: false).limit(3) }
                 .views("name", "bookSet.title")
-            let short = try await context.views(of: chosen, "title", "authors.name") {
+            let signed = try await context.views(of: chosen, "title", "authors.name") {
                 $0.prefetch("authors") { $0.limit(1) }
             }
             // end
             sent.expectCount(3)
-            #expect(shelves.count > 1 && short.count == 3)
+            #expect(shelves.count > 1 && signed.count == 3)
             // block: typed-views
             let stocked = try await context.fetch(Book.self)
                 .views(\.self, \.category, \.stocks, omitting: [\.keywords, \.category.parentID, \.stocks.bookID])
