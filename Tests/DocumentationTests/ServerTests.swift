@@ -60,6 +60,7 @@ import Testing
             // end
             // The first book is in memory.
             sent.expectCount(4)
+            #expect(first["title"] == book["title"])
             let texts = [try JSONEncoder().encode(stocked), try JSONEncoder().encode(first)].map {
                 String(decoding: $0, as: UTF8.self)
             }
