@@ -170,6 +170,14 @@ import Testing
         // end
         sent.expectCount(5)
         #expect(people.count == 10 && old != nil)
+        // block: part-columns
+        let windows = try await context.fetch(Category.self)
+            .prefetch(\.books) { $0.only(\.title, \.price).unfiltered().sorted { $0.title }.limit(5) }
+            .all()
+        let window = try await windows[0].books.unfiltered().sorted { $0.title }.limit(5).all()
+        // end
+        sent.expectCount(2)
+        #expect(windows.count == categories.count && window.count <= 5)
     }
 
     @Test(.shop) func columnsLeftOut() async throws {

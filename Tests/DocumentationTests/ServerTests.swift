@@ -50,6 +50,25 @@ import Testing
             // end
             #expect(String(decoding: named, as: UTF8.self).contains("\"categoryID\":"))
             #expect(views.first?["categoryID"] != nil)
+            sent.take()
+            // block: typed-views
+            let stocked = try await context.fetch(Book.self)
+                .views(\.self, \.category, \.stocks, omitting: [\.keywords, \.category.parentID, \.stocks.bookID])
+            let first = try await context.get(Book.self, 1).view(\.title, \.stocks.copies) {
+                $0.prefetch(\.stocks) { $0.where { $0.copies > 5 }.limit(2) }
+            }
+            // end
+            // The first book is in memory.
+            sent.expectCount(4)
+            #expect(first["title"] == book["title"])
+            let texts = [try JSONEncoder().encode(stocked), try JSONEncoder().encode(first)].map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            #expect(
+                texts[0].contains("\"isbn\":") && texts[0].contains("\"copies\":")
+                    && !texts[0].contains("\"keywords\":"))
+            #expect(!texts[0].contains("\"book_id\":"))
+            #expect(!texts[0].contains("\"parent_id\":") && !texts[1].contains("\"store_id\":"))
         }
     }
 

@@ -55,6 +55,17 @@ import Testing
             let old = try await context.fetch("email").unfiltered().where("deleted_at != nil").all()
             let allOfPerson = try await person.set(forKey: "emailSet").unfiltered().all()
             // end
+            sent.take()
+            // block: unfiltered-part
+            let people = try await context.fetch("person")
+                .prefetch("emailSet") { $0.unfiltered().where("deleted_at != nil") }
+                .all()
+            // end
+            let owner = try #require(try await old.first?.object(forKey: "person"))
+            sent.expectCount(2)
+            let hidden = try await owner.set(forKey: "emailSet").unfiltered().where("deleted_at != nil").all()
+            sent.expect()
+            #expect(people.contains { $0 === owner } && hidden.count == 1 && hidden[0] === old[0])
             #expect(all.count == emails.count + 1 && old.map { $0["id"] } == [1] && !allOfPerson.isEmpty)
             // block: restore
             try await context.delete(email)

@@ -99,6 +99,16 @@ import Testing
             let book = try await request.one()
             let view = try await book.view(\.categoryID, \.category, keys: .properties)
             #expect(view["categoryID"] == .integer(Int64(book.categoryID)))
+            let all = try await book.view(\.self, \.authors, omitting: [\.keywords, \.authors.born])
+            let same = try await book.view("*", "authors", omitting: ["keywords", "authors.born"])
+            #expect(try text([all]) == text([same]) && all["isbn"] != nil && all["keywords"] == nil)
+            let (shelves, shelvesRecorder) = try await recordingStatements {
+                try await context.views(of: [book], \.title, \.stocks.copies) {
+                    $0.prefetch(\.stocks) { $0.where { $0.copies > 5 }.limit(1) }
+                }
+            }
+            #expect(shelvesRecorder.statements.count == 1)
+            #expect(try text(shelves).components(separatedBy: "copies").count == 2)
             let page = try await request.page(size: 1)
             #expect(try await page.views(\.title).count == 1)
             let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "New"}"#.utf8))

@@ -1,5 +1,6 @@
 // Written by `kindred generate`; changes to this file are lost.
 
+public import Foundation
 public import Kindred
 
 extension Email: TypedObject {
@@ -11,6 +12,7 @@ extension Email: TypedObject {
             .attribute(\Email.id, "id", "integer"),
             .attribute(\Email.address, "address", "text"),
             .attribute(\Email.personID, "person_id", "integer", name: "personID"),
+            .attribute(\Email.deletedAt, "deleted_at", "timestamp with time zone", name: "deletedAt"),
             .toOne(\Email.person, "public_email_email_person_id_fkey", name: "person"),
         ]
     )
@@ -22,6 +24,7 @@ extension Email {
         case id
         case address
         case personID
+        case deletedAt
         case person
     }
 
@@ -43,6 +46,12 @@ extension Email {
         set { writeProperty(PropertyNumber.personID.rawValue, newValue) }
     }
 
+    /// The column `deleted_at`.
+    public var deletedAt: PostgresTimestamp? {
+        get { readProperty(PropertyNumber.deletedAt.rawValue) }
+        set { writeProperty(PropertyNumber.deletedAt.rawValue, newValue) }
+    }
+
     /// The relationship `person`.
     public var person: ToOne<Person?> {
         get { toOneProperty(PropertyNumber.person.rawValue) }
@@ -57,13 +66,24 @@ extension Email {
         id: Int? = nil,
         address: String,
         personID: Int? = nil,
+        deletedAt: PostgresTimestamp? = nil,
         person: Person? = nil
     ) -> NewValues<Email> {
         var values = NewValues<Email>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.address.rawValue, address)
         values.setProperty(PropertyNumber.personID.rawValue, personID)
+        values.setProperty(PropertyNumber.deletedAt.rawValue, deletedAt)
         values.setProperty(PropertyNumber.person.rawValue, person)
         return values
+    }
+}
+
+extension TypedObject where Self: Email {
+    /// Not available: the column has another type than `Date`.
+    @available(*, unavailable, message: "write .now, or PostgresTimestamp(clamping: date)")
+    public var deletedAt: Date? {
+        get { Date() }
+        set {}
     }
 }

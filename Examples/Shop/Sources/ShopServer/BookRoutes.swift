@@ -60,7 +60,7 @@ struct BookRoutes {
     private func response(
         _ book: Book, _ request: Request, _ context: ShopRequestContext
     ) async throws -> Response {
-        let view = try await book.view("*", "category.name", "authors.name", keys: .properties)
+        let view = try await book.view(\.self, \.category.name, \.authors.name, keys: .properties)
         var response = try context.responseEncoder.encode(view, from: request, context: context)
         response.headers[.eTag] = book.rowVersion.map { "\"\($0)\"" }
         return response

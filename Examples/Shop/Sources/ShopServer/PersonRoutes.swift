@@ -8,6 +8,7 @@ struct PersonRoutes {
         group.get(":id", use: show)
         group.post(":id/emails", use: addEmail)
         group.delete(":id/emails/:email", use: removeEmail)
+        group.post(":id/emails/:email/restore", use: restoreEmail)
         group.put(":id/titles", use: setTitles)
     }
 
@@ -21,19 +22,25 @@ struct PersonRoutes {
     ) async throws -> EditedResponse<ObjectView> {
         let new = try await request.decode(as: ObjectPatch.self, context: context)
         let person = try await person(in: context)
-        let email = try context.database.insert(Email.self, new, allowing: ["address"])
+        let email = try context.database.insert(Email.self, new, allowing: [\.address])
         try await person.emails.insert(email)
         try await context.database.save()
         return EditedResponse(status: .created, response: try await view(person))
     }
 
-    /// `DELETE /people/1/emails/7`: the address stays, without an owner.
+    /// `DELETE /people/1/emails/7`: the address stays, but no request shows it, and another person may have it.
     @Sendable func removeEmail(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
-        let person = try await person(in: context)
-        guard let email = try await context.database.find(Email.self, context.number("email")),
-            try await person.emails.contains(email)
-        else { throw HTTPError(.notFound, message: "This person has no such address") }
-        try await person.emails.remove(email)
+        let (number, person) = (try context.number("email"), try await person(in: context))
+        let email = try await person.emails.where { $0.id == number }.one()
+        try await context.database.delete(email)
+        return try await view(person)
+    }
+
+    /// `POST /people/1/emails/7/restore`: 409 if another person has the address by now.
+    @Sendable func restoreEmail(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
+        let (number, person) = (try context.number("email"), try await person(in: context))
+        let email = try await person.emails.unfiltered().where { $0.id == number }.one()
+        try await context.database.restore(email)
         return try await view(person)
     }
 
@@ -51,7 +58,7 @@ struct PersonRoutes {
 
     private func view(_ person: Person) async throws -> ObjectView {
         try await person.view(
-            "id", "firstname", "surname", "titles.name", "emails.id", "emails.address", keys: .properties)
+            \.id, \.firstname, \.surname, \.titles.name, \.emails.id, \.emails.address, keys: .properties)
     }
 
     private func person(in context: ShopRequestContext) async throws -> Person {

@@ -3,8 +3,11 @@ import Kindred
 import ShopModels
 
 /// `/stores/1/purchases`: a purchase and its lines are stored together or not at all.
+///
+/// The context is that of a store's clerk: no condition names the store, since policies show its rows alone.
 struct PurchaseRoutes {
     func add(to group: RouterGroup<ShopRequestContext>) {
+        group.get(use: list)
         group.post(use: order)
         group.get(":number", use: show)
     }
@@ -23,17 +26,15 @@ struct PurchaseRoutes {
         let database = try context.database
         let purchase = try await database.transaction {
             // The store's row is locked first: purchases of one store get their numbers one after the other.
-            guard let store = try await database.fetch(Store.self).where({ $0.id == storeID }).lock().first() else {
-                throw HTTPError(.notFound, message: "There is no such store")
-            }
-            let last = try await database.fetch(Purchase.self).where { $0.storeID == storeID }.maximum(\.number)
+            let store = try await database.fetch(Store.self).where { $0.id == storeID }.lock().one()
+            let last = try await database.fetch(Purchase.self).maximum(\.number)
             let purchase = try database.insert(Purchase.new(number: (last ?? 0) + 1, status: .paid, store: store))
             if let buyer = order.buyer {
                 try await purchase.buyer.set(try await database.get(Person.self, buyer))
             }
             let wanted = order.lines.map(\.book)
             let shelves = try await database.fetch(Stock.self)
-                .where { $0.storeID == storeID && $0.bookID.isIn(wanted) }
+                .where { $0.bookID.isIn(wanted) }
                 .sorted { $0.bookID }
                 .prefetch(\.book)
                 .lock()
@@ -55,18 +56,31 @@ struct PurchaseRoutes {
         return EditedResponse(status: .created, response: try await view(purchase))
     }
 
-    private func view(_ purchase: Purchase) async throws -> ObjectView {
-        try await purchase.view("*", "store.city", "lines.*", "lines.stock.book.title", keys: .properties)
+    /// `GET /stores/1/purchases?after=CURSOR`: the latest first, two statements a page.
+    @Sendable func list(_ request: Request, _ context: ShopRequestContext) async throws -> PurchasePage {
+        let cursor = try request.uri.queryParameters.get("after").map { try PageCursor($0) }
+        let page = try await context.database.fetch(Purchase.self)
+            .sorted(ascending: false) { $0.number }
+            .page(size: 20, after: cursor)
+        let views = try await page.views(\.number, \.status, \.placedAt, \.buyer.surname, keys: .properties)
+        return PurchasePage(purchases: views, next: page.next)
     }
 
     @Sendable func show(_ request: Request, _ context: ShopRequestContext) async throws -> ObjectView {
-        let (store, number) = (try context.number("store"), try context.number("number"))
-        let found = try await context.database.fetch(Purchase.self)
-            .where { $0.storeID == store && $0.number == number }
-            .first()
-        guard let found else { throw HTTPError(.notFound, message: "There is no such purchase") }
-        return try await view(found)
+        let number = try context.number("number")
+        return try await view(try await context.database.fetch(Purchase.self).where { $0.number == number }.one())
     }
+
+    private func view(_ purchase: Purchase) async throws -> ObjectView {
+        try await purchase.view(
+            \.self, \.store.city, \.buyer.surname, \.lines.line, \.lines.copies, \.lines.price,
+            \.lines.stock.book.title, keys: .properties)
+    }
+}
+
+struct PurchasePage: ResponseEncodable {
+    let purchases: [ObjectView]
+    let next: PageCursor?
 }
 
 struct NewPurchase: Decodable {

@@ -45,3 +45,20 @@ struct DatabaseMiddleware: RouterMiddleware {
         try await database.withContext { try await next(request, context.with($0)) }
     }
 }
+
+/// Gives each request about a store a context of its clerks: whatever is read and written with it, is of that store.
+///
+/// A server of your own takes the store from who has signed in, and not from the path.
+struct ClerkMiddleware: RouterMiddleware {
+    let database: Database
+
+    func handle(
+        _ request: Request, context: ShopRequestContext,
+        next: (Request, ShopRequestContext) async throws -> Response
+    ) async throws -> Response {
+        let store = try context.number("store")
+        return try await database.withContext(settings: ["shop.store": store], role: "shop_clerk") {
+            try await next(request, context.with($0))
+        }
+    }
+}

@@ -1,7 +1,7 @@
 /// The paths that a view of a typed class's objects can show: its columns, and those of related objects: `\.title`, `\.category.name`,
 /// `\.authors.name`.
 ///
-/// A path that ends at a relationship shows all attributes of its objects.
+/// A path that ends at a relationship shows all attributes of its objects, and `\.self` all attributes of the object itself.
 @dynamicMemberLookup
 public struct ViewPaths<Root: TypedObject>: Sendable {
     let path: ColumnPath
@@ -50,6 +50,7 @@ extension ViewPaths {
     /// Throws `.unknownKey` for a property that is neither a column nor a relationship.
     static func keys(of paths: [PartialKeyPath<ViewPaths>]) throws -> [[String]] {
         try paths.map { path in
+            if path == \ViewPaths<Root>.self { return ["*"] }
             let keys = try (ViewPaths()[keyPath: path] as? any ViewEnd)?.path.checkedKeys() ?? []
             guard !keys.isEmpty else {
                 throw KindredError(
@@ -94,15 +95,20 @@ extension Page where Object: TypedObject {
 extension DatabaseContext {
     /// Objects of a typed class as views of some of their properties, in their order.
     ///
-    /// One query for each relationship on the paths that is not loaded, and one where shown attributes are not.
+    /// One query for each relationship on the paths that is not loaded, and one where shown attributes are not. `parts` names the
+    /// relationships of which parts are shown: `{ $0.prefetch(\.tasks) { $0.where { !$0.done }.limit(5) } }`.
     public func views<Object: TypedObject>(
         of objects: [Object], _ path: PartialKeyPath<ViewPaths<Object>>, _ others: PartialKeyPath<ViewPaths<Object>>...,
         omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: JSONKeys = .columns,
-        fileID: String = #fileID, line: Int = #line
+        fileID: String = #fileID, line: Int = #line,
+        parts: (RelationshipPart<Object>) throws -> RelationshipPart<Object> = { $0 }
     ) async throws -> [ObjectView] {
         let (paths, omitted) = (try ViewPaths.keys(of: [path] + others), try ViewPaths.keys(of: omitted))
+        let parts = try parts(RelationshipPart<Object>()).content
         return try await client.called(at: fileID, line) {
-            try await ViewLoader(core).views(of: objects, paths: paths, omitting: omitted, keys: keys)
+            try await ViewLoader(core).views(of: objects, paths: paths, omitting: omitted, keys: keys) { entity in
+                try parts.treeAlone(of: entity, in: schema)
+            }
         }
     }
 }
@@ -110,14 +116,23 @@ extension DatabaseContext {
 extension TypedObject {
     /// The object as a view of some of its properties: `view(\.title, \.category.name)`.
     ///
-    /// One query for each relationship on the paths that is not loaded.
+    /// One query for each relationship on the paths that is not loaded, and one where shown attributes are not. `parts` names the
+    /// relationships of which parts are shown: `{ $0.prefetch(\.tasks) { $0.where { !$0.done }.limit(5) } }`.
     public func view(
         _ path: PartialKeyPath<ViewPaths<Self>>, _ others: PartialKeyPath<ViewPaths<Self>>...,
-        keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line
+        omitting omitted: [PartialKeyPath<ViewPaths<Self>>] = [], keys: JSONKeys = .columns,
+        fileID: String = #fileID, line: Int = #line,
+        parts: (RelationshipPart<Self>) throws -> RelationshipPart<Self> = { $0 }
     ) async throws -> ObjectView {
-        let paths = try ViewPaths.keys(of: [path] + others)
+        let (paths, omitted) = (try ViewPaths.keys(of: [path] + others), try ViewPaths.keys(of: omitted))
+        let parts = try parts(RelationshipPart<Self>()).content
         return try await called(at: fileID, line) { context in
-            try await ViewLoader(context.core).views(of: [self], paths: paths, keys: keys)[0]
+            let views = try await ViewLoader(context.core).views(
+                of: [self], paths: paths, omitting: omitted, keys: keys
+            ) { entity in
+                try parts.treeAlone(of: entity, in: context.schema)
+            }
+            return views[0]
         }
     }
 }
