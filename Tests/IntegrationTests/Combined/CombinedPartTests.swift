@@ -187,6 +187,20 @@ import Testing
         }
     }
 
+    @Test func aPartIsReadAnewByTheLatestGroup() async throws {
+        try await withDatabase { _, context, other in
+            let projects = try await context.projects { $0.omitting("body").openTasks }
+            try await expectStatements(["SELECT"]) { () async throws in
+                #expect(try await context.projects { $0.openTasks.omitting("body") } == projects)
+            }
+            try await other.query("UPDATE task SET deleted_at = now() WHERE id IN (2, 5)")
+            for project in projects { try await project.refresh() }
+            try await expectStatements(["SELECT"]) { () async throws in
+                #expect(try await projects.keys(of: "tasks") { try $0.openTasks() } == [[1], [7], [11, 10]])
+            }
+        }
+    }
+
     @Test func aPathLeadsToAllBranches() async throws {
         try await withDatabase { _, context, _ in
             let request = try context.fetch("project").where("id == 1")

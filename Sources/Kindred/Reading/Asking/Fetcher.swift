@@ -57,8 +57,21 @@ struct Fetcher: Sendable {
     }
 
     func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
-        guard let object = try await findAny(entity, values) else { return nil }
+        guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
+        let identity = entity.identity(key)
+        let object =
+            entity.rowTable == nil
+            ? try await found(entity, key, as: identity) : try await findInLine(entity, key, as: identity)
+        guard entity.filter != nil, let object else { return object }
         return try await shown([object], of: entity).first
+    }
+
+    /// The object of a key in a line of inheritance.
+    private func findInLine(
+        _ entity: EntityRuntime, _ key: ObjectKey, as identity: ObjectKey
+    ) async throws -> DatabaseObject? {
+        if let object = core.liveObject(entity, identity), isWhole(object) { return object }
+        return try await findFirst(entity, [key]).first
     }
 
     /// Those of some objects that the entity's filter shows: by their stored rows, else by one SELECT.
@@ -95,14 +108,6 @@ struct Fetcher: Sendable {
         }
         for (key, object) in stale where found[key] == nil { try core.accept(deletionOf: object) }
         return keys.compactMap { found[$0] } + others
-    }
-
-    private func findAny(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
-        guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
-        let identity = entity.identity(key)
-        guard entity.rowTable != nil else { return try await found(entity, key, as: identity) }
-        if let object = core.liveObject(entity, identity), isWhole(object) { return object }
-        return try await findFirst(entity, [key]).first
     }
 
     /// Whether an object in memory need not be read again: it is not stale, and has all columns but the lazy ones.

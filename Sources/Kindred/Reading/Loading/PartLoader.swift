@@ -27,11 +27,13 @@ struct PartLoader: Sendable {
         for object in objects where !object.isGone && !object.isInserted {
             let source = LinkSource(object, relationship)
             guard let key = try relationship.ownKey(source.storedRow) else { continue }
+            let group = Loader(core).ownGroup(of: object)
             if let batch = current(object, key, of: source) {
                 answers.owners[ObjectIdentifier(object)] = (batch, key)
+                // An object that was fetched again has another group, by which the part is read anew after a refresh.
+                if group.found(part.slot, key) == nil { group.keep(batch, part.slot) }
                 continue
             }
-            let group = Loader(core).ownGroup(of: object)
             groups[ObjectIdentifier(group)] = group
             owners.append((object, key))
             keys.insert(key)
