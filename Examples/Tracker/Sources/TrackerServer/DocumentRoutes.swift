@@ -8,8 +8,9 @@ struct DocumentRoutes {
         group.get(":document", use: show)
     }
 
-    /// `GET /documents/1`: one statement for the document, one for its text. `document.content` is no `String`: the compiler
-    /// knows that the text has to be loaded.
+    /// `GET /documents/1`: one statement for the document, one for its text.
+    ///
+    /// `document.content` is no `String`: the compiler knows that the text has to be loaded.
     @Sendable func show(_ request: Request, _ context: TrackerRequestContext) async throws -> DocumentText {
         let document = try await context.database.get(
             Document.self, context.organization, context.number("document"))

@@ -12,9 +12,10 @@ struct ProjectRoutes {
         group.put(":project/members/:person", use: setMember)
     }
 
-    /// `GET /projects`: each with the first three tickets that are not done. Three statements, whatever the number of projects.
+    /// `GET /projects`: each with the first three tickets that are not done.
     ///
-    /// No condition names the organization, nor that a ticket is not deleted: policies and the table's filter do.
+    /// Three statements, whatever the number of projects. No condition names the organization, nor that a ticket is not deleted:
+    /// policies and the table's filter do.
     @Sendable func list(_ request: Request, _ context: TrackerRequestContext) async throws -> ProjectList {
         let projects = try await context.database.fetch(Project.self)
             .sorted { $0.name }
