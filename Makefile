@@ -88,7 +88,8 @@ api-breakage:
 sbom:
 	@swift package show-dependencies --format json
 
-# The example server's tests, and the plugin in a fresh package.
+# The example servers' tests, and the plugin in a fresh package.
 examples:
 	@bin/setup
 	swift test --disable-xctest --package-path Examples/Shop
+	swift test --disable-xctest --package-path Examples/Tracker

@@ -79,4 +79,26 @@ import Testing
             #expect(project.isDeleted)
         }
     }
+
+    /// The foreign key refers to a unique key with the tenant, and not to the primary key.
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE project (tenant_id int NOT NULL, id int PRIMARY KEY, UNIQUE (tenant_id, id));
+                CREATE TABLE task (
+                    id int PRIMARY KEY, position int NOT NULL, tenant_id int NOT NULL, project_id int NOT NULL,
+                    CONSTRAINT project__tasks FOREIGN KEY (tenant_id, project_id) REFERENCES project (tenant_id, id));
+                COMMENT ON CONSTRAINT project__tasks ON task IS '@kindred {"orderedBy": "position"}';
+                INSERT INTO project VALUES (1, 1);
+                INSERT INTO task VALUES (1, 1, 1, 1), (2, 4, 1, 1);
+                """)))
+    func aNewMemberOfAnOrderedSetGetsItsPosition() async throws {
+        try await withDatabase { _, context, other in
+            let project = try await context.fetch("project").one()
+            try context.insert("task", ["id": 3, "project": project])
+            try await expectStatements(["SELECT", "INSERT"]) { () async throws in try await context.save() }
+            #expect(try await other.values("SELECT position FROM task ORDER BY id") == [1, 4, 5])
+        }
+    }
 }

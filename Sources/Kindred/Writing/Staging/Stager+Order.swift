@@ -64,11 +64,8 @@ extension Stager {
         of object: DatabaseObject, _ relationship: RelationshipRuntime, row: Row, staging: Staging
     ) throws -> DatabaseObject? {
         if let new = staging.destinations[relationship.slot] { return new }
-        let entity = relationship.destination
-        guard entity.isKey(relationship.otherColumns), let key = try ObjectKey(row, relationship.ownColumns) else {
-            return nil
-        }
-        return core.liveObject(entity, entity.identity(key))
+        guard let key = try ObjectKey(row, relationship.ownColumns) else { return nil }
+        return try Loader(core).liveDestination(of: relationship, key, row)
     }
 
     /// The positions of members that join by a staged change, after the owner's visible members.

@@ -1,0 +1,29 @@
+public import Hummingbird
+public import Kindred
+import KindredService
+
+/// The server: its routes over a database, which is closed when the server has shut down.
+///
+/// - Parameters:
+///   - database: a database of ``connectTracker(_:logger:)``.
+///   - tokens: the number of the organization for which each token speaks.
+///   - configuration: the server's address.
+public func makeTracker(
+    database: Database, tokens: [String: Int],
+    configuration: ApplicationConfiguration = ApplicationConfiguration()
+) -> some ApplicationProtocol {
+    let router = Router(context: TrackerRequestContext.self)
+    let routes = router.group()
+        .add(middleware: LogRequestsMiddleware(.debug))
+        .add(middleware: ErrorMiddleware())
+        .add(middleware: TenantMiddleware(database: database, tokens: tokens))
+    ProjectRoutes().add(to: routes.group("projects"))
+    TicketRoutes().add(to: routes.group("tickets"))
+    DocumentRoutes().add(to: routes.group("documents"))
+    ReportRoutes().add(to: routes.group("report"))
+
+    var application = Application(router: router, configuration: configuration)
+    // Services shut down from the last to the first: requests that are still answered find the database open.
+    application.addServices(DatabaseService(database))
+    return application
+}

@@ -1,0 +1,31 @@
+import EmbeddedPostgres
+import Foundation
+import Hummingbird
+import Kindred
+import KindredMigrations
+import Logging
+import TrackerServer
+
+// `tracker --demo` starts a private server; `tracker` takes `DATABASE_URL`. `Migrations` fills an empty database.
+if CommandLine.arguments.contains("--demo") {
+    try await EmbeddedPostgres.withServer { server in
+        try await serve(server.uri)
+    }
+} else {
+    try await serve(nil)
+}
+
+/// Applies what is new in `Migrations`, and serves until the process is told to end.
+func serve(_ uri: String?) async throws {
+    let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized.path
+    let client = try await PostgresClient.connect(
+        try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment())
+    try await Migrations(folder: folder).apply(to: client)
+    await client.close()
+
+    let database = try await connectTracker(uri, logger: Logger(label: "tracker"))
+    let port = ProcessInfo.processInfo.environment["PORT"].flatMap { Int($0) } ?? 8080
+    let address = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
+    let tokens = ["acme": 1, "globex": 2]
+    try await makeTracker(database: database, tokens: tokens, configuration: address).runService()
+}
