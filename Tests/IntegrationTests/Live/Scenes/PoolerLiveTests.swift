@@ -94,11 +94,14 @@ struct PoolerLiveTests {
             let asked = after.statements - before.statements
             #expect(asked >= rounds && asked <= 2 * rounds + after.retries, "\(asked), \(after.retries)")
             if !prepares { #expect(after.retries == 0) }
-            let expected = [
+            var expected = [
                 "the listener has no connection", "sessions change between statements", "connected as a superuser",
                 "Changes are found by polling",
             ]
-            let others = lines.take(.warning).map(\.message).filter { line in !expected.contains { line.hasPrefix($0) }
+            // A session that knows the prepared BEGIN, and not the COMMIT, is left in a transaction: the step is tried again.
+            if prepares { expected.append("Changes could not be read for some time") }
+            let others = lines.take(.warning).map(\.message).filter { [expected] line in
+                !expected.contains { line.hasPrefix($0) }
             }
             #expect(others == [])
         }
