@@ -278,7 +278,8 @@ import Testing
     }
 
     @Test(
-        .database(.sql("CREATE TABLE a (id integer PRIMARY KEY, at timestamptz); INSERT INTO a VALUES (1, NULL), (2, now())"))
+        .database(
+            .sql("CREATE TABLE a (id integer PRIMARY KEY, at timestamptz); INSERT INTO a VALUES (1, NULL), (2, now())"))
     )
     func aFilterInCodeIsOneToo() async throws {
         try await withDatabase(overrides: [.table("a", filter: "at != nil")]) { database, context, other in

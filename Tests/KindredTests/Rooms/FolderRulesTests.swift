@@ -16,7 +16,8 @@ import Testing
             "Saving",
         ],
         "API": [
-            "Objects", "Relationships", "Columns", "Predicates", "Totals", "Typed", "Requests", "Views", "Context", "Live",
+            "Objects", "Relationships", "Columns", "Predicates", "Totals", "Typed", "Requests", "Views", "Context",
+            "Live",
         ],
     ]
 
