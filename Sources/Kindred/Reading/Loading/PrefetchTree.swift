@@ -61,6 +61,9 @@ struct PrefetchTree: Sendable {
     /// The steps to each branch.
     var paths: [[Step]] { branches.flatMap(\.paths) }
 
+    /// Changes what is loaded below a branch.
+    mutating func change(at position: Int, _ body: (inout PrefetchTree) -> Void) { body(&branches[position].tree) }
+
     /// Leaves columns out of the rows at the end of a path.
     mutating func leaveOut(_ path: ArraySlice<RelationshipRuntime>, _ change: (ColumnSet?) -> ColumnSet) {
         guard let first = path.first else {

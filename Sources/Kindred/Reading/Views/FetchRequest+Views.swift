@@ -28,6 +28,7 @@ extension FetchRequest {
             parts.leftOut = query.leftOut
             let tree = try ViewTree(paths: paths, omitting: omitted, of: entity, keys, parts: parts)
             request.query.leftOut = tree.leftOut
+            tree.leaveOut(of: &request.prefetched)
             return try await ViewLoader(context.core).views(of: try await request.all(fileID: fileID, line: line), tree)
         }
     }

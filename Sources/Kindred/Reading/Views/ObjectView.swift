@@ -93,6 +93,20 @@ struct ViewTree: Sendable {
         return known == nil && leftOut == lazy ? nil : leftOut
     }
 
+    /// Leaves out of rows that are loaded below what the view does not show there, and loads what it does.
+    func leaveOut(of tree: inout PrefetchTree) {
+        for (place, relationship) in relationships {
+            guard let below = fields[place].tree else { continue }
+            for (position, branch) in tree.branches.enumerated()
+            where branch.relationship === relationship && branch.part?.key == fields[place].part?.key {
+                tree.change(at: position) { deeper in
+                    deeper.leftOut = below.leftOut
+                    below.leaveOut(of: &deeper)
+                }
+            }
+        }
+    }
+
     /// Takes what a path leads to out of the view.
     private mutating func omit(_ path: ArraySlice<String>) throws {
         guard let key = path.first else { return }
