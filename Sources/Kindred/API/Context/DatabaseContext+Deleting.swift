@@ -19,7 +19,7 @@ extension DatabaseContext {
     /// shown. A rule that deletes marks other objects, and throws `.invalidRequest`, before anything is sent, where they
     /// cannot be marked; one that denies counts the objects that are shown; references stay as they are.
     ///
-    /// - Parameter permanently: whether a row goes that would be marked. All rows that refer to it count then.
+    /// With `permanently` a row goes that would be marked, and all rows that refer to it count.
     public func delete(
         _ object: DatabaseObject, permanently: Bool = false, fileID: String = #fileID, line: Int = #line
     ) async throws {
@@ -59,7 +59,7 @@ extension DatabaseContext {
 
     /// The effect of deleting an object; changes nothing, and calls no hook.
     ///
-    /// - Parameter permanently: whether a row goes that would be marked as deleted.
+    /// With `permanently` it is that of a row which goes instead of being marked as deleted.
     public func deletionPlan(
         for object: DatabaseObject, permanently: Bool = false, fileID: String = #fileID, line: Int = #line
     ) async throws -> DeletionPlan {

@@ -47,12 +47,12 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
     /// Takes also the members that the filter of their entity hides.
     public func unfiltered() -> RelationshipPart { changed { $0.isFiltered = false } }
 
-    /// Reads the members without some columns, as ``FetchRequest/omitting(_:)`` does; what is prefetched with them before, too.
+    /// Reads the members without some columns, as a request does by `omitting`; what is prefetched with them before, too.
     public func omitting(_ keyPaths: String...) -> RelationshipPart {
         changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys))) }
     }
 
-    /// Reads the members with some columns only, as ``FetchRequest/only(_:)`` does.
+    /// Reads the members with some columns only, as a request does by `only`.
     public func only(_ keyPaths: String...) -> RelationshipPart {
         changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys), isOnly: true)) }
     }

@@ -14,7 +14,7 @@ extension FetchRequest {
     /// Where a column marks deleted rows (`{"softDelete": …}`), they are marked, by one UPDATE where no rule or hook
     /// concerns them, or else as by `DatabaseContext.delete(_:)`.
     ///
-    /// - Parameter permanently: whether rows go that would be marked.
+    /// With `permanently` rows go that would be marked.
     @discardableResult
     public func delete(
         permanently: Bool = false, fileID: String = #fileID, line: Int = #line
