@@ -57,7 +57,9 @@ struct Fetcher: Sendable {
     }
 
     func find(_ entity: EntityRuntime, _ values: [any PropertyValue]) async throws -> DatabaseObject? {
-        guard let key = try key(of: entity, values.map { try $0.propertyContent }) else { return nil }
+        // The usual key needs no array.
+        let known = values.count == 1 ? integerKey(try values[0].propertyContent, of: entity) : nil
+        guard let key = try known ?? key(of: entity, values.map { try $0.propertyContent }) else { return nil }
         let identity = entity.identity(key)
         let object =
             entity.rowTable == nil
@@ -148,6 +150,14 @@ struct Fetcher: Sendable {
     }
 
     /// An entity's key with some values, without the row's table, as the database has it where it treats differing values as equal.
+    /// The usual key, which is one integer and needs no comparison with a row; nil for others.
+    private func integerKey(_ value: PropertyContent, of entity: EntityRuntime) -> ObjectKey? {
+        guard entity.hasIntegerKey, case .value(.integer(let integer)?) = value,
+            entity.entity.attributes[entity.key[0]].baseType.holds(integer)
+        else { return nil }
+        return .integer(integer)
+    }
+
     private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else {
             throw KindredError(
@@ -164,12 +174,7 @@ struct Fetcher: Sendable {
                 entity: entity.name.description
             )
         }
-        // The usual key is one integer, which needs no comparison with a row.
-        if entity.hasIntegerKey, case .value(.integer(let integer)?) = values[0],
-            entity.entity.attributes[entity.key[0]].baseType.holds(integer)
-        {
-            return .integer(integer)
-        }
+        if let key = integerKey(values[0], of: entity) { return key }
         var cells = RowCells()
         for (position, value) in zip(columns, values) {
             guard case .value(let value?) = value else {
