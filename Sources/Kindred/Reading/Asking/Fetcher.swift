@@ -149,7 +149,6 @@ struct Fetcher: Sendable {
         return keys.compactMap { found[$0] } + others
     }
 
-    /// An entity's key with some values, without the row's table, as the database has it where it treats differing values as equal.
     /// The usual key, which is one integer and needs no comparison with a row; nil for others.
     private func integerKey(_ value: PropertyContent, of entity: EntityRuntime) -> ObjectKey? {
         guard entity.hasIntegerKey, case .value(.integer(let integer)?) = value,
@@ -158,6 +157,7 @@ struct Fetcher: Sendable {
         return .integer(integer)
     }
 
+    /// An entity's key with some values, without the row's table, as the database has it where it treats differing values as equal.
     private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else {
             throw KindredError(
