@@ -51,6 +51,19 @@ import TypeModels
         }
     }
 
+    @Test(.database(.file("../TypeModels/schema.sql")), arguments: [-1, 99])
+    func newObjectsRefuseANumberOfNoProperty(_ number: Int) async throws {
+        try await withDatabase(classes: KindredModels.all) { _, context in
+            var values = NewValues<Visit>()
+            values.setProperty(number, "stray")
+            await withStatementLimit(0) {
+                await expectError(.unknownKey) { _ = try context.insert(values) }
+                await expectError(.unknownKey) { _ = try await context.create(values) }
+            }
+            #expect(!context.hasChanges)
+        }
+    }
+
     @Test(.database(.file("../TypeModels/schema.sql"))) func newObjectsTakeDatesOfFoundation() async throws {
         try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
             let date = Date(timeIntervalSince1970: 1_700_000_000.5)

@@ -5,22 +5,14 @@ extension FetchRequest where Object: TypedObject {
     /// mistake: `value(forKey:)` loads it. Throws `KindredError` `.unknownKey` for a property that is no column, `.invalidRequest`
     /// for a column that is always read. Sends nothing.
     public func omitting<each Value>(_ columns: repeat KeyPath<Object, each Value>) throws -> FetchRequest {
-        var paths: [[String]] = []
-        for column in repeat each columns {
-            paths.append(try ColumnPath().appending(column, of: Object.self).checkedKeys())
-        }
-        return try omitting(paths: paths)
+        try omitting(paths: Object.columnPaths(repeat each columns))
     }
 
     /// Reads the objects with some columns only, and those that are always read: `only(\.title, \.published)`.
     ///
     /// As `only` with names. A lazy column that is named is read. Sends nothing.
     public func only<each Value>(_ columns: repeat KeyPath<Object, each Value>) throws -> FetchRequest {
-        var paths: [[String]] = []
-        for column in repeat each columns {
-            paths.append(try ColumnPath().appending(column, of: Object.self).checkedKeys())
-        }
-        return try only(paths: paths)
+        try only(paths: Object.columnPaths(repeat each columns))
     }
 
     /// Loads relationships together with the objects, without some columns of the last one:
@@ -32,11 +24,8 @@ extension FetchRequest where Object: TypedObject {
         _ path: KeyPath<Columns<Object>, Path>, omitting columns: repeat KeyPath<Path.Destination, each Value>
     ) throws -> FetchRequest {
         let keys = try Columns<Object>()[keyPath: path].relationshipKeys
-        var paths: [[String]] = []
-        for column in repeat each columns {
-            paths.append(keys + (try ColumnPath().appending(column, of: Path.Destination.self).checkedKeys()))
-        }
-        return try prefetch(paths: [keys]).omitting(paths: paths)
+        let paths = try Path.Destination.columnPaths(repeat each columns)
+        return try prefetch(paths: [keys]).omitting(paths: paths.map { keys + $0 })
     }
 
     /// Loads relationships together with the objects, with some columns only of the last one:
@@ -48,34 +37,30 @@ extension FetchRequest where Object: TypedObject {
         _ path: KeyPath<Columns<Object>, Path>, only columns: repeat KeyPath<Path.Destination, each Value>
     ) throws -> FetchRequest {
         let keys = try Columns<Object>()[keyPath: path].relationshipKeys
-        var paths: [[String]] = []
-        for column in repeat each columns {
-            paths.append(keys + (try ColumnPath().appending(column, of: Path.Destination.self).checkedKeys()))
-        }
-        return try prefetch(paths: [keys]).only(paths: paths)
+        let paths = try Path.Destination.columnPaths(repeat each columns)
+        return try prefetch(paths: [keys]).only(paths: paths.map { keys + $0 })
     }
 }
 
 extension RelationshipPart where Member: TypedObject {
     /// Reads the members without some columns: `omitting(\.content)`.
     public func omitting<each Value>(_ columns: repeat KeyPath<Member, each Value>) -> RelationshipPart {
-        changed { content in
-            var paths: [[String]] = []
-            for column in repeat each columns {
-                paths.append(try ColumnPath().appending(column, of: Member.self).checkedKeys())
-            }
-            content.leftOut.append(LeavingOut(paths: paths))
-        }
+        changed { $0.leftOut.append(LeavingOut(paths: try Member.columnPaths(repeat each columns))) }
     }
 
     /// Reads the members with some columns only, and those that are always read: `only(\.title)`.
     public func only<each Value>(_ columns: repeat KeyPath<Member, each Value>) -> RelationshipPart {
-        changed { content in
-            var paths: [[String]] = []
-            for column in repeat each columns {
-                paths.append(try ColumnPath().appending(column, of: Member.self).checkedKeys())
-            }
-            content.leftOut.append(LeavingOut(paths: paths, isOnly: true))
+        changed { $0.leftOut.append(LeavingOut(paths: try Member.columnPaths(repeat each columns), isOnly: true)) }
+    }
+}
+
+extension TypedObject {
+    /// The keys of some columns; throws `KindredError` `.unknownKey` for a property that is no column.
+    fileprivate static func columnPaths<each Value>(_ columns: repeat KeyPath<Self, each Value>) throws -> [[String]] {
+        var paths: [[String]] = []
+        for column in repeat each columns {
+            paths.append(try ColumnPath().appending(column, of: Self.self).checkedKeys())
         }
+        return paths
     }
 }

@@ -115,9 +115,14 @@ extension NewValues {
 
     /// The values by number.
     ///
-    /// Throws `.unknownKey` if one was given for a key path that is no property.
+    /// Throws `.unknownKey` if one was given for a key path or a number that is no property's.
     func checked() throws -> [NumberedValue] {
         if let problem { throw problem }
+        let numbers = Object.mapping.properties.indices
+        if let stranger = given.first(where: { !numbers.contains($0.number) }) {
+            let name = Object.mapping.entity.description
+            throw KindredError(.unknownKey, "No property of \(name) has the number \(stranger.number)", entity: name)
+        }
         return given
     }
 

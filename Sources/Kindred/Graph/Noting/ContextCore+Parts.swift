@@ -36,6 +36,13 @@ extension ContextCore {
         noteParts { $0.note(entity, from: old, to: new, at: askedAt ?? $1) }
     }
 
+    /// Notes rows that were stored.
+    func noteParts(_ entity: EntityRuntime, stored rows: [Row]) {
+        noteParts { parts, time in
+            for row in rows { parts.note(entity, from: nil, to: row, at: time) }
+        }
+    }
+
     /// Notes that rows of an entity have changed, unknown which.
     func notePartsLost(_ entity: EntityRuntime) { noteParts { $0.noteLost(entity, at: $1) } }
 

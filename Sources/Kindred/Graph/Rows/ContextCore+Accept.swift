@@ -172,7 +172,7 @@ extension ContextCore {
         for (key, row) in replaced { journal?.recordNewerRow(row, of: entity, key: key, in: self) }
         noteWritten(entity, keys)
         noteWrittenThrough(entity)
-        for row in rows { noteParts(entity, from: nil, to: row) }
+        noteParts(entity, stored: rows)
         let isCounted = runtime.countLimits?.concern(entity, nil) == true
         let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
         for (position, (saved, before)) in zip(stored.objects, stored.before).enumerated() {

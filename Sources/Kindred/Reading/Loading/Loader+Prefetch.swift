@@ -10,12 +10,8 @@ extension Loader {
         guard !tree.isEmpty, !objects.isEmpty else { return }
         for branch in tree.branches {
             let (relationship, deeper) = (branch.relationship, branch.tree)
-            var part: PartLoader.Answers?
-            if let query = branch.part {
-                part = try await PartLoader(core, query).load(forAll: objects, leavingOut: deeper.leftOut)
-            } else {
-                try await load(relationship, forAll: objects, leavingOut: deeper.leftOut)
-            }
+            let loaded = try await LoadedBranch(
+                relationship, part: branch.part, of: objects, leavingOut: deeper.leftOut, in: core)
             // What was loaded before may lack columns.
             let mayBePartial = core.mayBePartial.load(ordering: .acquiring)
             guard !deeper.isEmpty || mayBePartial else { continue }
@@ -23,15 +19,8 @@ extension Loader {
             var destinations: [DatabaseObject] = []
             var seen: Set<ObjectIdentifier> = []
             for object in objects where !object.isGone {
-                let found =
-                    if let part {
-                        part.members(of: object)
-                    } else if relationship.isToMany {
-                        try await members(of: relationship, owner: object)
-                    } else {
-                        try await destination(of: relationship, from: object).map { [$0] } ?? []
-                    }
-                for destination in found where seen.insert(ObjectIdentifier(destination)).inserted {
+                for destination in try await loaded.destinations(of: object)
+                where seen.insert(ObjectIdentifier(destination)).inserted {
                     destinations.append(destination)
                 }
             }

@@ -55,25 +55,14 @@ struct ViewLoader: Sendable {
         of relationship: RelationshipRuntime, _ field: ViewTree.Field, from owners: [DatabaseObject]
     ) async throws -> [ObjectIdentifier: [ObjectView]] {
         guard let tree = field.tree else { return [:] }
-        var part: PartLoader.Answers?
-        if let query = field.part {
-            part = try await PartLoader(core, query).load(forAll: owners, leavingOut: tree.leftOut)
-        } else {
-            try await Loader(core).load(relationship, forAll: owners, leavingOut: tree.leftOut)
-        }
+        let loaded = try await LoadedBranch(
+            relationship, part: field.part, of: owners, leavingOut: tree.leftOut, in: core)
         var found: [ObjectIdentifier: [DatabaseObject]] = [:]
         var destinations: [DatabaseObject] = []
         var places: [ObjectIdentifier: Int] = [:]
         // A deleted object leads nowhere.
         for owner in owners where !owner.isGone && found[ObjectIdentifier(owner)] == nil {
-            let objects =
-                if let part {
-                    part.members(of: owner)
-                } else if relationship.isToMany {
-                    try await Loader(core).members(of: relationship, owner: owner)
-                } else {
-                    try await Loader(core).destination(of: relationship, from: owner).map { [$0] } ?? []
-                }
+            let objects = try await loaded.destinations(of: owner)
             found[ObjectIdentifier(owner)] = objects
             for object in objects where places[ObjectIdentifier(object)] == nil {
                 places[ObjectIdentifier(object)] = destinations.count

@@ -21,13 +21,12 @@ extension Deleter {
         let rules = try markingRules(objects)
         try await reporting(objects) {
             if isOneStatement, rules.isLeftToDatabase { return try await write(objects, of: entity, isMarked: true) }
-            try await core.transaction { try await markInTransaction(objects) }
+            try await core.transaction { try await markInTransaction(objects, rules) }
         }
     }
 
     /// Marks objects inside the running transaction, which must be rolled back after an error.
-    func markInTransaction(_ objects: [DatabaseObject]) async throws {
-        let rules = try markingRules(objects)
+    func markInTransaction(_ objects: [DatabaseObject], _ rules: DeletionRules) async throws {
         if rules.isLeftToDatabase {
             for (entity, objects) in grouped(objects) { try await write(objects, of: entity, isMarked: true) }
         } else {
