@@ -1,4 +1,4 @@
-/// What a relationship, or a part of it, of several owners leads to: one query, or none where all is loaded.
+/// The objects that a relationship of several owners, or a part of it, leads to: one query, or none where all is loaded.
 struct LoadedBranch: Sendable {
     private let core: ContextCore
     private let relationship: RelationshipRuntime
