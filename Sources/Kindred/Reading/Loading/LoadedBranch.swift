@@ -1,4 +1,4 @@
-/// The objects that a relationship of several owners, or a part of it, leads to: one query, or none where all is loaded.
+/// The objects that a relationship of several owners, or a part of it, leads to: one query, or none if all are loaded.
 struct LoadedBranch: Sendable {
     private let core: ContextCore
     private let relationship: RelationshipRuntime
