@@ -199,7 +199,8 @@ struct ContextPlan: Sendable {
         }
     }
 
-    /// Plans to read the relationships of an object that its new row finds by other keys.
+    /// Plans to read the relationships of an object that its new row finds by other keys, or whose rows in memory are
+    /// no longer known to be right.
     ///
     /// A to-one end that was NULL has nothing in memory: it is read where the context has followed the relationship.
     private mutating func moveEnds(of object: DatabaseObject, to row: Row) {
@@ -211,12 +212,23 @@ struct ContextPlan: Sendable {
                 guard relationship.holdsForeignKey else {
                     return known != nil && columns.contains { !state.storedRow.hasSameBytes(as: row, at: $0) }
                 }
-                if state.staging.map({ !$0.columns.isDisjoint(with: columns) }) == true { return false }
-                guard case .one(let one)? = known else { return true }
-                return (try? relationship.ownKey(row)) != one.foreignKey
+                // A staged foreign key stays.
+                return state.staging.map({ !$0.columns.isDisjoint(with: columns) }) != true
             }
         }
-        for relationship in moved { reloads[relationship, default: []].insert(object) }
+        for relationship in moved {
+            if relationship.holdsForeignKey, isKnown(relationship, of: object, in: row) { continue }
+            reloads[relationship, default: []].insert(object)
+        }
+    }
+
+    /// Whether memory knows where the foreign key of an object's new row leads to.
+    ///
+    /// A key that was NULL for a while may lead back to a row that was deleted meanwhile, and has come back as another one.
+    private func isKnown(_ relationship: RelationshipRuntime, of object: DatabaseObject, in row: Row) -> Bool {
+        let source = LinkSource(object, relationship)
+        guard case .one(let one)? = source.loaded, let key = try? relationship.ownKey(row) else { return false }
+        return one.foreignKey == key && Loader(core).currentOne(relationship, key, from: source) != nil
     }
 
     /// Plans to read the set of the owner that a helper's row refers to.
