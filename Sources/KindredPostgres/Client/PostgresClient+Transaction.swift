@@ -170,9 +170,26 @@ extension PostgresClient {
             underlying: firstError?.asCause ?? [])
     }
 
+    /// Runs `body` in a savepoint of the task's transaction, which is rolled back at its end, also after success: its statements may
+    /// run with settings that the transaction around it, which has none, does not have.
+    ///
+    /// For a transaction that reads for several: RELEASE would leave the settings to it. SAVEPOINT is sent with the first
+    /// statement; a body without statements sends nothing.
+    package func withOwnSettings<T>(
+        fileID: String = #fileID, line: Int = #line, _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        guard let outer = currentTransaction else {
+            throw PostgresError(.invalidParameter, "A savepoint with settings of its own needs a transaction around it")
+        }
+        return try await savepoint(
+            in: outer, at: SourcePlace(fileID: fileID, line: line), mayHaveOwnSettings: true, body)
+    }
+
+    /// - Parameter mayHaveOwnSettings: whether it is rolled back in any case, with the settings that it has made.
     private func savepoint<T>(
         in outer: PostgresTransaction,
         at place: SourcePlace,
+        mayHaveOwnSettings: Bool = false,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         // The server keeps 64 of a session's subtransactions in shared memory; more slow down every session.
@@ -184,7 +201,7 @@ extension PostgresClient {
         let name = "kindred_\(outer.depth + 1)"
         let scope = PostgresTransaction(
             client: origin, connection: outer.connection, outer: outer, depth: outer.depth + 1,
-            opening: "SAVEPOINT \(name)", tracked: outer.tracked)
+            opening: "SAVEPOINT \(name)", tracked: outer.tracked, mayHaveOwnSettings: mayHaveOwnSettings)
         let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
         let result: T
         do {
@@ -198,6 +215,10 @@ extension PostgresClient {
         let ending = scope.end()
         if let broken = ending.brokenBy { throw broken }
         guard ending.isOpened else { return result }
+        if mayHaveOwnSettings {
+            await called(at: place) { await undo(undoing, on: outer.connection) }
+            return result
+        }
         do {
             _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
             outer.keepSettings(of: scope)

@@ -21,7 +21,7 @@ public final class PostgresClient: Sendable {
     let listener: PostgresListener
     let closing: AsyncLatch
     /// The settings of its statements; nil, as for SQL of the program's own, stands for those of the transaction around them.
-    let settings: SessionSettings?
+    package let settings: SessionSettings?
     /// The client whose connections it uses; nil if they are its own.
     private let owner: PostgresClient?
 

@@ -77,11 +77,13 @@ package final class SessionSettings: Sendable {
     }
 }
 
-extension SessionSettings: Equatable {
+extension SessionSettings: Hashable {
     /// Equal ones may share a transaction; refused ones are equal to none.
     package static func == (left: SessionSettings, right: SessionSettings) -> Bool {
         left === right || left.refusal == nil && right.refusal == nil && left.values == right.values
     }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
 extension SessionSettings: CustomStringConvertible {

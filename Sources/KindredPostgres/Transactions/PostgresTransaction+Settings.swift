@@ -1,13 +1,16 @@
 import Synchronization
 
-// The settings that a transaction runs with: those of the first context that sends in it, for all of its statements.
+// The settings that a transaction runs with: those of the first context that sends in it, for all of its statements. A savepoint
+// that may have settings of its own is as a transaction in this.
 //
 // They are made behind the BEGIN or the SAVEPOINT of the scope that sends next, and while its opening is in flight other
 // statements wait anyway. What a savepoint has made stays when it is released; its rollback takes them back, so that the next
 // statement of the scope around it makes them again.
 extension PostgresTransaction {
-    /// The scope of the transaction itself.
-    private var root: PostgresTransaction { depth > 0 ? outer?.root ?? self : self }
+    /// The scope whose settings this one has: that of the transaction itself, or a savepoint that may have its own.
+    private var root: PostgresTransaction { isRoot ? self : outer?.root ?? self }
+
+    private var isRoot: Bool { depth == 0 || mayHaveOwnSettings }
 
     /// Has the transaction run with settings, from its next statement on.
     ///
@@ -30,7 +33,7 @@ extension PostgresTransaction {
         let root = root
         guard root.hasSettings.load(ordering: .acquiring) else { return nil }
         // Lock order: from the inner scope to the outer one.
-        if depth > 0, outer?.hasMadeSettings == true {
+        if !isRoot, outer?.hasMadeSettings == true {
             state.making = .done
             return nil
         }
@@ -40,7 +43,7 @@ extension PostgresTransaction {
 
     /// Whether the settings are made in this scope, or around it.
     private var hasMadeSettings: Bool {
-        state.withLock { $0.making == .done } || depth > 0 && outer?.hasMadeSettings == true
+        state.withLock { $0.making == .done } || !isRoot && outer?.hasMadeSettings == true
     }
 
     /// Notes that a savepoint inside was released: the settings that it has made stay.

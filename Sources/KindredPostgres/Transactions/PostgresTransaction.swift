@@ -32,7 +32,9 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     let state = RankedMutex(TransactionState(), .transactionScope)
     private let isWriting = Atomic(false)
     private let sent = Atomic(0)
-    /// Whether the transaction runs with settings; of the outermost scope.
+    /// Whether a savepoint may run with other settings than the transaction around it.
+    let mayHaveOwnSettings: Bool
+    /// Whether the transaction runs with settings; of the outermost scope, and of savepoints that may have their own.
     let hasSettings = Atomic(false)
 
     /// The task's own transaction on a client.
@@ -48,8 +50,10 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         outer: PostgresTransaction?,
         depth: Int,
         opening: String,
-        tracked: TrackedID?
+        tracked: TrackedID?,
+        mayHaveOwnSettings: Bool = false
     ) {
+        self.mayHaveOwnSettings = mayHaveOwnSettings
         self.client = client
         self.connection = connection
         self.outer = outer

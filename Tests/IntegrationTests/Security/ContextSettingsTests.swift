@@ -203,22 +203,6 @@ struct ContextSettingsTests {
         }
     }
 
-    @Test func whatFollowsChangesIsRefusedBeforeAnythingIsSent() async throws {
-        try await withTenants { database, _, _ in
-            let context = try database.makeContext(settings: ["app.organization": 1])
-            let task = try await context.fetch("task").where("id == 11").one()
-            let tasks = try await context.fetch("project").one().set(forKey: "taskSet")
-            let (_, recorder) = await recordingStatements {
-                await expectError(.invalidRequest) { _ = try await context.fetch("task").live() }
-                await expectError(.invalidRequest) { _ = try await context.observe(task) }
-                await expectError(.invalidRequest) { _ = try await tasks.observe() }
-                await expectError(.invalidRequest) { _ = try await context.changes(of: "task") }
-                await expectError(.invalidRequest) { _ = try await context.changes(of: ["task"], consumer: "c") }
-            }
-            #expect(recorder.all.isEmpty, "\(recorder.all.map(\.sql))")
-        }
-    }
-
     @Test func valuesWithoutAnyAreRefused() async throws {
         try await withTenants { database, _, _ in
             await expectPostgresError(.invalidParameter) {

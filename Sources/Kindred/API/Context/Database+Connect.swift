@@ -15,7 +15,7 @@ extension Database {
     ///   - names: the keys of relationships that the program knows, as `kindred inspect --save` wrote them: a key that leads
     ///     elsewhere now is an error; nil for no check.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
-    ///   - requiredSettings: the settings that every context must be given, by ``makeContext(settings:role:faulting:)``, so that
+    ///   - requiredSettings: the settings that every context must be given, by ``makeContext(settings:role:faulting:tracking:)``, so that
     ///     none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
     ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
@@ -94,7 +94,7 @@ extension Database {
     ) -> DatabaseContext {
         // Where settings are required the context sends nothing, and so has nothing to follow.
         let follows = tracking == .automatic && requiredSettings.isEmpty
-        let following = follows ? ChangeFollowing(contextFollower) : nil
+        let following = follows ? ChangeFollowing(contextFollower(for: .none)) : nil
         return ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting, following: following)
             .context
     }

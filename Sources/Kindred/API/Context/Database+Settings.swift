@@ -18,14 +18,20 @@ extension Database {
     ///
     /// Nothing is shared with contexts that have other settings, or another role. In one transaction there can be one of them: a
     /// statement of another is `PostgresError` `.settingsDiffer` before it is sent. SQL of the program's own in such a
-    /// transaction runs with the settings. The context follows no changes of others: live requests, `observe` and `changes(of:)`
-    /// throw `KindredError` `.invalidRequest`.
+    /// transaction runs with the settings.
+    ///
+    /// Live requests and contexts that follow changes are asked with the settings, too: they show what the role and the policies
+    /// let them see, and nothing is shared with those that have others. Each step of the one reader of changes has a savepoint for
+    /// each distinct set of settings that asks anything in it: two statements in two round trips, besides the questions, and every
+    /// ten seconds one to look for changed policies. `changes(of:)` throws `KindredError` `.invalidRequest`: it has the keys of all
+    /// rows, which no policy hides.
     ///
     /// - Parameters:
     ///   - settings: the values by name: custom settings, such as `app.organization`, and those of PostgreSQL that the role may
     ///     set, such as `statement_timeout`. A value becomes text as the server prints it.
     ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
+    ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
     /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`, as a mistake
     ///   in the program, for names and a role that PostgreSQL does not take, and for settings on which values, names or
     ///   transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `extra_float_digits`,
@@ -34,7 +40,8 @@ extension Database {
     ///   `KindredError` `.missingSettings` if the database requires more. A role or setting that the server does not know is
     ///   `.settingsRefused` with the first statement.
     public func makeContext(
-        settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch
+        settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
+        tracking: ContextTracking = .none
     ) throws -> DatabaseContext {
         let texts = try settings.map { name, value in
             guard let value = try value.postgresValue else {
@@ -45,8 +52,10 @@ extension Database {
         let session = try SessionSettings(Dictionary(uniqueKeysWithValues: texts), role: role)
         let missing = session.missing(among: requiredSettings)
         guard missing.isEmpty else { throw KindredError(missingSettings: missing) }
+        let own: SessionSettings = session.isEmpty ? .none : session
         return ContextCore(
-            database: self, model: model.withLock { $0 }, settings: session.isEmpty ? nil : session, faulting: faulting
+            database: self, model: model.withLock { $0 }, client: contextClient(with: own), faulting: faulting,
+            following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
         ).context
     }
 
@@ -58,26 +67,31 @@ extension Database {
     /// }
     /// ```
     ///
-    /// As ``makeContext(settings:role:faulting:)``, and as ``withContext(faulting:tracking:_:)`` at its end. Sends nothing
+    /// As ``makeContext(settings:role:faulting:tracking:)``, and as ``withContext(faulting:tracking:_:)`` at its end. Sends nothing
     /// itself.
     public func withContext<T>(
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
-        _ body: (DatabaseContext) async throws -> T
+        tracking: ContextTracking = .none, _ body: (DatabaseContext) async throws -> T
     ) async throws -> T {
-        let context = try makeContext(settings: settings, role: role, faulting: faulting)
+        let context = try makeContext(settings: settings, role: role, faulting: faulting, tracking: tracking)
         defer { context.core.rollback() }
         return try await body(context)
     }
 }
 
 extension ContextCore {
-    /// Throws for a context with settings: what others change is read without them, for all contexts together.
+    /// Throws for a context with settings: changes have the keys of all rows, which no policy hides.
     func requireNoSettings(for what: String) throws {
         try client.requireSettings()
         guard client.hasSettings else { return }
         throw KindredError(
             .invalidRequest,
-            "A context with settings or a role follows no changes: make one without them for \(what), with what it may see"
-        )
+            """
+            A context with settings or a role has no \(what), which tells the keys of rows that it may not see: make one without \
+            them, or follow requests by live()
+            """)
     }
+
+    /// The settings that its statements run with.
+    var settings: SessionSettings { client.settings ?? .none }
 }

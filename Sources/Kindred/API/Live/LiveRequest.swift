@@ -45,7 +45,8 @@ extension LiveRequest: AsyncSequence {
             let core = request.query.core
             context =
                 ContextCore(
-                    database: core.database, model: SharedModel(of: core), faulting: request.faulting, isReadOnly: true
+                    database: core.database, model: SharedModel(of: core), client: core.client,
+                    faulting: request.faulting, isReadOnly: true
                 ).context
             subscription = LiveSubscription(request.query)
         }
@@ -99,7 +100,7 @@ private final class LiveSubscription: Sendable {
 
     init(_ query: LiveQuery) {
         consumer = LiveConsumer(query)
-        hub = LiveHub.join(consumer, of: query.core.database)
+        hub = LiveHub.join(consumer)
     }
 
     deinit { hub.leave(consumer) }

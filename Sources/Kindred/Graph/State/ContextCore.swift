@@ -60,12 +60,13 @@ package final class ContextCore: Sendable {
     private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
     private let hasReleasedRows = Atomic(false)
 
+    /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
     init(
-        database: Database, model: SharedModel, settings: SessionSettings? = nil, faulting: FaultingMode,
+        database: Database, model: SharedModel, client: PostgresClient? = nil, faulting: FaultingMode,
         isReadOnly: Bool = false, following: ChangeFollowing? = nil
     ) {
         self.database = database
-        client = database.contextClient(with: settings)
+        self.client = client ?? database.contextClient(with: nil)
         self.faulting = faulting
         self.isReadOnly = isReadOnly
         self.following = following

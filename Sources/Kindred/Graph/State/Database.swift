@@ -22,12 +22,12 @@ public final class Database: Sendable {
     let names: RelationshipNames?
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
-    /// Follows changes for live requests while there are any.
-    let liveHubReference = RankedMutex(WeakReference(), .leaf)
+    /// Follow changes for live requests while there are any: one for all contexts with equal settings.
+    let liveHubs = RankedMutex(WeakReferences(), .leaf)
     /// Reads changes while something follows them; holds the database meanwhile.
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
-    /// Brings changes to contexts while some follow them.
-    let contextFollowerReference = RankedMutex(WeakReference(), .leaf)
+    /// Bring changes to contexts while some follow them: one for all contexts with equal settings.
+    let contextFollowers = RankedMutex(WeakReferences(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
     /// Where notifications of changes are listened to.
     let listening: ChangeListening
@@ -114,5 +114,18 @@ struct WeakReference {
         if let known = object as? Object { return known }
         object = made
         return made
+    }
+}
+
+/// References by the settings of contexts, which keep nothing.
+struct WeakReferences {
+    private var references: [SessionSettings: WeakReference] = [:]
+
+    subscript(settings: SessionSettings) -> (any AnyObject & Sendable)? {
+        get { references[settings]?.object }
+        set {
+            references = references.filter { $0.value.object != nil }
+            references[settings] = WeakReference(object: newValue)
+        }
     }
 }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// Thrown by `ChangeSubscriber.evaluate` where the step has to be run again because of a part of the subscriber's work that it
@@ -9,6 +10,9 @@ struct StepIsVoid: Error {}
 /// The reader calls it step by step, one subscriber after the other. A step is a transaction of REPEATABLE READ in which the
 /// records since the last cursor are read; whatever the subscriber asks in `evaluate` is answered by the same snapshot.
 protocol ChangeSubscriber: AnyObject, Sendable {
+    /// The settings that its questions may run with, apart from those of other subscribers.
+    var settings: SessionSettings { get }
+
     /// Called before each step, before its transaction begins.
     func prepare()
 
@@ -37,6 +41,8 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 }
 
 extension ChangeSubscriber {
+    var settings: SessionSettings { .none }
+
     func prepare() {}
 
     func schemaChanged(_ names: Set<QualifiedName>) {}

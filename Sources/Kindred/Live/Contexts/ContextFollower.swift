@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// Brings changes to the contexts of a database that follow them: one subscriber for all.
+/// Brings changes to the contexts of a database that follow them: one subscriber for all that have equal settings.
 ///
 /// A context enters before its first query, and is not held.
 final class ContextFollower: ContextFeed, ChangeSubscriber {
@@ -24,13 +24,14 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var cores: [ContextCore] { entries.compactMap(\.core) }
     }
 
+    let settings: SessionSettings
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
     /// Entering and leaving, one after the other.
     private let gate = AsyncGate()
 
-    init(_ reader: ChangeReader) {
-        self.reader = reader
+    init(_ settings: SessionSettings, _ reader: ChangeReader) {
+        (self.settings, self.reader) = (settings, reader)
     }
 
     // MARK: Contexts
@@ -225,12 +226,16 @@ extension ContextCore {
 }
 
 extension Database {
-    /// Brings changes to contexts; made when it is first needed.
-    var contextFollower: ContextFollower {
-        if let known = contextFollowerReference.withLock({ $0.object as? ContextFollower }) { return known }
+    /// Brings changes to contexts with some settings; made when it is first needed.
+    func contextFollower(for settings: SessionSettings) -> ContextFollower {
+        if let known = contextFollowers.withLock({ $0[settings] as? ContextFollower }) { return known }
         // Made outside of the lock; another task's may be the one that stays.
-        let made = ContextFollower(changeReader)
-        return contextFollowerReference.withLock { $0.first(or: made) }
+        let made = ContextFollower(settings, changeReader)
+        return contextFollowers.withLock { followers in
+            if let known = followers[settings] as? ContextFollower { return known }
+            followers[settings] = made
+            return made
+        }
     }
 }
 

@@ -90,7 +90,7 @@ struct ReaderLoop {
                 for entry in round.entries where entry.isAtItsFirstStep || !batch.isEmpty || entry.subscriber.wantsStep
                 {
                     failed = entry
-                    try await entry.subscriber.evaluate(entry.isAtItsFirstStep ? nil : batch, at: at)
+                    try await evaluate(entry, batch, at: at)
                     failed = nil
                     step.evaluated.append(entry)
                 }
@@ -129,6 +129,16 @@ struct ReaderLoop {
         reader.finish(round, at: step.reading.cursor)
         // Also where nothing is told of them: they may come as fast as others.
         return step.reading.records > 0 || !step.reading.batch.isEmpty
+    }
+
+    /// Lets a subscriber ask what it needs; one that has settings in a savepoint, whose end takes them back.
+    private func evaluate(_ entry: ChangeReader.Entry, _ batch: ChangeBatch, at cursor: ChangeCursor) async throws {
+        let (subscriber, batch) = (entry.subscriber, entry.isAtItsFirstStep ? nil : batch)
+        if subscriber.settings.isEmpty { return try await subscriber.evaluate(batch, at: cursor) }
+        try await database.client.withOwnSettings { scope in
+            defer { database.trackingMetrics.withLock { $0.statements += scope.statementCount } }
+            try await subscriber.evaluate(batch, at: cursor)
+        }
     }
 
     /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.

@@ -18,12 +18,12 @@ struct LiveDefinitions: Sendable {
             let names = queries.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.value.tables.names) }
             // Asked by time, and not because of a change.
             core.database.trackingMetrics.withLock { $0.readerStatements += 1 }
-            let tables = try await LiveTables(behind: names, core.client)
+            let tables = try await LiveTables(behind: names, core.database.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }
             if outdated.isEmpty { continue }
             let schema: DatabaseSchema
             do {
-                schema = try await SchemaReader.read(from: core.client, overrides: core.database.overrides)
+                schema = try await SchemaReader.read(from: core.database.client, overrides: core.database.overrides)
             } catch let error as SchemaError {
                 // Requests of which nothing differs go on.
                 for (number, _) in outdated { changed[number] = .failure(error) }

@@ -2,7 +2,8 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// Follows the database's changes for all live requests of a process: one subscriber of the reader for any number of requests.
+/// Follows the database's changes for all live requests of a process whose contexts have equal settings: one subscriber of the
+/// reader for any number of requests.
 ///
 /// It lives while a live request is iterated over.
 final class LiveHub: ChangeSubscriber {
@@ -11,6 +12,8 @@ final class LiveHub: ChangeSubscriber {
         /// Those whose first answer has to be of a step that begins after they came.
         var joining: [LiveConsumer] = []
         var isClosed = false
+        /// The number of distinct requests that the metrics have.
+        var counted = 0
         /// How often in a row a request could not be answered in time.
         var failures: [Int: Int] = [:]
         /// The shapes of requests that could not be asked together in this step.
@@ -66,31 +69,33 @@ final class LiveHub: ChangeSubscriber {
     /// DDL on tables and views is told with the changes; what is not, such as that of policies, is looked for.
     private static let definitionsPause: Duration = .seconds(10)
 
+    let settings: SessionSettings
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
     private let step = RankedMutex(Step(), .leaf)
 
-    private init(_ reader: ChangeReader) { self.reader = reader }
+    private init(_ settings: SessionSettings, _ reader: ChangeReader) { (self.settings, self.reader) = (settings, reader) }
 
     // MARK: Consumers
 
     /// Begins to follow a request for a consumer; errors reach it as answers do.
-    static func join(_ consumer: LiveConsumer, of database: Database) -> LiveHub {
+    static func join(_ consumer: LiveConsumer) -> LiveHub {
         while true {
-            guard let (hub, isNew) = hub(of: database), hub.add(consumer) else { continue }
+            guard let (hub, isNew) = hub(of: consumer.query.core), hub.add(consumer) else { continue }
             if isNew { hub.start() } else { hub.reader.askForStep() }
             return hub
         }
     }
 
-    /// The hub of a database, made if there is none that is open; nil if another task has made one meanwhile.
-    private static func hub(of database: Database) -> (hub: LiveHub, isNew: Bool)? {
-        let known = database.liveHubReference.withLock { $0.object as? LiveHub }
+    /// The hub of a context, made if there is none that is open; nil if another task has made one meanwhile.
+    private static func hub(of core: ContextCore) -> (hub: LiveHub, isNew: Bool)? {
+        let (database, settings) = (core.database, core.settings)
+        let known = database.liveHubs.withLock { $0[settings] as? LiveHub }
         if let known, !known.isClosed { return (known, false) }
-        let made = LiveHub(database.changeReader)
-        return database.liveHubReference.withLock { reference in
-            guard reference.object as? LiveHub === known else { return nil }
-            reference.object = made
+        let made = LiveHub(settings, database.changeReader)
+        return database.liveHubs.withLock { hubs in
+            guard hubs[settings] as? LiveHub === known else { return nil }
+            hubs[settings] = made
             return (made, true)
         }
     }
@@ -100,9 +105,10 @@ final class LiveHub: ChangeSubscriber {
     /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
     static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
         let key = TablesKey(runtime: core.runtime, names: names)
-        let hub = core.database.liveHubReference.withLock { $0.object as? LiveHub }
+        let hub = core.database.liveHubs.withLock { $0[core.settings] as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
-        let asked = try await LiveTables(behind: names, core.client)
+        // As the connection's role: the catalog's answer is the same for all.
+        let asked = try await LiveTables(behind: names, core.database.client)
         // What is refused may be allowed soon.
         if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
         return asked
@@ -407,10 +413,14 @@ final class LiveHub: ChangeSubscriber {
         count()
     }
 
-    /// Tells the number of distinct requests to the metrics.
+    /// Tells the metrics how many distinct requests have come or gone.
     private func count() {
-        let count = state.withLock { $0.sources.sources.count }
-        reader.database.trackingMetrics.withLock { $0.liveRequests = count }
+        let difference = state.withLock { state in
+            let count = state.sources.sources.count
+            defer { state.counted = count }
+            return count - state.counted
+        }
+        if difference != 0 { reader.database.trackingMetrics.withLock { $0.liveRequests += difference } }
     }
 
     func fail(_ error: any Error) {
