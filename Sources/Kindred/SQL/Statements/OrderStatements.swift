@@ -22,7 +22,7 @@ struct OrderStatements {
     }
 
     /// The column of `read` that tells whether the member is shown; nil if all are.
-    var shownColumn: Int? { relationship.filter == nil ? nil : memberColumns.count + 1 }
+    var shownColumn: Int? { relationship.hidesMembers ? memberColumns.count + 1 : nil }
 
     /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
@@ -69,7 +69,7 @@ struct OrderStatements {
         }
         let list = columns + [try rows.quoted(position)] + more
         return
-            "SELECT \(list.joined(separator: ", ")) FROM \(try tableName)\(relationship.filter == nil ? "" : " AS t")"
+            "SELECT \(list.joined(separator: ", ")) FROM \(try tableName)\(relationship.hidesMembers ? " AS t" : "")"
     }
 
     private func order() throws -> String {
@@ -101,7 +101,7 @@ struct OrderStatements {
                 members.arrays + [positions.description], names: members.names + ["position"])
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try rows.update(
-                alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
+                alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)\(try rows.tenantClause("t"))",
                 returning: "\(try rows.selectList(alias: "t")), new.place\(owned)", isOwn: isHelper)
         }
     }
@@ -126,7 +126,8 @@ struct OrderStatements {
             let ends = try others.map { try rows.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
             let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
             let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
-            let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
+            let tenant = try rows.tenantAssignment(besides: written)
+            let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) } + tenant.names
             let source = """
                 unnest(\((members.arrays + [positions.description]).joined(separator: ", "))) \
                 AS new(\((members.names + ["position"]).joined(separator: ", ")))
@@ -134,9 +135,10 @@ struct OrderStatements {
             return """
                 \(try rows.placing(others, through: link, from: source, value: value))\
                 INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
-                SELECT \((values + ends).joined(separator: ", ")) \
+                SELECT \((values + ends + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
-                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h")) \
+                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h"))\
+                \(try rows.tenantWhere("h")) \
                 RETURNING \(try rows.selectList(alias: "h"))
                 """
         }
@@ -161,7 +163,7 @@ extension EntityRuntime {
             .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
-        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned))"
+        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned)\(try tenantClause("h")))"
     }
 
     /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their
@@ -188,11 +190,11 @@ extension EntityRuntime {
                 SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
                 SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
                 (SELECT coalesce(max(h.\(column)), 0) FROM \(try ownTableName) AS h \
-                WHERE \(try same(end.ownerColumns, "h", as: "u"))) \
+                WHERE \(try same(end.ownerColumns, "h", as: "u"))\(try tenantClause("h"))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
                 FROM \(try ownTableName) AS u \
-                WHERE u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
+                WHERE u.\(column) IS NULL\(try tenantClause("u")) AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
                 WHERE \(try same(link.pairColumns, "t", as: "n")))
                 """
         }
