@@ -59,9 +59,9 @@ struct Upsert {
     /// Whether existing rows stay unchanged, so that the INSERT does not return them.
     var keepsRows: Bool { updated.isEmpty }
 
-    /// Whether the statement checks itself.
+    /// Whether the statement checks itself; a key that another tenant's row has must leave no effect of the call, either.
     var isChecked: Bool {
-        entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
+        entity.tenantColumn != nil || entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
     }
 
     /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order of the values.
