@@ -105,6 +105,7 @@ extension ContextCore {
         guard tenant != nil else { return }
         throw KindredError(
             .invalidRequest,
-            "The context of a tenant follows no changes, which are those of all tenants: make one without a tenant for \(what)")
+            "The context of a tenant follows no changes, which are those of all tenants: make one without a tenant for \(what)"
+        )
     }
 }

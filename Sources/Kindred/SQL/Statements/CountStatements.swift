@@ -46,7 +46,8 @@ struct CountStatements {
         let filter = try parameters.filter(of: relationship)
         return try parameters.statement("\(tally) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
-            let pairs = try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
+            let pairs =
+                try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
                 .joined(separator: " AND ") + rows.tenantClause("t")
             let table = "\(try tableName) AS t"
             return switch tally {

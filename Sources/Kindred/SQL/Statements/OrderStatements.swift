@@ -101,7 +101,8 @@ struct OrderStatements {
                 members.arrays + [positions.description], names: members.names + ["position"])
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try rows.update(
-                alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)\(try rows.tenantClause("t"))",
+                alias: "t", set: set, from: given,
+                where: "\(keys.joined(separator: " AND ")) AND \(isOwned)\(try rows.tenantClause("t"))",
                 returning: "\(try rows.selectList(alias: "t")), new.place\(owned)", isOwn: isHelper)
         }
     }
@@ -159,11 +160,12 @@ struct OrderStatements {
 extension EntityRuntime {
     /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
     func endPosition(_ position: Int, ownerColumns: [Int], value: (Int) -> String) throws -> String {
-        let owned = try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
-            .joined(separator: " AND ")
+        let owned =
+            try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
+            .joined(separator: " AND ") + tenantClause("h")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
-        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned)\(try tenantClause("h")))"
+        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned))"
     }
 
     /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their

@@ -61,7 +61,8 @@ struct Upsert {
 
     /// Whether the statement checks itself; a key that another tenant's row has must leave no effect of the call, either.
     var isChecked: Bool {
-        entity.tenantColumn != nil || entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
+        entity.tenantColumn != nil
+            || entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
     }
 
     /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order of the values.
