@@ -84,6 +84,8 @@ struct TenantContextTests {
                 ALTER TABLE task ENABLE ROW LEVEL SECURITY;
                 GRANT ALL ON ALL TABLES IN SCHEMA public TO PUBLIC;
                 """)
+            // Before, the role could read none of the tables.
+            try await database.refreshSchema()
             let context = try database.context(ofTenant: 1)
             #expect(try await context.query("SELECT * FROM task").count == 4)
             #expect(try await context.fetch("task").count() == 4)
