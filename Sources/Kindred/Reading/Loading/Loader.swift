@@ -30,7 +30,7 @@ struct Loader: Sendable {
         }
         let entity = relationship.destination
         if let one = currentOne(relationship, key, from: source) {
-            guard let member = one.member else { return try noDestination(of: relationship) }
+            guard let member = one.member else { return nil }
             if let found = core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt) { return found }
         }
         let loaded = try await load(relationship, key, from: source, at: place)
@@ -46,14 +46,20 @@ struct Loader: Sendable {
             following.mustCheck(at: core.now)
         }
         // A row that was just read is the newest.
-        guard one.member != nil else { return try noDestination(of: relationship) }
         return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
     }
 
-    /// No object, where a foreign key has led to none; throws if it may lead to a row that the context's tenant does not have.
-    private func noDestination(of relationship: RelationshipRuntime) throws -> DatabaseObject? {
-        guard relationship.destination.tenantColumn != nil, !relationship.model.mayDangle else { return nil }
-        throw core.otherTenant(relationship.destination, key: relationship.model.name)
+    /// The same for a program that asks for this one: throws if the foreign key leads to a row that the context's tenant does not
+    /// have, where prefetches and views show none.
+    func ownDestination(
+        of relationship: RelationshipRuntime, from object: DatabaseObject, at place: SourcePlace?
+    ) async throws -> DatabaseObject? {
+        if let found = try await destination(of: relationship, from: object, at: place) { return found }
+        let entity = relationship.destination
+        guard entity.tenantColumn != nil, relationship.holdsForeignKey, !relationship.model.mayDangle,
+            try relationship.ownKey(object.row) != nil
+        else { return nil }
+        throw core.otherTenant(entity, key: relationship.model.name)
     }
 
     /// The object at the other end of a to-one relationship, if it is in memory.
