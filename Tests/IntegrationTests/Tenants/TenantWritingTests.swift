@@ -133,8 +133,12 @@ struct TenantWritingTests {
             try await expectUnsent(.otherTenant) {
                 _ = try context.insert("task", ["id": 60, "title": "x", "project": foreign])
             }
-            await expectTenantError(.otherTenant, context) { try await task.setValue(foreign.objectID, forKey: "project") }
-            await expectTenantError(.otherTenant, context) { try await note.setValue(foreign.objectID, forKey: "project") }
+            await expectTenantError(.otherTenant, context) {
+                try await task.setValue(foreign.objectID, forKey: "project")
+            }
+            await expectTenantError(.otherTenant, context) {
+                try await note.setValue(foreign.objectID, forKey: "project")
+            }
             let tasks = try await project.set(forKey: "taskSet")
             try await expectUnsent(.otherTenant) { try await tasks.insert(foreignTask) }
             try await expectUnsent(.otherTenant) { try await tasks.set([foreignTask]) }
