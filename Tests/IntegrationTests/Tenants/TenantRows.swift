@@ -8,7 +8,7 @@ import Testing
 let tenantSchema = """
     CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL);
     CREATE TABLE project (
-        id bigint PRIMARY KEY, tenant_id integer NOT NULL, name text NOT NULL, country text REFERENCES country,
+        id bigint PRIMARY KEY, tenant_id integer NOT NULL, name text NOT NULL, country_id text REFERENCES country,
         UNIQUE (tenant_id, id), UNIQUE (name));
     CREATE TABLE task (
         id bigint PRIMARY KEY, tenant_id integer NOT NULL, project_id bigint REFERENCES project, title text NOT NULL,

@@ -16,13 +16,15 @@ extension ConditionResolver {
 
     /// The condition by which a row at a place is the tenant's; nil if all tenants share the rows.
     private mutating func tenant(at place: Int) throws -> ConditionTerm? {
-        guard let attribute = schema.tenantAttribute(of: places[place].entity) else { return nil }
+        guard schema.tenantColumn != nil, let attribute = schema.tenantAttribute(of: places[place].entity)
+        else { return nil }
         return .isTenants(try column(attribute.name, of: place, attribute).value, attribute)
     }
 
     /// The condition by which a joined row is the tenant's; nothing if all tenants share the rows.
     func isTenants(_ row: JoinedRow) -> [ConditionTerm] {
-        guard let attribute = row.entity.flatMap(schema.tenantAttribute) else { return [] }
+        guard schema.tenantColumn != nil, let entity = row.entity, let attribute = schema.tenantAttribute(of: entity)
+        else { return [] }
         return [.isTenants(.column(row.column(attribute.name)), attribute)]
     }
 
