@@ -93,6 +93,14 @@ public struct PostgresError: Error, Sendable {
             transactionID: transactionID, mayHaveTakenEffect: mayHaveTakenEffect)
     }
 
+    /// The error without what the server says about rows besides the refused one: their values.
+    package var withoutDetail: PostgresError {
+        guard let server, server.detail != nil else { return self }
+        return PostgresError(
+            code, message, sqlState: sqlState, server: server.withoutDetail, statement: statement,
+            underlying: underlying, transactionID: transactionID, mayHaveTakenEffect: mayHaveTakenEffect)
+    }
+
     /// The error with a statement's text, unless it has one.
     package func of(statement: String?) -> PostgresError {
         of(statement: statement, mayHaveTakenEffect: mayHaveTakenEffect)

@@ -61,6 +61,13 @@ public struct ServerMessage: Sendable, Hashable {
 }
 
 extension ServerMessage {
+    /// The message without its detail.
+    var withoutDetail: ServerMessage {
+        ServerMessage(
+            severity: severity, sqlState: sqlState, message: message, hint: hint, position: position, context: context,
+            schema: schema, table: table, column: column, dataType: dataType, constraint: constraint, routine: routine)
+    }
+
     /// Whether the server ends the session after this message.
     var isFatal: Bool {
         severity == "FATAL" || severity == "PANIC"

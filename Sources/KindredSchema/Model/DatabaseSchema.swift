@@ -21,9 +21,16 @@ public struct DatabaseSchema: Sendable {
     package var propertyRelationships: [QualifiedName: [String: String]] = [:]
     /// The filters of entities, once their conditions have been parsed.
     package var filters: [QualifiedName: EntityFilter] = [:]
+    /// The name of the column by which a context's rows are those of one tenant; nil where there are no tenants.
+    package var tenantColumn: String?
     private let indexes: [QualifiedName: Int]
     /// The entities of names without a dot, by the search path.
     private let shortIndexes: [String: Int]
+
+    /// The column that tells whose a row of an entity is; nil where all tenants share the rows.
+    package func tenantAttribute(of entity: Entity) -> Attribute? {
+        tenantColumn.flatMap { entity.attribute(named: $0) }
+    }
 
     /// Whether a model that was read again says the same.
     package func hasSameContent(as other: DatabaseSchema) -> Bool {

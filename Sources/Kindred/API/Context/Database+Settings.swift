@@ -43,15 +43,7 @@ extension Database {
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
         tracking: ContextTracking = .none
     ) throws -> DatabaseContext {
-        let texts = try settings.map { name, value in
-            guard let value = try value.postgresValue else {
-                throw PostgresError(.invalidParameter, "The setting \(name) of a context has no value")
-            }
-            return (name, value.description)
-        }
-        let session = try SessionSettings(Dictionary(uniqueKeysWithValues: texts), role: role)
-        let missing = session.missing(among: requiredSettings)
-        guard missing.isEmpty else { throw KindredError(missingSettings: missing) }
+        let session = try checked(try texts(of: settings), role: role)
         let own: SessionSettings = session.isEmpty ? .none : session
         return ContextCore(
             database: self, model: model.withLock { $0 }, client: contextClient(with: own), faulting: faulting,
@@ -76,6 +68,25 @@ extension Database {
         let context = try makeContext(settings: settings, role: role, faulting: faulting, tracking: tracking)
         defer { context.core.rollback() }
         return try await body(context)
+    }
+
+    /// The values of settings as the server prints them.
+    func texts(of settings: [String: any PostgresEncodable]) throws -> [String: String] {
+        let texts = try settings.map { name, value in
+            guard let value = try value.postgresValue else {
+                throw PostgresError(.invalidParameter, "The setting \(name) of a context has no value")
+            }
+            return (name, value.description)
+        }
+        return Dictionary(uniqueKeysWithValues: texts)
+    }
+
+    /// Checks the settings of a context, and that none is missing that the database requires.
+    func checked(_ texts: [String: String], role: String?) throws -> SessionSettings {
+        let session = try SessionSettings(texts, role: role)
+        let missing = session.missing(among: requiredSettings)
+        guard missing.isEmpty else { throw KindredError(missingSettings: missing) }
+        return session
     }
 }
 

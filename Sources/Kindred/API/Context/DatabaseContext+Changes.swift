@@ -20,10 +20,11 @@ extension DatabaseContext {
     /// - Throws: `KindredError` `.trackingNotEnabled` naming all tables whose changes are not recorded,
     ///   `.trackingNotInstalled`, `.trackingVersion`, `.trackingOnStandby`; `.untrackable` for entities without a key and for
     ///   views; `.accessDenied` if a row-level security policy applies to the role, or if it may not read all columns;
-    ///   `.invalidRequest` without an entity, and in a context with settings, before anything is sent.
+    ///   `.invalidRequest` without an entity, and in a context with settings or of a tenant, before anything is sent.
     public func changes(
         of types: any TypedObject.Type..., since cursor: ChangeCursor? = nil, bufferingAtMost limit: Int = 100_000
     ) async throws -> ChangeSequence {
+        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: types.map { try entity(of: $0) }, since: cursor, limit: limit)
@@ -40,6 +41,7 @@ extension DatabaseContext {
     public func changes(
         of names: [String], since cursor: ChangeCursor? = nil, bufferingAtMost limit: Int = 100_000
     ) async throws -> ChangeSequence {
+        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         let entities = try names.map { try core.runtime.entity(named: $0) }
         return try await ChangeFollower(database).changes(of: entities, since: cursor, limit: limit)
@@ -60,6 +62,7 @@ extension DatabaseContext {
         of types: any TypedObject.Type..., consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000
     ) async throws -> ConsumerSequence {
+        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: types.map { try entity(of: $0) }, consumer: consumer, hold: hold, limit: limit)
@@ -70,6 +73,7 @@ extension DatabaseContext {
         of names: [String], consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000
     ) async throws -> ConsumerSequence {
+        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: names.map { try core.runtime.entity(named: $0) }, consumer: consumer, hold: hold, limit: limit)

@@ -21,6 +21,7 @@ extension FetchRequest {
         atMostEvery interval: Duration? = nil, fileID: String = #fileID, line: Int = #line
     ) async throws -> LiveRequest<Object> {
         let core = context.core
+        try core.requireNoTenant(for: "live requests")
         try core.client.requireSettings()
         return try await core.client.called(at: fileID, line) {
             let live = try await LiveQuery.prepared(query, prefetching: prefetched, of: entity, in: core)

@@ -182,7 +182,7 @@ extension DatabaseObject {
     ) async throws -> DatabaseObject? {
         let context = context
         defer { withExtendedLifetime(context) {} }
-        return try await Loader(context.core).destination(of: relationship, from: self, at: place)
+        return try await Loader(context.core).ownDestination(of: relationship, from: self, at: place)
     }
 
     /// The mutable set of a to-many relationship; each change is written at once.

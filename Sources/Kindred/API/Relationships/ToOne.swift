@@ -44,7 +44,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
         // Held to the end, because the program may hold none.
         let context = owner.context
         defer { withExtendedLifetime(context) {} }
-        let object = try await Loader(context.core).destination(of: relationship, from: owner, at: place)
+        let object = try await Loader(context.core).ownDestination(of: relationship, from: owner, at: place)
         if let target = Target.target(object) { return target }
         let name = "\(owner.runtime.name).\(relationship.model.name)"
         throw object == nil

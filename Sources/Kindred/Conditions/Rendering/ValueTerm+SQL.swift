@@ -41,7 +41,7 @@ extension ValueTerm {
             try value.write(to: &text)
             text += ")"
         // A separate function: its locals would enlarge the stack frame of every level of a deep calculation.
-        case .guarded, .json, .jsonNumber, .count, .position, .mark: try writeRare(to: &text)
+        case .guarded, .json, .jsonNumber, .count, .position, .mark, .tenant: try writeRare(to: &text)
         }
     }
 
@@ -78,6 +78,7 @@ extension ValueTerm {
             text += "coalesce("
             try column.write(to: &text)
             text += ", now()::\(type))"
+        case .tenant(let type): text += TenantSetting.value(as: type)
         default: try write(to: &text)
         }
     }

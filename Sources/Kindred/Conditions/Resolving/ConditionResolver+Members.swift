@@ -138,6 +138,7 @@ extension ConditionResolver {
         if entity.isView, relationship.helper != nil { _ = try joined(places.count - 1) }
         let number = places.count - 1
         var rows = MemberRows(source: source, link: pairs(own, columns, of: row) + isOwn)
+        if relationship.helper != nil { rows.link += isTenants(row) }
         rows.condition = try filter(at: number)
         return (number, rows)
     }

@@ -89,6 +89,7 @@ extension ConditionResolver {
                 reads.note(referenced, at: 0)
                 link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
             }
+            link += isTenants(row)
             let source = RowSource(table: helper.entity, isOnly: rows?.rowTables != nil, alias: row.alias)
             position = .position(
                 RowColumn(alias: row.alias, name: order.position, comparedType: nil),

@@ -142,14 +142,15 @@ extension ConditionResolver {
         for column in columns { reads.note(column, at: places[place].read) }
         let source = RowSource(
             table: entity.name, isOnly: isReferenced(place) && entity.rowTables != nil, alias: alias)
-        let isOwn = isReferenced(place) ? [] : try ofOwnTable(link.parent)
+        let row = JoinedRow(alias: alias, entity: entity)
+        let isOwn = (isReferenced(place) ? [] : try ofOwnTable(link.parent)) + isTenants(row)
         // Several rows may have the key for a while, and must not repeat the joining row.
         let isOne = link.relationship.mayRepeat && !isMember
         joins[places[place].scope].append(
             RowJoin(
                 kind: isMember ? .inner : isOne ? .one : .left, source: source,
                 hidden: isOne && entity.rowTables != nil ? Attribute.table.name : nil,
-                condition: pairs(values, columns, of: JoinedRow(alias: alias, entity: entity)) + isOwn))
+                condition: pairs(values, columns, of: row) + isOwn))
         places[place].alias = alias
         return alias
     }

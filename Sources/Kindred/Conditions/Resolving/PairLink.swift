@@ -38,7 +38,7 @@ extension ConditionResolver {
         }
         let row = JoinedRow(alias: newAlias(), entity: holder)
         let member = JoinedRow(alias: 0, entity: entity)
-        var link: [ConditionTerm] = []
+        var link = isTenants(row)
         for (column, referenced) in zip(helper.destinationColumns, pairLink.relationship.destinationColumns) {
             reads.note(referenced, at: 0)
             link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))

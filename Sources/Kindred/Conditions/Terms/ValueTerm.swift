@@ -29,12 +29,30 @@ enum ValueTerm: Sendable {
     indirect case position(RowColumn, MemberRows)
     /// The moment at which a row was marked as deleted; that of the transaction, as a type, if it was not.
     case mark(RowColumn, type: String)
+    /// The tenant of the context, as a type.
+    case tenant(type: String)
 
     /// A part of a JSON document.
     struct JSONPart: Sendable {
         let document: ValueTerm
         let path: Parameter
         let isBinary: Bool
+    }
+}
+
+/// The setting that holds the tenant of a context, in the transaction of each of its statements.
+///
+/// The text of a statement is the same for all tenants, and the value is a parameter of the statement in front that sets it.
+/// Without the setting the server refuses the statement.
+enum TenantSetting {
+    static let name = "kindred.tenant"
+
+    /// The tenant as a type; a subquery, so that the server reads it once in a statement, and not for each row.
+    static func value(as type: String) -> String { "(SELECT pg_catalog.current_setting('kindred.tenant')::\(type))" }
+
+    /// The type as which the tenant is compared with a column.
+    static func type(for attribute: Attribute) -> String {
+        attribute.comparedType ?? Attribute.castName(of: attribute.typeName)
     }
 }
 
@@ -83,7 +101,7 @@ struct RowJoin: Sendable {
 struct MemberRows: Sendable {
     let source: RowSource
     /// The members are the owner's.
-    let link: [ConditionTerm]
+    var link: [ConditionTerm]
     var joins: [RowJoin] = []
     var condition: ConditionTerm?
 }

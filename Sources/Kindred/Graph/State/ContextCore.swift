@@ -11,6 +11,8 @@ package final class ContextCore: Sendable {
     /// The connections of the database, whose statements run with the context's settings.
     let client: PostgresClient
     let runtime: SchemaRuntime
+    /// The tenant whose rows alone it reads and writes; nil if rows have none for it.
+    let tenant: ContextTenant?
     /// The look-ups by key of each entity, shared with other contexts.
     let lookups: [KeyLookups?]
     let faulting: FaultingMode
@@ -62,10 +64,11 @@ package final class ContextCore: Sendable {
 
     /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
     init(
-        database: Database, model: SharedModel, client: PostgresClient? = nil, faulting: FaultingMode,
-        isReadOnly: Bool = false, following: ChangeFollowing? = nil
+        database: Database, model: SharedModel, client: PostgresClient? = nil, tenant: ContextTenant? = nil,
+        faulting: FaultingMode, isReadOnly: Bool = false, following: ChangeFollowing? = nil
     ) {
         self.database = database
+        self.tenant = tenant
         self.client = client ?? database.contextClient(with: nil)
         self.faulting = faulting
         self.isReadOnly = isReadOnly

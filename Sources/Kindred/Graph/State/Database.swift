@@ -17,6 +17,7 @@ public final class Database: Sendable {
     /// The settings without which no context sends anything.
     let requiredSettings: [String]
     let model: RankedMutex<SharedModel>
+    let tenantModels = RankedMutex(TenantModels(), .leaf)
     let overrides: [SchemaOverride]
     /// The keys of relationships that the program knows; nil for no check.
     let names: RelationshipNames?

@@ -10,7 +10,11 @@ extension EntityRuntime {
     /// The columns of a foreign key that a row writes when it joins: all writable ones for a new row, else the key's
     /// own, since a shared or generated column must already agree.
     func writtenColumns(of columns: [Int], isNew: Bool) -> [Int] {
-        isNew ? writableColumns(of: columns) : ownColumns(of: columns)
+        guard isNew else { return ownColumns(of: columns) }
+        let writable = writableColumns(of: columns)
+        guard let tenantColumn, writable.count > 1 else { return writable }
+        // A new row has its tenant already.
+        return writable.filter { $0 != tenantColumn }
     }
 
     /// The columns of a foreign key except generated ones; all of them if all are generated.
@@ -20,12 +24,12 @@ extension EntityRuntime {
         return writable.isEmpty ? columns : writable
     }
 
-    /// The writable columns of a foreign key that it shares with neither the entity's key nor another foreign key; all
-    /// of them if it shares all.
+    /// The writable columns of a foreign key that it shares with neither the entity's key nor another foreign key, and that
+    /// do not name the tenant; all of them if none is left.
     func ownColumns(of key: [Int]) -> [Int] {
         let columns = writableColumns(of: key)
         let own = columns.filter { column in
-            !self.key.contains(column)
+            !self.key.contains(column) && column != tenantColumn
                 && !foreignKeys.contains { other in
                     other.ownColumns != key && other.ownColumns.contains(column)
                 }
@@ -82,11 +86,19 @@ extension EntityRuntime {
         )
     }
 
-    /// Whether a value can be given for a column: the database does not compute it.
-    func isAssignable(_ position: Int) -> Bool { !computedColumns.contains(position) }
+    /// Whether a value can be given for a column: the database does not compute it, and it does not name the tenant.
+    func isAssignable(_ position: Int) -> Bool { !computedColumns.contains(position) && position != tenantColumn }
 
-    /// Throws for a column whose values the database computes.
+    /// Throws for a column whose values the database computes, and for the one that names the tenant.
     func requireWritable(_ attribute: Attribute, key: String) throws {
+        if let tenantColumn, entity.attributes[tenantColumn].name == attribute.name {
+            throw KindredError(
+                .readOnly,
+                "\(name).\(attribute.name) is that of the context's tenant, in every row, and cannot be set",
+                entity: name.description,
+                key: key
+            )
+        }
         guard attribute.isGenerated || attribute.identity == .always else { return }
         throw KindredError(
             .readOnly,

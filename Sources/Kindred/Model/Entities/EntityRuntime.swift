@@ -39,6 +39,8 @@ package final class EntityRuntime: Sendable {
     let version: VersionColumn?
     /// The condition of the rows that are shown; nil if all are.
     let filter: RowFilter?
+    /// The column that tells whose a row is, in the model of a tenant's context; nil if all tenants share the rows.
+    let tenantColumn: Int?
     /// The column that marks a row as deleted; nil if deleted rows are gone.
     let deletionMark: Int?
     /// The types of the attributes in results.
@@ -58,7 +60,11 @@ package final class EntityRuntime: Sendable {
     /// Whether look-ups by key can share statements.
     let sharesLookups: Bool
 
-    init(entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil) {
+    init(
+        entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil,
+        tenantColumn: String? = nil
+    ) {
+        self.tenantColumn = tenantColumn.flatMap(entity.attributeIndex(of:))
         self.filter = filter.map { RowFilter($0, of: entity) }
         deletionMark = entity.softDelete.flatMap(entity.attributeIndex(of:))
         self.shownEntities = shownEntities

@@ -103,6 +103,10 @@ package final class RelationshipRuntime: Sendable {
     /// The filter of the members; nil if all are shown, and for the one object at the other end, which is never hidden.
     var filter: RowFilter? { isToMany ? destination.filter : nil }
 
+    /// Whether not all rows that store the relationship are of members that are shown: a filter hides some, or a helper may
+    /// pair an owner with another tenant's.
+    var hidesMembers: Bool { filter != nil || helper != nil && destination.tenantColumn != nil }
+
     /// Whether the destination's rows hold the foreign key.
     var destinationHoldsForeignKey: Bool { helper == nil && !holdsForeignKey }
 

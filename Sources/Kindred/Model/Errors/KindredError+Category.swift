@@ -24,7 +24,7 @@ extension KindredError.Code {
     /// The class of an error with this code.
     var category: ErrorCategory {
         switch self {
-        case .notFound, .objectDeleted: .notFound
+        case .notFound, .objectDeleted, .otherTenant: .notFound
         case .staleObject, .deletionDenied, .consumerMoved: .conflict
         case .accessDenied: .forbidden
         case .contextBusy: .unavailable

@@ -55,6 +55,8 @@ public struct KindredError: Error, Sendable {
         public static let notStored = Code("notStored")
         /// The object belongs to another context or another database.
         public static let foreignContext = Code("foreignContext")
+        /// The row is that of another tenant than the context's, or is gone.
+        public static let otherTenant = Code("otherTenant")
         /// The entity has no key, or the role may not write it.
         public static let readOnly = Code("readOnly")
         /// Leaving the relationship would set a required column to NULL.

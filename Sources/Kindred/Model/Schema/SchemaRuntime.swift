@@ -44,7 +44,8 @@ package final class SchemaRuntime: Sendable {
                 index: index,
                 shownEntities: (entity.shownTables + entity.relatives).compactMap { positions[$0] },
                 isShown: shown.contains(entity.name),
-                filter: schema.filters[entity.name]
+                filter: schema.filters[entity.name],
+                tenantColumn: schema.tenantColumn
             )
         }
         self.entities = entities

@@ -17,7 +17,9 @@ struct Fetcher: Sendable {
                 entity: id.entity.description
             )
         }
+        try core.requireTenant(of: id, entity)
         if let object = try await found(entity, key, as: key) { return object }
+        guard entity.tenantColumn == nil else { throw core.otherTenant(entity) }
         throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
     }
 

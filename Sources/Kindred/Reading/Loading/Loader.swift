@@ -49,6 +49,19 @@ struct Loader: Sendable {
         return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
     }
 
+    /// The same for a program that asks for this one: throws if the foreign key leads to a row that the context's tenant does not
+    /// have, where prefetches and views show none.
+    func ownDestination(
+        of relationship: RelationshipRuntime, from object: DatabaseObject, at place: SourcePlace?
+    ) async throws -> DatabaseObject? {
+        if let found = try await destination(of: relationship, from: object, at: place) { return found }
+        let entity = relationship.destination
+        guard entity.tenantColumn != nil, relationship.holdsForeignKey, !relationship.model.mayDangle,
+            try relationship.ownKey(object.row) != nil
+        else { return nil }
+        throw core.otherTenant(entity, key: relationship.model.name)
+    }
+
     /// The object at the other end of a to-one relationship, if it is in memory.
     func loadedDestination(of relationship: RelationshipRuntime, from object: DatabaseObject) -> DatabaseObject? {
         let source = LinkSource(object, relationship)

@@ -8,13 +8,15 @@ struct KeySet {
     /// The number of the first array.
     var first = 1
 
-    /// The condition for rows whose columns are one of the keys.
+    /// The condition for rows whose columns are one of the keys, and that are the tenant's.
     ///
-    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
+    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`. After NOT it holds for the
+    /// tenant's other rows.
     func condition(_ alias: String? = nil) throws -> String {
         let names = try columns.map { try entity.compared($0, alias: alias) }
-        if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))" }
-        return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))"
+        let tenant = try entity.tenantClause(alias)
+        if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))\(tenant)" }
+        return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(tenant)"
     }
 
     /// The condition for rows whose columns are one of the keys, each compared by its own type's `=`.

@@ -4,23 +4,25 @@ import KindredSchema
 /// The condition by which the members of a relationship are shown, in a statement over the rows that store it.
 struct MemberFilter {
     private let relationship: RelationshipRuntime
-    private let term: ConditionTerm
+    /// nil where members are shown that are the tenant's.
+    private let term: ConditionTerm?
 
-    fileprivate init(_ relationship: RelationshipRuntime, _ term: ConditionTerm) {
+    fileprivate init(_ relationship: RelationshipRuntime, _ term: ConditionTerm?) {
         (self.relationship, self.term) = (relationship, term)
     }
 
     /// Whether the member of a row `t`, a member's or a helper's, is shown.
     var condition: String {
         get throws {
-            guard let helper = relationship.helper else { return "(\(try term.sql))" }
+            let shown = try term.map { " AND (\(try $0.sql))" } ?? ""
+            guard let helper = relationship.helper else { return try "(\((term ?? .always).sql))" }
             let (rows, members) = (helper.entity, relationship.destination)
             let pairs = try zip(helper.destinationColumns, relationship.otherColumns).map {
                 "\(try members.compared($1, alias: "m")) = \(try rows.compared($0, alias: "t"))"
             }
             return """
                 EXISTS (SELECT FROM \(try members.ownTableName) AS m \
-                WHERE \(pairs.joined(separator: " AND ")) AND (\(try term.sql)))
+                WHERE \(pairs.joined(separator: " AND "))\(try members.tenantClause("m"))\(shown))
                 """
         }
     }
@@ -37,9 +39,9 @@ extension Parameters {
 
     /// The condition by which the members of a relationship are shown; nil if all are.
     mutating func filter(of relationship: RelationshipRuntime) throws -> MemberFilter? {
-        guard relationship.filter != nil else { return nil }
+        guard relationship.hidesMembers else { return nil }
         let alias = relationship.helper == nil ? NamedAlias.row : NamedAlias.member
-        return try filter(of: relationship.destination, alias: alias).map { MemberFilter(relationship, $0) }
+        return MemberFilter(relationship, try filter(of: relationship.destination, alias: alias))
     }
 
     /// ` AND …`: the condition by which an entity's rows are shown, with its values as parameters; nothing if all are.

@@ -2,11 +2,13 @@ import KindredPostgres
 import KindredSchema
 
 extension EntityRuntime {
-    /// The entity's columns, selected by name from the result of raw SQL; a type without a codec is read as text.
+    /// The entity's columns, selected by name from the result of raw SQL, of the tenant's rows alone; a type without a codec is
+    /// read as text.
     ///
     /// Lazy columns are left out, and need not be in it. The line break ends a comment at the end of the text.
     func selecting(from sql: SQL) throws -> SQL {
-        SQL(unsafeRaw: "WITH t0 AS (") + sql + SQL(unsafeRaw: "\n) SELECT \(try columnsOfText) FROM t0")
+        SQL(unsafeRaw: "WITH t0 AS (") + sql
+            + SQL(unsafeRaw: "\n) SELECT \(try columnsOfText) FROM t0\(try tenantWhere("t0"))")
     }
 
     private var columnsOfText: String {

@@ -46,8 +46,9 @@ struct CountStatements {
         let filter = try parameters.filter(of: relationship)
         return try parameters.statement("\(tally) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
-            let pairs = try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
-                .joined(separator: " AND ")
+            let pairs =
+                try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
+                .joined(separator: " AND ") + rows.tenantClause("t")
             let table = "\(try tableName) AS t"
             return switch tally {
             case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs)\(try filter.clause) GROUP BY o.n"
@@ -89,7 +90,7 @@ struct CountStatements {
 
     /// The part of a shape that tells columns, and through a helper with a filter the members, which may differ.
     private func shape(_ columns: [Int]) -> String {
-        let isOfMembers = relationship.filter != nil && relationship.helper != nil
+        let isOfMembers = relationship.hidesMembers && relationship.helper != nil
         return isOfMembers ? "\(columns) of \(owners.index).\(relationship.slot)" : "\(columns)"
     }
 
@@ -135,7 +136,7 @@ struct CountStatements {
             return """
                 SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.ownTableName) AS o \
                 CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try tableName) AS t \
-                WHERE \(pairs.joined(separator: " AND "))\(try filter.clause) LIMIT \(end)) AS n) AS c \
+                WHERE \(pairs.joined(separator: " AND "))\(try rows.tenantClause("t"))\(try filter.clause) LIMIT \(end)) AS n) AS c \
                 WHERE \(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))
                 """
         }

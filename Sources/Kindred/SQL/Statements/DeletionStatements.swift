@@ -72,7 +72,7 @@ enum DeletionStatements {
             return """
                 SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.quotedName) AS t \
                 JOIN \(try referenced.quotedName) AS r ON \(pairs.joined(separator: " AND ")) \
-                WHERE \(try keys.condition("r")) \
+                WHERE \(try keys.condition("r"))\(try entity.tenantClause("t")) \
                 AND (t.tableoid, r.tableoid) IN (SELECT h.relid, d.relid \
                 FROM unnest(\(holders)::int8[]::oid[], \(targets)::int8[]::oid[]) AS k (holder, target) \
                 CROSS JOIN LATERAL \(within("k.holder")) AS h (relid) CROSS JOIN LATERAL \(within("k.target")) AS d (relid))
@@ -99,7 +99,7 @@ enum DeletionStatements {
             let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
             return """
                 SELECT \(columns), count(*) FROM \(try destinationName(step)) AS t\(try join(step)) \
-                WHERE \(try sources.condition(alias))\(try kept.map(exclusion) ?? "")\(filter) \
+                WHERE \(try sources.condition(alias))\(try tenant(step))\(try kept.map(exclusion) ?? "")\(filter) \
                 GROUP BY \(names) ORDER BY count(*) DESC LIMIT 1
                 """
         }
@@ -231,8 +231,14 @@ enum DeletionStatements {
             separator: ", ")
         let columns = try helper.destinationColumns.map { try rows.compared($0, alias: "h") }.joined(separator: ", ")
         return """
-            (\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(try sources.condition("h")))
+            (\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(try sources.condition("h")))\
+            \(try tenant(step))
             """
+    }
+
+    /// The condition by which the rows `t` behind a helper's are the tenant's; the sources' condition says it of others.
+    private static func tenant(_ step: DeletionStep) throws -> String {
+        step.helper == nil ? "" : try step.destination.tenantClause("t")
     }
 
     private static func join(_ step: DeletionStep) throws -> String {

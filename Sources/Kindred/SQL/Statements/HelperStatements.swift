@@ -37,20 +37,23 @@ struct HelperStatements {
         ) {
             // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
-            let names = try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
-                try helper.quoted($0)
-            }
+            let tenant = try helper.tenantAssignment(besides: link.sourceColumns + memberColumns + columns)
+            let names =
+                try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map { try helper.quoted($0) }
+                + tenant.names
             func value(_ column: Int) -> String {
                 if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
                 return owner[column]?.description ?? "NULL"
             }
             let places = try ends.map { try helper.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
-            let values = owner.list + ["member.*"] + (given?.list ?? []) + places
+            let values = owner.list + ["member.*"] + (given?.list ?? []) + places + tenant.values
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
             let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
             let conflict =
                 update.isEmpty
-                ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+                ? "NOTHING"
+                : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+                    + (try helper.tenantWhere("h"))
             let source = members.table("member", names: "m")
             let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
@@ -218,7 +221,8 @@ extension HelperStatements {
         return try parameters.statement("save pairs \(link.pairColumns) \(payloadColumns)", in: helper) {
             // Pairs join the end of an order, one after the other.
             let ends = link.positions.filter { !payloadColumns.contains($0.column) }
-            let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) }
+            let tenant = try helper.tenantAssignment(besides: columns)
+            let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) } + tenant.names
             let given = values.expressions
             func value(_ column: Int) -> String { columns.firstIndex(of: column).map { given[$0] } ?? "NULL" }
             let places = try ends.map { end in
@@ -231,12 +235,14 @@ extension HelperStatements {
             let update = try payloadColumns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
             let conflict =
                 update.isEmpty
-                ? "NOTHING" : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+                ? "NOTHING"
+                : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
+                    + (try helper.tenantWhere("h"))
             let source = values.placedTable
             let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
                 INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
-                SELECT \((given + places).joined(separator: ", ")) \
+                SELECT \((given + places + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """

@@ -22,7 +22,7 @@ struct OrderStatements {
     }
 
     /// The column of `read` that tells whether the member is shown; nil if all are.
-    var shownColumn: Int? { relationship.filter == nil ? nil : memberColumns.count + 1 }
+    var shownColumn: Int? { relationship.hidesMembers ? memberColumns.count + 1 : nil }
 
     /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
@@ -69,7 +69,7 @@ struct OrderStatements {
         }
         let list = columns + [try rows.quoted(position)] + more
         return
-            "SELECT \(list.joined(separator: ", ")) FROM \(try tableName)\(relationship.filter == nil ? "" : " AS t")"
+            "SELECT \(list.joined(separator: ", ")) FROM \(try tableName)\(relationship.hidesMembers ? " AS t" : "")"
     }
 
     private func order() throws -> String {
@@ -83,6 +83,9 @@ struct OrderStatements {
     /// rows, staying rows first; where it is checked, whether the row is the owner's follows.
     func place(_ staying: [Place], joining: [Place] = [], columns joiningColumns: [Int] = []) throws -> Statement {
         let joined = joining.isEmpty ? [] : joiningColumns
+        for column in joined where column == rows.tenantColumn {
+            try rows.requireWritable(rows.entity.attributes[column], key: relationship.model.name)
+        }
         let all = staying + joining
         var parameters = Parameters()
         let members = try parameters.keys(all.map(\.key), of: memberColumns, in: rows)
@@ -101,7 +104,8 @@ struct OrderStatements {
                 members.arrays + [positions.description], names: members.names + ["position"])
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try rows.update(
-                alias: "t", set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
+                alias: "t", set: set, from: given,
+                where: "\(keys.joined(separator: " AND ")) AND \(isOwned)\(try rows.tenantClause("t"))",
                 returning: "\(try rows.selectList(alias: "t")), new.place\(owned)", isOwn: isHelper)
         }
     }
@@ -126,7 +130,8 @@ struct OrderStatements {
             let ends = try others.map { try rows.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
             let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
             let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
-            let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) }
+            let tenant = try rows.tenantAssignment(besides: written)
+            let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) } + tenant.names
             let source = """
                 unnest(\((members.arrays + [positions.description]).joined(separator: ", "))) \
                 AS new(\((members.names + ["position"]).joined(separator: ", ")))
@@ -134,9 +139,10 @@ struct OrderStatements {
             return """
                 \(try rows.placing(others, through: link, from: source, value: value))\
                 INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
-                SELECT \((values + ends).joined(separator: ", ")) \
+                SELECT \((values + ends + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
-                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h")) \
+                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h"))\
+                \(try rows.tenantWhere("h")) \
                 RETURNING \(try rows.selectList(alias: "h"))
                 """
         }
@@ -157,8 +163,9 @@ struct OrderStatements {
 extension EntityRuntime {
     /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
     func endPosition(_ position: Int, ownerColumns: [Int], value: (Int) -> String) throws -> String {
-        let owned = try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
-            .joined(separator: " AND ")
+        let owned =
+            try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
+            .joined(separator: " AND ") + tenantClause("h")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
         return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned))"
@@ -188,11 +195,11 @@ extension EntityRuntime {
                 SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
                 SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
                 (SELECT coalesce(max(h.\(column)), 0) FROM \(try ownTableName) AS h \
-                WHERE \(try same(end.ownerColumns, "h", as: "u"))) \
+                WHERE \(try same(end.ownerColumns, "h", as: "u"))\(try tenantClause("h"))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
                 FROM \(try ownTableName) AS u \
-                WHERE u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
+                WHERE u.\(column) IS NULL\(try tenantClause("u")) AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
                 WHERE \(try same(link.pairColumns, "t", as: "n")))
                 """
         }

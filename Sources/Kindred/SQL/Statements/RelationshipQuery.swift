@@ -52,9 +52,11 @@ struct RelationshipQuery {
             order = " ORDER BY \(alias).\(try linkRows.quoted(position)) NULLS LAST\(ties)"
         }
         let isReferenced = relationship.holdsForeignKey || relationship.helper != nil
+        // The other rows of the statement are those that the owners' keys find.
+        let tenant = relationship.helper == nil ? "" : try destination.tenantClause("t")
         return """
             SELECT \(columns) FROM \(try isReferenced ? destination.ownTableName : destination.quotedName) AS t\(join) \
-            WHERE \(try owners.condition(alias))\(filter)\(order)
+            WHERE \(try owners.condition(alias))\(tenant)\(filter)\(order)
             """
     }
 

@@ -59,9 +59,10 @@ struct Upsert {
     /// Whether existing rows stay unchanged, so that the INSERT does not return them.
     var keepsRows: Bool { updated.isEmpty }
 
-    /// Whether the statement checks itself.
+    /// Whether the statement checks itself; a key that another tenant's row has must leave no effect of the call, either.
     var isChecked: Bool {
-        entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
+        entity.tenantColumn != nil
+            || entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
     }
 
     /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order of the values.
@@ -80,7 +81,9 @@ struct Upsert {
             let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
             let action =
                 set.isEmpty
-                ? "NOTHING" : "UPDATE SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: "t"))"
+                ? "NOTHING"
+                : "UPDATE SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: "t"))"
+                    + (try entity.tenantWhere("t"))
             let insert = """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.placedTable) ORDER BY new.place \
@@ -133,7 +136,7 @@ struct Upsert {
             }
             expected = """
                 (\(count) + (SELECT count(*) FROM \(rows) JOIN \(try entity.ownTableName) AS t \
-                ON \(known.joined(separator: " AND "))\(try amongUnique) \
+                ON \(known.joined(separator: " AND "))\(try amongUnique)\(try entity.tenantClause("t")) \
                 WHERE NOT EXISTS (SELECT FROM written WHERE \(same.joined(separator: " AND ")))))
                 """
         } else {
@@ -142,7 +145,8 @@ struct Upsert {
             }
             exception = """
                 WHEN (SELECT count(*) FROM \(rows) \
-                WHERE EXISTS (SELECT FROM \(try entity.ownTableName) AS t WHERE \(known.joined(separator: " AND "))\(try amongUnique)) \
+                WHERE EXISTS (SELECT FROM \(try entity.ownTableName) AS t WHERE \(known.joined(separator: " AND "))\(try amongUnique)\
+                \(try entity.tenantClause("t"))) \
                 OR EXISTS (SELECT FROM written WHERE \(stored.joined(separator: " AND ")))) = \(count) THEN true 
                 """
         }
@@ -163,7 +167,8 @@ struct Upsert {
             return """
                 INSERT INTO \(try entity.quotedName) AS t (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.table) \
-                ON CONFLICT \(try target) DO UPDATE SET \(first) = t.\(first) \
+                ON CONFLICT \(try target) DO UPDATE SET \(first) = t.\(first)\
+                \(try entity.tenantWhere("t")) \
                 RETURNING \(try entity.selectList(alias: "t"))
                 """
         }
@@ -229,7 +234,9 @@ struct Upsert {
     ) throws -> [Int] {
         guard case .update(let names) = action else { return [] }
         // The key is equal, an object's identity must not change by accident, and its version is incremented.
-        let changeable = columns.filter { !key.contains($0) && !entity.versionedKey.contains($0) }
+        let changeable = columns.filter {
+            !key.contains($0) && !entity.versionedKey.contains($0) && $0 != entity.tenantColumn
+        }
         guard let names else { return changeable }
         return try names.map { name in
             guard let position = entity.attributeIndex(of: name) else { throw entity.unknownKey(name) }

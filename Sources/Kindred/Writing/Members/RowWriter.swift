@@ -35,6 +35,7 @@ struct RowWriter: Sendable {
         for (key, value) in values.sorted(by: { $0.key < $1.key }) {
             try assignments.assign(value, forKey: key, in: core)
         }
+        assignments.assignTenant(of: core)
         try assignments.assignInitialVersion()
         try assignments.requireComplete()
         return assignments.written

@@ -58,7 +58,8 @@ struct RequestUpdate {
     private func requireOwnColumns(_ key: String) throws {
         guard entity.attributeIndex(of: key) == nil, let relationship = entity.relationship(named: key),
             relationship.holdsForeignKey,
-            case let columns = relationship.ownColumns, entity.ownColumns(of: columns) != columns
+            case let columns = relationship.ownColumns,
+            entity.ownColumns(of: columns) != columns.filter({ $0 != entity.tenantColumn || columns.count == 1 })
         else { return }
         throw KindredError(
             .wrongType,

@@ -35,7 +35,7 @@ struct Upserter: Sendable {
         try await countFormer(upsert)
         let inserted = try await store(upsert, isChecked: isChecked)
         if inserted.count == upsert.count { return try applyUpserted(inserted, of: upsert.entity) }
-        guard upsert.keepsRows else { throw upsert.entity.keptAway }
+        guard upsert.keepsRows else { throw upsert.hiddenConflict }
         return try await allObjects(upsert, inserted)
     }
 
@@ -58,6 +58,10 @@ struct Upserter: Sendable {
                 .invalidRequest, "Two new rows of \(upsert.entity.name) have the same key",
                 entity: upsert.entity.name.description, underlying: error
             ).ofInput
+        } catch let error as KindredError
+            where upsert.entity.tenantColumn != nil && !upsert.keepsRows && KeptRows(error.underlying) != nil
+        {
+            throw upsert.hiddenConflict
         }
     }
 
@@ -72,7 +76,7 @@ struct Upserter: Sendable {
             return try withExtendedLifetime(new) { try core.objects(from: result, of: entity, askedAt: askedAt) }
         }
         // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
-        guard upsert.isChecked, core.journal != nil else { throw entity.keptAway }
+        guard upsert.isChecked, core.journal != nil else { throw upsert.hiddenConflict }
         return try await conflicting(upsert, result, askedAt: askedAt)
     }
 
@@ -103,11 +107,11 @@ struct Upserter: Sendable {
                 guard let key = try ObjectKey(conflict.result, row: 0, entity.key) else { continue }
                 places[Int64(place + 1)] = try await Fetcher(core).fetch(entity, key)
             } catch is Found {
-                throw entity.keptAway
+                throw upsert.hiddenConflict
             }
         }
         let all = (1...Int64(upsert.count)).compactMap { places[$0] }
-        guard all.count == upsert.count else { throw entity.keptAway }
+        guard all.count == upsert.count else { throw upsert.hiddenConflict }
         return all
     }
 
@@ -118,5 +122,19 @@ struct Upserter: Sendable {
         // A row without an object may be new, or may have come from another owner.
         for position in new { core.accept(storedRowOf: objects[position]) }
         return objects
+    }
+}
+
+extension Upsert {
+    /// The error for a row that is neither stored nor there afterwards.
+    fileprivate var hiddenConflict: KindredError {
+        guard entity.tenantColumn != nil else { return entity.keptAway }
+        let message = """
+            A row of \(entity.name) has the key already that the tenant of the context does not have, or a trigger, rule or \
+            policy kept a row from being stored
+            """
+        return KindredError(
+            .constraintViolation, message, entity: entity.name.description,
+            underlying: PostgresError(.server, message, sqlState: .uniqueViolation))
     }
 }

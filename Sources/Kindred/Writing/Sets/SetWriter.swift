@@ -151,6 +151,12 @@ struct SetWriter: Sendable {
             if let helper = relationship.helper {
                 try await body(.helper(try PairWriter(core, owner: owner, relationship, through: helper)))
             } else {
+                // Where the foreign key is the tenant's column alone, all of the tenant's rows have one owner.
+                for column in relationship.linkRows.ownColumns(of: columns)
+                where column == relationship.linkRows.tenantColumn {
+                    let rows = relationship.linkRows
+                    try rows.requireWritable(rows.entity.attributes[column], key: relationship.model.name)
+                }
                 try await body(.members(try MemberWriter(core, owner: owner, relationship)))
             }
         }

@@ -60,7 +60,7 @@ struct NewRow {
         if let id = value as? ObjectID, relationship.holdsForeignKey,
             case .values(let values) = try RelationshipValues(core).identified(id, for: relationship)
         {
-            try assignKey(values, of: relationship, in: entity, core.types)
+            try assignKey(values, of: relationship, in: entity, core)
         } else {
             links.append((relationship, value))
         }
@@ -68,12 +68,14 @@ struct NewRow {
 
     /// Adds the values of a foreign key whose object is not in memory.
     private mutating func assignKey(
-        _ values: [PostgresValue], of relationship: RelationshipRuntime, in entity: EntityRuntime,
-        _ types: TypeRegistry?
+        _ values: [PostgresValue], of relationship: RelationshipRuntime, in entity: EntityRuntime, _ core: ContextCore
     ) throws {
+        let types = core.types
         let columns = relationship.ownColumns
         let written = entity.writtenColumns(of: columns, isNew: true)
-        for (column, value) in zip(columns, values) where written.contains(column) {
+        for (column, value) in zip(columns, values) {
+            try core.requireTenant(value, in: column, of: entity, key: relationship.model.name)
+            guard written.contains(column) else { continue }
             var other = RowCells()
             try other.set(value, at: column, of: entity, types)
             if cells.columns.contains(column), !cells.hasSameBytes(as: other, at: column) {

@@ -61,8 +61,9 @@ extension Stager {
         }
         let values = try destination.referencedValues(relationship.otherColumns, relationship.model.name)
         for (column, value) in zip(columns, values) {
+            try core.requireTenant(value, in: column, of: entity, key: relationship.model.name)
             // The values of a new row's generated columns are shown already.
-            guard isNew || written.contains(column) else { continue }
+            guard isNew && column != entity.tenantColumn || written.contains(column) else { continue }
             try cells.set(value, at: column, of: entity, core.types)
         }
         try requireAgreement(of: source, with: cells, relationship, columns)

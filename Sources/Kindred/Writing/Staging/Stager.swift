@@ -23,6 +23,9 @@ struct Stager: Sendable {
         if let version = entity.version, let value = version.initialValue {
             try new.cells.set(value, at: version.position, of: entity, core.types)
         }
+        if let column = entity.tenantColumn, let tenant = core.tenant {
+            try new.cells.set(tenant.value, at: column, of: entity, core.types)
+        }
         try assign(&new)
         let object = try insert(new.cells, of: entity)
         if new.links.isEmpty { return object }

@@ -32,7 +32,11 @@ struct Assignments {
         if case .objectID(let id)? = try value?.propertyContent,
             case .values(let values) = try RelationshipValues(core).identified(id, for: relationship)
         {
-            return try assign(values, to: relationship.ownColumns, key: relationship.model.name)
+            let (columns, key) = (relationship.ownColumns, relationship.model.name)
+            for (column, value) in zip(columns, values) {
+                try core.requireTenant(value, in: column, of: entity, key: key)
+            }
+            return try assign(values, to: columns, key: key)
         }
         let object = try RelationshipValues(core).member(value, of: relationship)
         try assign(object, to: relationship)
@@ -126,6 +130,12 @@ struct Assignments {
                 key: missing[0]
             )
         }
+    }
+
+    /// Gives a new row the tenant of its context.
+    mutating func assignTenant(of core: ContextCore) {
+        guard let column = entity.tenantColumn, let tenant = core.tenant else { return }
+        written[column] = .some(tenant.value)
     }
 
     /// Gives a new row its first version, unless it or the database sets one.

@@ -34,10 +34,13 @@ extension RelationshipValues {
                 entity: destination.name.description
             )
         }
+        try core.requireTenant(of: id, destination)
         if let object = core.liveObject(destination, key) { return .object(object) }
         // The object of another table, to which no foreign key refers, is read for the error that names it.
         guard relationship.holdsForeignKey, id.table == nil else { return .unread }
         let referenced = relationship.otherColumns
+        // Only the row tells whose it is.
+        if let tenant = destination.tenantColumn, !referenced.contains(tenant) { return .unread }
         let values = try referenced.compactMap {
             try id.attributeValue(named: destination.entity.attributes[$0].name)
         }

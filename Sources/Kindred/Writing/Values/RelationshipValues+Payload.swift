@@ -22,10 +22,13 @@ extension RelationshipValues {
             }
             try assignments.assign(value, forKey: key, in: core)
         }
-        // The relationship sets positions itself.
-        let positions = Set(link.positions.map { helper.entity.attributes[$0.column].name })
+        // The relationship sets positions itself, and its statements the tenant.
+        let setBefore = Set(
+            (link.positions.map(\.column) + [helper.tenantColumn].compactMap(\.self)).map {
+                helper.entity.attributes[$0].name
+            })
         let missing = (relationship.model.helper?.requiredPayload ?? []).filter {
-            given[$0] == nil && !positions.contains($0)
+            given[$0] == nil && !setBefore.contains($0)
         }
         guard missing.isEmpty else {
             throw KindredError(

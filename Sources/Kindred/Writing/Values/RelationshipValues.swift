@@ -70,6 +70,9 @@ struct RelationshipValues: Sendable {
     private func requireMember(_ object: DatabaseObject, of relationship: RelationshipRuntime) throws {
         let entity = relationship.destination
         guard object.core === core else {
+            guard object.core.tenant == core.tenant else {
+                throw core.otherTenant(object.runtime, key: relationship.model.name)
+            }
             throw KindredError(
                 .foreignContext,
                 "\(object) belongs to another context; fetch it in this one",

@@ -1,0 +1,112 @@
+public import KindredPostgres
+import KindredSchema
+
+// Contexts of tenants that share tables, and those that work for all of them.
+extension Database {
+    /// Makes a unit of work for one tenant, of whose rows alone it reads and writes any; cheap, and sends nothing.
+    ///
+    /// ```swift
+    /// let context = try database.makeContext(tenant: ["tenant_id": tenant], setting: "app.tenant_id")
+    /// let tasks = try await context.fetch("task").all()   // WHERE tenant_id = …
+    /// ```
+    ///
+    /// Every statement for an entity that has the column finds rows with the tenant's value only, and new rows get it. It is no
+    /// filter: `unfiltered()` does not take it off. Tables without the column are shared by all tenants. The column cannot be set.
+    /// The setting is for policies of row-level security, which are needed for the program's own SQL: no condition is added to
+    /// the text of `query(_:)`. With `query(_:as:)` rows of others become no objects.
+    ///
+    /// A row of another tenant is not there: `find` gives nil, `get` is `.notFound`. `object(with:)`, a to-one relationship whose
+    /// foreign key leads to it, and a use of it as a value are `.otherTenant`, without its values. An upsert that meets its key
+    /// is `.constraintViolation` with the SQLSTATE of a unique violation, and has no effect.
+    ///
+    /// The text of statements is the same for all tenants. Each statement, or its transaction, has the tenant in front as it has
+    /// settings: see ``makeContext(settings:role:faulting:tracking:)``. No statement is added, but where an ID whose key lacks the column is
+    /// given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint within a transaction.
+    ///
+    /// Changes of others are not followed: live requests, `observe`, `changes(of:)` and `locks(of:)` throw `.invalidRequest`.
+    ///
+    /// - Parameters:
+    ///   - tenant: the name of the column, and the value in the tenant's rows.
+    ///   - setting: the custom setting that gets the value as text, as the server prints it.
+    ///   - settings: further settings of the context.
+    ///   - role: the role as which the statements run; nil is the connection's.
+    ///   - faulting: the effect of the first access to a relationship.
+    /// - Throws: `KindredError` `.invalidRequest` unless one column is given, and if no entity has it; `.wrongType` and
+    ///   `.missingValue` for a value that is none of the column; and the errors of ``makeContext(settings:role:faulting:tracking:)``.
+    public func makeContext(
+        tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
+        role: String? = nil, faulting: FaultingMode = .batch
+    ) throws -> DatabaseContext {
+        guard let (column, given) = tenant.first, tenant.count == 1 else {
+            throw KindredError(.invalidRequest, "A tenant is given by the one column that its rows have in common")
+        }
+        guard let value = try given.postgresValue else {
+            throw KindredError(.missingValue, "A tenant has a value for \(column), which is not NULL", key: column)
+        }
+        let model = try model(ofTenantsBy: column)
+        for entity in model.runtime.entities {
+            guard let position = entity.tenantColumn else { continue }
+            var cells = RowCells()
+            try cells.set(value, at: position, of: entity, types)
+        }
+        var all = try texts(of: settings)
+        for name in [setting, TenantSetting.name] {
+            guard all.updateValue(value.description, forKey: name) == nil else {
+                throw KindredError(.invalidRequest, "The setting \(name) is that of the tenant, and is given twice")
+            }
+        }
+        let session = try checked(all, role: role)
+        return ContextCore(
+            database: self, model: model, client: contextClient(with: session),
+            tenant: ContextTenant(column: column, value: value),
+            faulting: faulting
+        ).context
+    }
+
+    /// Makes a context of a tenant for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
+    ///
+    /// As ``makeContext(tenant:setting:settings:role:faulting:)``. Sends nothing itself.
+    public func withContext<T>(
+        tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
+        role: String? = nil, faulting: FaultingMode = .batch, _ body: (DatabaseContext) async throws -> T
+    ) async throws -> T {
+        let context = try makeContext(
+            tenant: tenant, setting: setting, settings: settings, role: role, faulting: faulting)
+        defer { context.core.rollback() }
+        return try await body(context)
+    }
+
+    /// Makes a unit of work for the rows of all tenants, for administration: cheap, and sends nothing.
+    ///
+    /// It needs no settings that the database requires of contexts. Each call is logged as a warning, with its place and the
+    /// reason. Policies of row-level security hold for the role all the same.
+    ///
+    /// - Parameters:
+    ///   - reason: why the work is not that of one tenant; for the log.
+    ///   - role: the role as which the statements run; nil is the connection's.
+    ///   - faulting: the effect of the first access to a relationship.
+    ///   - fileID: the file of the call, for the log.
+    ///   - line: the line of the call.
+    /// - Throws: `PostgresError` `.settingsRefused` for a role that PostgreSQL does not take.
+    public func makeContext(
+        acrossTenants reason: String, role: String? = nil, faulting: FaultingMode = .batch, fileID: String = #fileID,
+        line: Int = #line
+    ) throws -> DatabaseContext {
+        let settings = try role.map { try SessionSettings([:], role: $0) } ?? .none
+        mistakes.warn("A context works across tenants, at \(SourcePlace(fileID: fileID, line: line)): \(reason)")
+        return ContextCore(
+            database: self, model: model.withLock { $0 }, client: contextClient(with: settings), faulting: faulting
+        ).context
+    }
+}
+
+extension ContextCore {
+    /// Throws for a context of a tenant: what others change is read for all tenants together.
+    func requireNoTenant(for what: String) throws {
+        guard tenant != nil else { return }
+        throw KindredError(
+            .invalidRequest,
+            "The context of a tenant follows no changes, which are those of all tenants: make one without a tenant for \(what)"
+        )
+    }
+}

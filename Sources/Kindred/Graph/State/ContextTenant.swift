@@ -1,0 +1,73 @@
+import KindredPostgres
+import KindredSchema
+
+/// The tenant of a context, whose rows alone it reads and writes.
+struct ContextTenant: Sendable, Hashable {
+    /// The column by which rows are the tenant's, in every table that has it.
+    let column: String
+    let value: PostgresValue
+
+    /// Whether a value of the column is the tenant's.
+    func owns(_ value: PostgresValue?) -> Bool {
+        value == self.value || value?.description == self.value.description
+    }
+}
+
+/// The models of contexts with tenants, by the name of the column: all tenants share one.
+struct TenantModels: Sendable {
+    /// The model from which they were made.
+    private var base: SchemaRuntime?
+    private var models: [String: SharedModel] = [:]
+
+    func model(_ column: String, of runtime: SchemaRuntime) -> SharedModel? {
+        base === runtime ? models[column] : nil
+    }
+
+    /// Keeps a model, unless another task has made it first.
+    mutating func keep(_ model: SharedModel, _ column: String, of runtime: SchemaRuntime) -> SharedModel {
+        if base !== runtime { (base, models) = (runtime, [:]) }
+        if let known = models[column] { return known }
+        models[column] = model
+        return model
+    }
+}
+
+extension Database {
+    /// The model as last read for contexts of tenants, made on first use.
+    ///
+    /// Throws `KindredError` `.invalidRequest` if no table has the column.
+    func model(ofTenantsBy column: String) throws -> SharedModel {
+        let base = runtime
+        if let known = tenantModels.withLock({ $0.model(column, of: base) }) { return known }
+        guard base.schema.entities.contains(where: { $0.attribute(named: column) != nil }) else {
+            throw KindredError(
+                .invalidRequest, "No entity has the column \(column), by which rows would be a tenant's", key: column)
+        }
+        var schema = base.schema
+        schema.tenantColumn = column
+        let made = SharedModel(try SchemaRuntime(schema, classes: base.registered).checked())
+        return tenantModels.withLock { $0.keep(made, column, of: base) }
+    }
+}
+
+extension ContextCore {
+    /// Throws if a value names another tenant in the column of an entity that says whose a row is.
+    func requireTenant(_ value: PostgresValue?, in column: Int, of entity: EntityRuntime, key: String?) throws {
+        guard let tenant, column == entity.tenantColumn, !tenant.owns(value) else { return }
+        throw otherTenant(entity, key: key)
+    }
+
+    /// Throws if an ID names another tenant.
+    func requireTenant(of id: ObjectID, _ entity: EntityRuntime) throws {
+        guard let column = entity.tenantColumn, entity.key.contains(column) else { return }
+        let value = try id.attributeValue(named: entity.entity.attributes[column].name)
+        try requireTenant(value, in: column, of: entity, key: nil)
+    }
+
+    /// The error for a row that the context's tenant does not have; it does not tell whether there is one.
+    func otherTenant(_ entity: EntityRuntime, key: String? = nil) -> KindredError {
+        KindredError(
+            .otherTenant, "The row of \(entity.name) is that of another tenant than the context's, or is gone",
+            entity: entity.name.description, key: key)
+    }
+}

@@ -1,0 +1,40 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// The examples of contexts of tenants.
+@Suite struct TenantTests {
+    @Test(
+        .database(
+            """
+            CREATE TABLE project (
+                id bigint, tenant_id integer NOT NULL, name text NOT NULL, PRIMARY KEY (tenant_id, id));
+            CREATE TABLE task (
+                id bigint, tenant_id integer NOT NULL, project_id bigint, title text NOT NULL, PRIMARY KEY (tenant_id, id),
+                FOREIGN KEY (tenant_id, project_id) REFERENCES project);
+            INSERT INTO project VALUES (1, 7, 'Garden'), (1, 8, 'House');
+            INSERT INTO task VALUES (1, 7, 1, 'Dig'), (2, 7, 1, 'Sow'), (1, 8, 1, 'Paint');
+            """))
+    func byRow() async throws {
+        let database = try await TestDatabase.current.connect()
+        let tenant = 7
+        // block: by-row
+        try await database.withContext(tenant: ["tenant_id": tenant], setting: "app.tenant_id") { context in
+            let tasks = try await context.fetch("task").all()  // … WHERE tenant_id = …
+            print(tasks.count)
+            try await context.create("task", ["id": 3, "title": "Water"])  // with tenant_id
+        }
+        // end
+        try await database.withContext(tenant: ["tenant_id": tenant], setting: "app.tenant_id") {
+            (context) async throws in
+            #expect(try await context.fetch("task").count() == 3)
+            #expect(try await context.find("task", 8, 1) == nil)
+        }
+        // block: across-tenants
+        let context = try database.makeContext(acrossTenants: "monthly figures")
+        print(try await context.fetch("task").count())
+        // end
+        #expect(try await context.fetch("task").count() == 4)
+        await database.close()
+    }
+}
