@@ -5,7 +5,7 @@ public enum ContextTracking: Sendable, Hashable {
     /// Objects follow the database by themselves, soon after each commit.
     ///
     /// Loaded objects, sets, counts and to-one ends are up to date without a statement at the time of reading. One
-    /// statement for each entity reads the changed rows for all contexts of the process. Staged values stay; a save
+    /// statement for each entity reads the changed rows for all contexts of the process with equal settings. Staged values stay; a save
     /// compares with the version that the row had when the first of them was staged. An object whose row was deleted
     /// says so for good: if the row comes back, it is a new object. What a running transaction of the context has
     /// changed follows after its end.

@@ -74,7 +74,9 @@ final class LiveHub: ChangeSubscriber {
     private let state = RankedMutex(State(), .leaf)
     private let step = RankedMutex(Step(), .leaf)
 
-    private init(_ settings: SessionSettings, _ reader: ChangeReader) { (self.settings, self.reader) = (settings, reader) }
+    private init(_ settings: SessionSettings, _ reader: ChangeReader) {
+        (self.settings, self.reader) = (settings, reader)
+    }
 
     // MARK: Consumers
 

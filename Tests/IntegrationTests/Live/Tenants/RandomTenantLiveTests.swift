@@ -1,7 +1,7 @@
 import KindredTesting
 import Synchronization
-import Testing
 import TestSupport
+import Testing
 
 @testable import Kindred
 

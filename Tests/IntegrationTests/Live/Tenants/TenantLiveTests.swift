@@ -48,7 +48,8 @@ import Testing
                 var members: [[Int64?]] = []
                 for topic in update.objects {
                     members.append(
-                        try await withStatementLimit(0) { try await topic.set(forKey: "noteSet").objects }.map(\.number))
+                        try await withStatementLimit(0) { try await topic.set(forKey: "noteSet").objects }.map(\.number)
+                    )
                 }
                 return members
             }
