@@ -91,8 +91,11 @@ struct ContextPlan: Sendable {
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
         }
+        // By a policy any column may show a row to a role, or hide it.
+        let isShownByPolicy = core.client.hasSettings && entity.entity.obstacles.contains(.policies)
         let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
-        let unmoved = changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
+        let unmoved =
+            isShownByPolicy ? [] : changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
         self.unmoved[entity, default: []].formUnion(unmoved.filter { loaded.doubtful[entity]?[$0] == nil })
         for relationship in entity.foreignKeys where relationship.isComparedByServer {
             reloadAll { $0 == relationship.inverse }

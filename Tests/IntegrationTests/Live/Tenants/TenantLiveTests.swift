@@ -136,7 +136,7 @@ import Testing
             // Text where the policy reads a number.
             let wrong = try tenants.database.makeContext(settings: ["app.tenant": "no number"], role: tenants.role)
             var refused = try await wrong.fetch("note").live().makeAsyncIterator()
-            await expectPostgresError(.server) { _ = try await refused.next() }
+            await expectError(.invalidCondition) { _ = try await refused.next() }
             // A role that the server does not know.
             let unknown = try tenants.database.makeContext(settings: [:], role: "nobody_\(tenants.role)")
             var missing = try await unknown.fetch("note").live().makeAsyncIterator()
