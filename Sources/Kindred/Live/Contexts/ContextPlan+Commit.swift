@@ -29,6 +29,7 @@ extension ContextPlan {
         try acceptRows(&doubt)
         if !answers.isEmpty, try !keepAnswers(since: start, doubt) { doubt.owners = ownerKeys.mapValues { Set($0) } }
         if !numbers.isEmpty, !keepCounts(since: start, doubt) { doubt.counts = counts.mapValues { Set($0) } }
+        doubtOwners(&doubt)
         finish(doubt)
     }
 
@@ -116,6 +117,21 @@ extension ContextPlan {
             }
         }
         return true
+    }
+
+    /// Has rows asked for again whose to-one ends this step has not read: an end that was NULL has nothing in memory that could be
+    /// found to be stale.
+    private func doubtOwners(_ doubt: inout Doubt) {
+        for (relationship, owners) in owners where relationship.holdsForeignKey {
+            let left = owners.filter { doubt.owners[relationship]?.contains($0.key) == true }
+            if !left.isEmpty { doubt.rows[relationship.source, default: []].formUnion(left.compactMap(\.object.key)) }
+        }
+        // Followed since the step was planned, perhaps while it was NULL.
+        let new = following.withState { $0.relationships }.subtracting(loaded.relationships)
+        for relationship in new where relationship.holdsForeignKey {
+            let changed = (keys[relationship.source] ?? []).filter { rows[relationship.source]?[$0] != nil }
+            if !changed.isEmpty { doubt.rows[relationship.source, default: []].formUnion(changed) }
+        }
     }
 
     /// Remembers what is left to ask for.
