@@ -102,6 +102,12 @@ extension SessionSettings {
             "xmloption", "transaction_isolation", "transaction_read_only", "transaction_deferrable",
         ])
 
+    /// Those by which the server may end the session of a transaction that runs with others' settings, too.
+    private static let fatal: Set<String> = ["idle_in_transaction_session_timeout", "transaction_timeout"]
+
+    /// Those among the settings that may end a session in which questions with other settings are asked.
+    package var fatalOnes: [String] { Self.fatal.filter { values[$0] != nil }.sorted() }
+
     private static func check(_ name: String, _ value: String) throws {
         guard isName(name) else {
             throw invalid(

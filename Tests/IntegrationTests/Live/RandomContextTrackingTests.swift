@@ -27,7 +27,7 @@ private typealias World = FollowedWorld
 }
 
 /// Random numbers that come again.
-private struct RepeatedRandom: RandomNumberGenerator, Sendable {
+struct RepeatedRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     init(_ seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 }

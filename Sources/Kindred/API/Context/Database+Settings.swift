@@ -37,7 +37,8 @@ extension Database {
     ///   transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `extra_float_digits`,
     ///   `client_encoding`, `standard_conforming_strings`, `array_nulls`, `transform_null_equals`, `lc_monetary`,
     ///   `xmlbinary`, `xmloption`, `transaction_isolation`, `transaction_read_only`, `transaction_deferrable`;
-    ///   `KindredError` `.missingSettings` if the database requires more. A role or setting that the server does not know is
+    ///   `KindredError` `.missingSettings` if the database requires more, `.invalidRequest` for a context that tracks with
+    ///   `transaction_timeout` or `idle_in_transaction_session_timeout`. A role or setting that the server does not know is
     ///   `.settingsRefused` with the first statement.
     public func makeContext(
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
@@ -45,6 +46,7 @@ extension Database {
     ) throws -> DatabaseContext {
         let session = try checked(try texts(of: settings), role: role)
         let own: SessionSettings = session.isEmpty ? .none : session
+        if tracking == .automatic { try own.requireFollowable() }
         return ContextCore(
             database: self, model: model.withLock { $0 }, client: contextClient(with: own), faulting: faulting,
             following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
@@ -105,4 +107,16 @@ extension ContextCore {
 
     /// The settings that its statements run with.
     var settings: SessionSettings { client.settings ?? .none }
+}
+
+extension SessionSettings {
+    /// Throws for settings that may end the session in which the questions of all contexts are asked.
+    func requireFollowable() throws {
+        let names = fatalOnes
+        if names.isEmpty { return }
+        throw KindredError(
+            .invalidRequest,
+            "A context with \(names.joined(separator: ", ")) follows no changes: its questions share a session with others'"
+        )
+    }
 }

@@ -16,13 +16,15 @@ extension FetchRequest {
     ///   - line: the line of the call.
     /// - Throws: `KindredError` `.trackingNotEnabled` with the names of all tables whose changes are not recorded,
     ///   `.trackingNotInstalled`, `.trackingVersion`, `.invalidRequest` for an entity without a key, a materialized view, a
-    ///   foreign table, and a request that locks its rows or has a negative limit or offset.
+    ///   foreign table, a context with `transaction_timeout` or `idle_in_transaction_session_timeout`, and a request that locks
+    ///   its rows or has a negative limit or offset.
     public func live(
         atMostEvery interval: Duration? = nil, fileID: String = #fileID, line: Int = #line
     ) async throws -> LiveRequest<Object> {
         let core = context.core
         try core.requireNoTenant(for: "live requests")
         try core.client.requireSettings()
+        try core.settings.requireFollowable()
         return try await core.client.called(at: fileID, line) {
             let live = try await LiveQuery.prepared(query, prefetching: prefetched, of: entity, in: core)
             return LiveRequest(query: live, faulting: core.faulting, interval: interval)

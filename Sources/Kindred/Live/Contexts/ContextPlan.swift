@@ -91,8 +91,9 @@ struct ContextPlan: Sendable {
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
         }
-        // By a policy any column may show a row to a role, or hide it.
-        let isShownByPolicy = core.client.hasSettings && entity.entity.obstacles.contains(.policies)
+        // By a policy, which may be newer than the context's model, any column may show a row to a role, or hide it.
+        let obstacles = core.database.runtime[entity.name]?.entity.obstacles ?? .policies
+        let isShownByPolicy = core.client.hasSettings && obstacles.contains(.policies)
         let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
         let unmoved =
             isShownByPolicy ? [] : changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)

@@ -1,177 +1,222 @@
+import Kindred
 import KindredTesting
+import Synchronization
 import Testing
 
-@testable import Kindred
+/// Live requests of contexts with settings: each shows what its policies let it see, and equal ones share their answers with
+/// those of the same settings alone.
+@Suite(.database(.sql(organizationSchema)), .timeLimit(.minutes(10))) struct TenantLiveTests {
+    private typealias Updates = LiveRequest<DatabaseObject>.AsyncIterator
 
-/// Live requests and contexts that follow changes, with settings and a role.
-@Suite(.database(.sql(notesOfTenants)), .timeLimit(.minutes(5))) struct TenantLiveTests {
-    @Test func eachTenantIsToldOfItsRowsAlone() async throws {
-        try await withLiveTenants { tenants, other in
-            var (first, second) = (try await tenants.notes(of: 1), try await tenants.notes(of: 2))
-            #expect(try await first.update().integers() == [1, 2, 3])
-            #expect(try await second.update().integers() == [11, 12])
-            // What concerns the other gives no update: the next one is that of an own row.
-            try await other.query("UPDATE note SET text = 'X' WHERE id = 11")
-            try await tenants.database.tracking.catchUp()
-            try await other.query("UPDATE note SET text = 'A' WHERE id = 1")
-            let update = try await first.update()
-            #expect(update.values("text") == ["A", "b", "c"] && update.updates == [0])
-            #expect(try await second.update().values("text") == ["X", "y"])
-            // A row that goes over.
-            try await other.query("UPDATE note SET tenant = 2 WHERE id = 3")
-            #expect(try await first.update().integers() == [1, 2])
-            #expect(try await second.update().integers() == [3, 11, 12])
+    private func live(
+        _ context: DatabaseContext, _ format: String? = nil, _ arguments: any PropertyValue...
+    ) async throws -> Updates {
+        let tasks = try context.fetch("task").sorted("id")
+        return try await (format.map { try tasks.where($0, arguments: arguments) } ?? tasks).live().makeAsyncIterator()
+    }
+
+    @Test(arguments: KeyNaming.allCases) func eachSeesItsOwnRows(_ naming: KeyNaming) async throws {
+        try await withTenantWorld(naming) { world in
+            var (first, second) = (try await live(world.context(1)), try await live(world.context(2)))
+            #expect(try await first.update().integers() == [11, 12, 13, 14])
+            #expect(try await second.update().integers() == [21, 22, 23])
+            try await world.admin.query("UPDATE task SET title = 'dug' WHERE id = 11")
+            let own = try await first.update()
+            #expect(own.updates == [0] && own.objects.first?["title"] == "dug")
+            try await world.database.tracking.catchUp()
+            // The other's change was none for it: its next update is that of its own rows.
+            try await world.admin.query("UPDATE task SET title = 'secret end' WHERE id = 23")
+            let update = try await second.update()
+            #expect(update.updates == [2] && update.removals.isEmpty && update.insertions.isEmpty)
+            #expect(update.values("title") == ["secret dig", "secret sow", "secret end"])
+            try await world.admin.query("DELETE FROM task WHERE id IN (12, 22)")
+            #expect(try await first.update().integers() == [11, 13, 14])
+            #expect(try await second.update().integers() == [21, 23])
         }
     }
 
-    @Test func theReadersOwnStatementsHaveNoneOfTheSettings() async throws {
-        try await withLiveTenants { tenants, other in
-            var all = try await tenants.database.makeContext().fetch("note").sorted("id").live().makeAsyncIterator()
-            var second = try await tenants.notes(of: 2)
-            #expect(try await all.update().integers() == [1, 2, 3, 11, 12])
-            #expect(try await second.update().integers() == [11, 12])
-            for id in 13...16 {
-                try await other.query("INSERT INTO note VALUES (\(id), 2, 1, 'z')")
-                #expect(try await second.update().integers().last == Int64(id))
-                #expect(try await all.update().integers().last == Int64(id))
-            }
-            #expect(try await tenants.database.client.value("SELECT current_setting('app.tenant', true)") != "2")
-            #expect(try await tenants.database.client.value("SELECT current_user = session_user") == true)
-        }
-    }
-
-    @Test func prefetchedMembersAndPartsAreTheTenants() async throws {
-        try await withLiveTenants { tenants, other in
-            let topics = try tenants.context(of: 1).fetch("topic").sorted("id").prefetch("noteSet")
-            var updates = try await topics.live().makeAsyncIterator()
-            func members(_ update: LiveUpdate<DatabaseObject>) async throws -> [[Int64?]] {
-                var members: [[Int64?]] = []
-                for topic in update.objects {
-                    members.append(
-                        try await withStatementLimit(0) { try await topic.set(forKey: "noteSet").objects }.map(\.number)
-                    )
+    /// By the columns that are shown, by values of the row, by a condition that the server decides, and without the column that
+    /// the policy reads.
+    @Test(arguments: KeyNaming.allCases) func aRowThatMovesToAnotherTenantLeavesOneListAndJoinsTheOther(
+        _ naming: KeyNaming
+    ) async throws {
+        try await withTenantWorld(naming) { world in
+            let requests: [@Sendable (FetchRequest<DatabaseObject>) throws -> FetchRequest<DatabaseObject>] = [
+                { $0 }, { try $0.where("title == %@", "sow") }, { try $0.where("title LIKE %@", "s?w") },
+                { try $0.omitting("organization") }, { $0.limit(4) },
+            ]
+            var lists: [(first: Updates, second: Updates)] = []
+            for request in requests {
+                func updates(_ organization: Int) async throws -> Updates {
+                    let tasks = try world.context(organization).fetch("task").sorted("id")
+                    return try await request(tasks).live().makeAsyncIterator()
                 }
-                return members
+                lists.append((try await updates(1), try await updates(2)))
+                #expect(try await lists[lists.count - 1].first.update().integers().contains(12))
+                #expect(try await !lists[lists.count - 1].second.update().integers().contains(12))
             }
-            #expect(try await members(try await updates.update()) == [[1, 2], [3]])
-            try await other.query("INSERT INTO note VALUES (13, 2, 2, 'z'), (4, 1, 2, 'd')")
-            #expect(try await members(try await updates.update()) == [[1, 2], [3, 4]])
+            try await world.admin.query("UPDATE task SET organization = 2 WHERE id = 12")
+            for place in lists.indices {
+                let (left, joined) = (try await lists[place].first.update(), try await lists[place].second.update())
+                #expect(!left.integers().contains(12) && left.removals.count == 1, "\(place)")
+                #expect(joined.integers().first == 12 && joined.insertions == [0], "\(place)")
+            }
+            try await world.admin.query("UPDATE task SET organization = 1 WHERE id = 12")
+            for place in lists.indices {
+                #expect(try await lists[place].first.update().integers().contains(12), "\(place)")
+                #expect(try await !lists[place].second.update().integers().contains(12), "\(place)")
+            }
         }
     }
 
-    @Test func equalSettingsShareAnAnswerAndOthersDoNot() async throws {
-        try await withLiveTenants { tenants, other in
-            let metrics = { tenants.database.tracking.metrics }
-            /// The statements of the reader for a change of a row.
-            func cost() async throws -> Int {
-                try await tenants.database.tracking.catchUp()
-                let before = metrics().statements
-                try await other.query("UPDATE note SET rank = rank + 1 WHERE id = 1")
-                try await tenants.database.tracking.catchUp()
-                return metrics().statements - before
+    @Test(arguments: KeyNaming.allCases) func prefetchedAndOtherRelationshipsShowOwnRows(
+        _ naming: KeyNaming
+    ) async throws {
+        try await withTenantWorld(naming) { world in
+            func updates(_ organization: Int) async throws -> Updates {
+                try await world.context(organization).fetch("project").prefetch("taskSet").live().makeAsyncIterator()
             }
-            var first = try await tenants.notes(of: 1)
-            _ = try await first.update()
-            let alone = try await cost()
-            var twin = try await tenants.notes(of: 1)
-            _ = try await twin.update()
-            #expect(try await cost() == alone && metrics().liveRequests == 1)
-            // Whose row it is the policy alone says.
-            var second = try await tenants.notes(of: 2)
-            _ = try await second.update()
-            #expect(try await cost() == alone + 1 && metrics().liveRequests == 2)
-            #expect(try await first.update().values("rank").first == 3)
-            #expect(try await twin.update().values("rank").first == 3)
-        }
-    }
-
-    @Test func contextsFollowWhatTheirTenantSees() async throws {
-        try await withLiveTenants { tenants, other in
-            let context = try tenants.context(of: 1, tracking: .automatic)
-            let second = try tenants.context(of: 2, tracking: .automatic)
-            let notes = try await context.fetch("note").sorted("id").all()
-            let topic = try #require(try await context.find("topic", 1))
-            let theirs = try #require(try await second.find("topic", 1))
-            _ = try await topic.set(forKey: "noteSet").objects
-            #expect(try await theirs.set(forKey: "noteSet").count == 2)
-            try await other.query("UPDATE note SET text = 'A', topic_id = 2 WHERE id = 1")
-            try await other.query("UPDATE note SET tenant = 2 WHERE id = 2")
-            try await other.query("UPDATE topic SET name = 'uno' WHERE id = 1")
-            try await tenants.database.tracking.catchUp()
-            #expect(notes.map { $0["text"] } == ["A", "b", "c"] && notes.map(\.isDeleted) == [false, true, false])
-            #expect(try await topic.membersInMemory("noteSet") == [])
-            #expect(try await theirs.countInMemory("noteSet") == 3)
-            #expect(topic["name"] == "uno" && theirs["name"] == "uno")
-            // A save beside it, with the settings.
-            notes[2]["text"] = "saved"
-            try await context.save()
-            try await tenants.database.tracking.catchUp()
-            #expect(try await other.value("SELECT text FROM note WHERE id = 3") == "saved")
-            #expect(notes[2]["text"] == "saved" && !notes[2].hasChanges)
+            func tasks(_ update: LiveUpdate<DatabaseObject>) async throws -> [Int64] {
+                try await #require(update.objects.first).membersInMemory("taskSet")
+            }
+            var (first, second) = (try await updates(1), try await updates(2))
+            #expect(try await tasks(first.update()) == [11, 12, 13])
+            // A task of the first organization refers to its project, too.
+            #expect(try await tasks(second.update()) == [21, 22, 23])
+            try await world.admin.query("UPDATE task SET organization = 2 WHERE id IN (12, 14)")
+            #expect(try await tasks(first.update()) == [11, 13])
+            let update = try await second.update()
+            #expect(try await tasks(update) == [14, 21, 22, 23])
+            // What is not prefetched is read with the settings.
+            let dig = try #require(
+                try await update.objects.first?.set(forKey: "taskSet").objects.first { $0.number == 21 })
+            #expect(try await dig.set(forKey: "labelSet").objects.map { $0["name"] } == ["secret"])
         }
     }
 
     @Test func anObjectAndASetAreObserved() async throws {
-        try await withLiveTenants { tenants, other in
-            let context = try tenants.context(of: 1)
-            let note = try #require(try await context.find("note", 1))
-            let topic = try #require(try await context.find("topic", 1))
-            var values = try await context.observe(note).makeAsyncIterator()
-            var members = try await topic.set(forKey: "noteSet").observe().makeAsyncIterator()
-            _ = try await values.next()
-            _ = try await members.next()
-            try await other.query("INSERT INTO note VALUES (14, 2, 1, 'other'), (4, 1, 1, 'own')")
-            #expect(try #require(try await members.next()).objects.compactMap(\.number).sorted() == [1, 2, 4])
-            try await other.query("UPDATE note SET text = 'A' WHERE id = 1")
-            #expect(try #require(try await values.next()).objects.first?["text"] == "A")
+        try await withTenantWorld(.hidden) { world in
+            let context = try world.context(1)
+            let task = try await context.fetch("task").where("id == 11").one()
+            let project = try await context.fetch("project").one()
+            var object = try await context.observe(task).makeAsyncIterator()
+            var members = try await project.set(forKey: "taskSet").observe().makeAsyncIterator()
+            #expect(try await object.update().integers() == [11])
+            #expect(try await members.update().integers().count == 3)
+            try await world.admin.query("UPDATE task SET organization = 2 WHERE id = 11")
+            let gone = try await object.update()
+            #expect(gone.objects.isEmpty && gone.removedIDs == [task.objectID])
+            #expect(try await members.update().integers().count == 2)
         }
     }
 
-    @Test func aTenantThatIsRefusedEndsAlone() async throws {
-        try await withLiveTenants { tenants, other in
-            let context = try tenants.context(of: 1, tracking: .automatic)
-            let topic = try #require(try await context.find("topic", 1))
-            var first = try await tenants.notes(of: 1)
-            _ = try await first.update()
-            // Text where the policy reads a number.
-            let wrong = try tenants.database.makeContext(settings: ["app.tenant": "no number"], role: tenants.role)
-            var refused = try await wrong.fetch("note").live().makeAsyncIterator()
-            await expectError(.invalidCondition) { _ = try await refused.next() }
-            // A role that the server does not know.
-            let unknown = try tenants.database.makeContext(settings: [:], role: "nobody_\(tenants.role)")
-            var missing = try await unknown.fetch("note").live().makeAsyncIterator()
-            await expectPostgresError(.settingsRefused) { _ = try await missing.next() }
-            try await other.query("INSERT INTO note VALUES (4, 1, 1, 'd')")
-            #expect(try await first.update().integers() == [1, 2, 3, 4])
-            try await other.query("UPDATE topic SET name = 'uno' WHERE id = 1")
-            try await tenants.database.tracking.catchUp()
-            #expect(topic["name"] == "uno")
-        }
-    }
+    // MARK: Sharing
 
-    @Test func aRoleThatLosesItsRightEndsAlone() async throws {
-        try await withLiveTenants { tenants, other in
-            try await other.query("REVOKE ALL ON note FROM PUBLIC")
-            try await other.query("GRANT SELECT ON note TO \(identifier: tenants.role)")
-            var theirs = try await tenants.notes(of: 1)
-            var all = try await tenants.database.makeContext().fetch("note").sorted("id").live().makeAsyncIterator()
-            _ = try await theirs.update()
-            _ = try await all.update()
-            try await other.query("REVOKE SELECT ON note FROM \(identifier: tenants.role)")
-            try await other.query("UPDATE note SET text = 'A' WHERE id = 1")
-            #expect(try await all.update().values("text").first == "A")
-            await expectError(.accessDenied) { _ = try await theirs.next() }
-        }
-    }
-
-    @Test func changesAreRefusedBeforeAnythingIsSent() async throws {
-        try await withLiveTenants { tenants, _ in
-            let context = try tenants.context(of: 1)
-            let (_, recorder) = await recordingStatements {
-                await expectError(.invalidRequest) { _ = try await context.changes(of: "note") }
-                await expectError(.invalidRequest) { _ = try await context.changes(of: ["note"], consumer: "c") }
+    @Test(arguments: KeyNaming.allCases) func equalSettingsShareAnAnswerAndOthersDoNot(
+        _ naming: KeyNaming
+    ) async throws {
+        try await withTenantWorld(naming) { world in
+            let savepoints = Mutex(0)
+            let observation = world.database.client.addObserver { event in
+                if event.sql.hasPrefix("SAVEPOINT") { savepoints.withLock { $0 += 1 } }
             }
-            #expect(recorder.all.isEmpty, "\(recorder.all.map(\.sql))")
+            defer { observation.cancel() }
+            func cost() async throws -> [Int] {
+                let before = savepoints.withLock { $0 }
+                let statements = try await world.statements {
+                    try await world.admin.query("UPDATE task SET title = title || '.' WHERE id = 11")
+                }
+                return [statements, savepoints.withLock { $0 } - before]
+            }
+            var lists = [try await live(world.context(1))]
+            _ = try await lists[0].update()
+            #expect(try await cost() == [1, 1])
+            lists.append(try await live(world.context(1)))
+            _ = try await lists[1].update()
+            #expect(try await cost() == [1, 1])
+            #expect(world.database.tracking.metrics.liveRequests == 1)
+            lists.append(try await live(world.context(2)))
+            #expect(try await lists[2].update().integers() == [21, 22, 23])
+            #expect(try await cost() == [2, 2])
+            #expect(world.database.tracking.metrics.liveRequests == 2)
+            // Other requests with settings that are there are asked in the same savepoint.
+            lists.append(try await live(world.context(2), "size > %@", 1))
+            _ = try await lists[3].update()
+            #expect(try await cost() == [3, 2])
+        }
+    }
+
+    @Test func requestsOfAShapeAreAskedTogetherForEachOfTheSettings() async throws {
+        try await withTenantWorld(.named) { world in
+            var lists: [Updates] = []
+            for organization in [1, 2] {
+                for size in [0, 1, 200] {
+                    lists.append(try await live(world.context(organization), "size > %@", size))
+                    _ = try await lists[lists.count - 1].update()
+                }
+            }
+            let asked = try await world.statements {
+                try await world.admin.query("UPDATE task SET title = 'x' WHERE id IN (11, 21)")
+            }
+            #expect(asked == 2)
+            #expect(try await lists[0].update().objects.first?["title"] == "x")
+            #expect(try await lists[3].update().updates == [0])
+            // By values in the row, it is read once for each of the settings.
+            for organization in [1, 2] {
+                for size in [1, 100] {
+                    lists.append(try await live(world.context(organization), "size == %@", size))
+                    _ = try await lists[lists.count - 1].update()
+                }
+            }
+            let read = try await world.statements {
+                try await world.admin.query("UPDATE task SET title = 'y' WHERE id = 11")
+            }
+            #expect(read == 4)
+            let update = try await lists[6].update()
+            #expect(update.updates == [0] && update.objects.first?["title"] == "y")
+        }
+    }
+
+    @Test func aContextWithoutSettingsSharesNothingWithThem() async throws {
+        try await withTenantWorld(.named) { world in
+            // The connection's role sees all.
+            var all = try await live(world.database.makeContext())
+            var first = try await live(world.context(1))
+            #expect(try await all.update().integers().count == 7)
+            #expect(try await first.update().integers().count == 4)
+            try await world.admin.query("UPDATE task SET title = 'x'")
+            #expect(try await all.update().updates.count == 7)
+            #expect(try await first.update().updates.count == 4)
+        }
+    }
+
+    // MARK: Limits
+
+    @Test func aDatabaseThatRequiresSettingsIsFollowedWithThem() async throws {
+        try await withTenantWorld(.hidden, requiredSettings: ["app.organization"]) { world in
+            var updates = try await live(world.context(1))
+            _ = try await updates.update()
+            await expectError(.missingSettings) {
+                _ = try await world.database.makeContext().fetch("task").live()
+            }
+            let context = try world.context(2, tracking: .automatic)
+            let task = try await context.fetch("task").where("id == 21").one()
+            try await world.admin.query("UPDATE task SET title = 'x' WHERE id IN (11, 21)")
+            #expect(try await updates.update().updates == [0])
+            try await world.database.tracking.catchUp()
+            #expect(task["title"] == "x")
+        }
+    }
+
+    @Test func namesOfChangedRowsAndSettingsThatEndSessionsAreRefused() async throws {
+        try await withTenantWorld(.hidden) { world in
+            let context = try world.context(1)
+            await expectError(.invalidRequest) { _ = try await context.changes(of: "task") }
+            let timeout = ["idle_in_transaction_session_timeout": "1s"]
+            await expectError(.invalidRequest) { _ = try world.context(1, settings: timeout, tracking: .automatic) }
+            let limited = try world.context(1, settings: timeout)
+            await expectError(.invalidRequest) { _ = try await limited.fetch("task").live() }
+            #expect(try await limited.fetch("task").count() == 4)
         }
     }
 }

@@ -1,0 +1,216 @@
+import Kindred
+import KindredTesting
+import Testing
+
+/// Random writes to the rows of several organizations, among them such that hand rows over; then live requests and contexts that
+/// follow show to each what plain SQL gives to its role with its settings.
+@Suite(.database(.sql(organizationSchema)), .timeLimit(.minutes(10))) struct RandomTenantFollowingTests {
+    private static let organizations = [1, 2, 3]
+
+    @Test(arguments: KeyNaming.allCases) func eachSeesWhatSQLGivesIt(_ naming: KeyNaming) async throws {
+        try await withTenantWorld(naming) { world in
+            var writer = TenantWriter(client: world.admin, random: RepeatedRandom(naming == .named ? 1 : 2))
+            var lists: [TenantList] = []
+            var followers: [TenantFollower] = []
+            for organization in Self.organizations {
+                for question in TenantList.questions {
+                    lists.append(try await TenantList(world, organization, question))
+                }
+                followers.append(try TenantFollower(world, organization))
+            }
+            for round in 0..<8 {
+                // Both at the same time.
+                let (before, former) = (writer, followers)
+                async let written = before.running(25)
+                for place in former.indices { followers[place] = try await former[place].loading() }
+                writer = try await written
+                try await world.database.tracking.catchUp()
+                for follower in followers { try await follower.compare(in: world, "\(naming), round \(round)") }
+                for list in lists { try await list.compare(in: world, "\(naming), round \(round)") }
+            }
+        }
+    }
+}
+
+/// The other connection.
+private struct TenantWriter: Sendable {
+    let client: PostgresClient
+    var random: RepeatedRandom
+
+    func running(_ count: Int) async throws -> TenantWriter {
+        var writer = self
+        for _ in 0..<count {
+            let statements = (0..<writer.random.key(3)).map { _ in writer.statement() }
+            do {
+                try await client.withTransaction { _ in
+                    for statement in statements { try await client.query(statement) }
+                }
+            } catch let error as PostgresError where error.sqlState?.rawValue.hasPrefix("23") == true {
+                // A row that is not there.
+            }
+        }
+        return writer
+    }
+
+    private mutating func statement() -> SQL {
+        let (task, organization, size) = (10 + random.key(16), random.key(3), random.key(6))
+        let (project, label) = (10 * random.key(2), 5 + 10 * random.key(2))
+        switch random.below(13) {
+        case 0: return "UPDATE task SET title = title || '.' WHERE id = \(task)"
+        case 1, 2: return "UPDATE task SET organization = \(organization) WHERE id = \(task)"
+        case 3: return "UPDATE task SET project_id = \(project) WHERE id = \(task)"
+        case 4: return "DELETE FROM task WHERE id = \(task)"
+        case 5, 6:
+            return """
+                INSERT INTO task VALUES (\(task), \(organization), \(project), 'new', \(size)) ON CONFLICT (id)
+                DO UPDATE SET size = \(size)
+                """
+        case 7: return "UPDATE task SET size = \(size) WHERE organization = \(organization)"
+        case 8: return "INSERT INTO task_label VALUES (\(task), \(label), \(organization)) ON CONFLICT DO NOTHING"
+        case 9: return "UPDATE task_label SET organization = \(organization) WHERE task_id = \(task)"
+        case 10: return "DELETE FROM task_label WHERE task_id = \(task)"
+        case 11: return "UPDATE label SET organization = \(organization) WHERE id = \(label)"
+        default: return "UPDATE project SET organization = \(organization), name = name || '.' WHERE id = \(project)"
+        }
+    }
+}
+
+/// A live request of an organization, which is kept.
+private struct TenantList {
+    struct Question: Sendable {
+        let request: @Sendable (DatabaseContext) throws -> FetchRequest<DatabaseObject>
+        /// A text for each object, as the updates and SQL give it.
+        let text: @Sendable (DatabaseObject) async throws -> String
+        let sql: SQL
+    }
+
+    static let questions: [Question] = [
+        Question(
+            request: { try $0.fetch("task").sorted("id") }, text: { "\($0.number ?? 0) \($0["title"] ?? "")" },
+            sql: "SELECT id || ' ' || title FROM task ORDER BY id"),
+        Question(
+            request: { try $0.fetch("task").where("size < %@", 4).sorted("size") }, text: { "\($0.number ?? 0)" },
+            sql: "SELECT id::text FROM task WHERE size < 4 ORDER BY size, id"),
+        Question(
+            request: { try $0.fetch("task").where("size == %@", 3).sorted("id") }, text: { "\($0.number ?? 0)" },
+            sql: "SELECT id::text FROM task WHERE size = 3 ORDER BY id"),
+        Question(
+            request: { try $0.fetch("task").where("ANY labelSet.id == %@", 15).sorted("id") },
+            text: { "\($0.number ?? 0)" },
+            sql: """
+                SELECT id::text FROM task AS t WHERE EXISTS (
+                    SELECT FROM task_label AS p JOIN label AS l ON l.id = p.label_id WHERE p.task_id = t.id AND l.id = 15)
+                ORDER BY id
+                """),
+        Question(
+            request: { try $0.fetch("project").sorted("id").prefetch("taskSet") },
+            text: { project in
+                let tasks = try await project.membersInMemory("taskSet")
+                return "\(project.number ?? 0): \(tasks.map(String.init).joined(separator: ","))"
+            },
+            sql: """
+                SELECT p.id || ': ' || coalesce(
+                    (SELECT string_agg(t.id::text, ',' ORDER BY t.id) FROM task AS t WHERE t.project_id = p.id), '')
+                FROM project AS p ORDER BY p.id
+                """),
+        Question(
+            request: { try $0.fetch("task").sorted("id").prefetch("labelSet").limit(5) },
+            text: { task in
+                let labels = try await task.membersInMemory("labelSet")
+                return "\(task.number ?? 0): \(labels.map(String.init).joined(separator: ","))"
+            },
+            sql: """
+                SELECT t.id || ': ' || coalesce((
+                    SELECT string_agg(l.id::text, ',' ORDER BY l.id) FROM task_label AS p JOIN label AS l ON l.id = p.label_id
+                    WHERE p.task_id = t.id), '')
+                FROM task AS t ORDER BY t.id LIMIT 5
+                """),
+    ]
+
+    private let organization: Int
+    private let question: Question
+    private let updates: LiveRequest<DatabaseObject>.AsyncIterator
+
+    init(_ world: TenantWorld, _ organization: Int, _ question: Question) async throws {
+        (self.organization, self.question) = (organization, question)
+        updates = try await question.request(world.context(organization)).live().makeAsyncIterator()
+    }
+
+    /// An equal request of another context is answered by what was found step by step.
+    func compare(in world: TenantWorld, _ comment: String) async throws {
+        var check = try await question.request(world.context(organization)).live().makeAsyncIterator()
+        var shown: [String] = []
+        for object in try await check.update().objects { shown.append(try await question.text(object)) }
+        let expected = try await world.values(question.sql, of: organization)
+        #expect(shown.map { .string($0) } == expected, "\(comment): organization \(organization), \(question.sql)")
+        withExtendedLifetime(updates) {}
+    }
+}
+
+/// Contexts of an organization that follow, and what they have loaded.
+private struct TenantFollower: Sendable {
+    let organization: Int
+    let context: DatabaseContext
+    /// Counts, and loads no members.
+    let counting: DatabaseContext
+    /// Held, with all of their sets loaded.
+    private var tasks: Set<DatabaseObject> = []
+    private var projects: Set<DatabaseObject> = []
+    private var counted: Set<DatabaseObject> = []
+
+    init(_ world: TenantWorld, _ organization: Int) throws {
+        self.organization = organization
+        context = try world.context(organization, tracking: .automatic)
+        counting = try world.context(organization, tracking: .automatic)
+    }
+
+    func loading() async throws -> TenantFollower {
+        var follower = self
+        follower.tasks.formUnion(try await context.fetch("task").all())
+        follower.projects.formUnion(try await context.fetch("project").all())
+        follower.counted.formUnion(try await counting.fetch("project").all())
+        for task in follower.tasks where !task.isDeleted { _ = try? await task.set(forKey: "labelSet").objects }
+        for project in follower.projects where !project.isDeleted {
+            _ = try? await project.set(forKey: "taskSet").objects
+        }
+        for project in follower.counted where !project.isDeleted {
+            _ = try? await project.set(forKey: "taskSet").count
+        }
+        return follower
+    }
+
+    /// Compares what is in memory with what SQL says; a row that has come back is another object.
+    func compare(in world: TenantWorld, _ comment: String) async throws {
+        let shownTasks = try await world.values(
+            """
+            SELECT concat(t.id, ' ', t.title, ' ', t.size, ': ', (
+                SELECT string_agg(l.id::text, ',' ORDER BY l.id) FROM task_label AS p JOIN label AS l ON l.id = p.label_id
+                WHERE p.task_id = t.id))
+            FROM task AS t
+            """, of: organization)
+        for task in tasks where !task.isDeleted {
+            let labels = try await task.membersInMemory("labelSet").map(String.init).joined(separator: ",")
+            let text = "\(task.number ?? 0) \(task["title"] ?? "-") \(task["size"] ?? "-"): \(labels)"
+            #expect(shownTasks.contains(.string(text)), "\(comment), organization \(organization): \(text)")
+        }
+        let shownProjects = try await world.values(
+            """
+            SELECT concat(p.id, ' ', p.name, ' ', (SELECT count(*) FROM task AS t WHERE t.project_id = p.id), ': ', (
+                SELECT string_agg(t.id::text, ',' ORDER BY t.id) FROM task AS t WHERE t.project_id = p.id))
+            FROM project AS p
+            """, of: organization)
+        for project in projects where !project.isDeleted {
+            let tasks = try await project.membersInMemory("taskSet")
+            let members = tasks.map(String.init).joined(separator: ",")
+            let text = "\(project.number ?? 0) \(project["name"] ?? "-") \(tasks.count): \(members)"
+            #expect(shownProjects.contains(.string(text)), "\(comment), organization \(organization): \(text)")
+        }
+        for project in counted where !project.isDeleted {
+            let text = "\(project.number ?? 0) \(project["name"] ?? "-") \(try await project.countInMemory("taskSet")):"
+            let isShown = shownProjects.contains {
+                if case .string(let shown)? = $0 { shown.hasPrefix(text) } else { false }
+            }
+            #expect(isShown, "\(comment), organization \(organization): \(text)")
+        }
+    }
+}
