@@ -1,5 +1,6 @@
 public import KindredPostgres
 import KindredSchema
+import Synchronization
 
 // Contexts of tenants that share tables, and those that work for all of them.
 extension Database {

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// The tenant of a context, whose rows alone it reads and writes.
 struct ContextTenant: Sendable, Hashable {
