@@ -78,7 +78,7 @@ struct ContextPlan: Sendable {
             return
         }
         let isCrowded = core.withMap { $0.notes.isCrowded(entity, by: changes.count) }
-        if changes.gap != nil || isCrowded || entity.key.isEmpty { return lose(entity) }
+        if changes.gap != nil || isCrowded || entity.key.isEmpty || mayBeHidden(entity) { return lose(entity) }
         let changed = changes.keys
         if isLinked {
             keys[entity, default: []].formUnion(changed)
@@ -91,16 +91,22 @@ struct ContextPlan: Sendable {
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
         }
-        // By a policy, which may be newer than the context's model, any column may show a row to a role, or hide it.
-        let obstacles = core.database.runtime[entity.name]?.entity.obstacles ?? .policies
-        let isShownByPolicy = core.client.hasSettings && obstacles.contains(.policies)
         let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
         let unmoved =
-            isShownByPolicy ? [] : changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
+            changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
         self.unmoved[entity, default: []].formUnion(unmoved.filter { loaded.doubtful[entity]?[$0] == nil })
         for relationship in entity.foreignKeys where relationship.isComparedByServer {
             reloadAll { $0 == relationship.inverse }
         }
+    }
+
+    /// Whether policies may show and hide rows of an entity by whatever has changed in them.
+    ///
+    /// Where they apply to the connection's role it is told no keys; a context's settings and role may be others.
+    private func mayBeHidden(_ entity: EntityRuntime) -> Bool {
+        guard core.client.hasSettings else { return false }
+        // They may be newer than the context's model.
+        return core.database.runtime[entity.name]?.entity.obstacles.contains(.policies) ?? true
     }
 
     /// Plans to read everything loaded of an entity.

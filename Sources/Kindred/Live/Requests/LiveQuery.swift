@@ -136,6 +136,8 @@ struct LiveQuery: Sendable {
     private mutating func follow(_ tables: LiveTables) throws {
         let behind = try tables.resolve(LiveReads(found))
         (self.tables, reads) = (tables, behind.reads)
+        // By any column a policy may show a row to some settings, and hide it from others.
+        if core.client.hasSettings { for table in reads.tables.keys { reads.add(table) } }
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
         let isCut = query.limit != nil || query.offset != nil
