@@ -109,6 +109,21 @@ private typealias World = FollowedWorld
         }
     }
 
+    @Test func toOneEndsThatAGroupHasLoadedFollow() async throws {
+        try await World.run { database, context, other in
+            try await seed(other)
+            let people = try await context.find("person", [1, 2, 3])
+            // The second is answered by what was read for the first.
+            for person in people { _ = try await person.object(forKey: "region") }
+            // More rows than changes name.
+            try await other.query("INSERT INTO region SELECT i, 'r' FROM generate_series(100, 1200) AS i")
+            try await database.tracking.catchUp()
+            #expect(try await people[0].oneInMemory("region") == 1)
+            #expect(try await people[1].oneInMemory("region") == 1)
+            #expect(try await people[2].oneInMemory("region") == nil)
+        }
+    }
+
     @Test func toOneEndsFollowThatGoAndComeBack() async throws {
         try await World.run { database, context, other in
             try await seed(other)

@@ -30,6 +30,8 @@ struct Loader: Sendable {
         }
         let entity = relationship.destination
         if let one = currentOne(relationship, key, from: source) {
+            // What follows changes asks for the ends that objects know: a group's answer becomes stale unheard.
+            if core.following != nil, !source.knows(one) { core.keep(.one(one), relationship, of: object) }
             guard let member = one.member else { return nil }
             if let found = core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt) { return found }
         }
@@ -158,5 +160,13 @@ struct Loader: Sendable {
                 key: relationship.model.name
             )
         }
+    }
+}
+
+extension LinkSource {
+    /// Whether the object has an answer itself, and not the group that it was read with.
+    fileprivate func knows(_ one: LoadedOne) -> Bool {
+        guard case .one(let known)? = loaded else { return false }
+        return known.foreignKey == one.foreignKey && known.batch.askedAt == one.batch.askedAt
     }
 }
