@@ -159,6 +159,28 @@ import Testing
         }
     }
 
+    @Test(
+        .database(
+            """
+            CREATE TABLE note (id bigint PRIMARY KEY, tenant integer NOT NULL, text text NOT NULL);
+            INSERT INTO note VALUES (1, 7, 'x'), (2, 8, 'y');
+            """))
+    func tenants() async throws {
+        let database = try await TestDatabase.current.connect()
+        try await database.tracking.install()
+        try await database.tracking.enable("note")
+        let tenant = 7
+        // block: tenants
+        let screen = try database.makeContext(settings: ["app.tenant": tenant], tracking: .automatic)
+        let newest = try screen.fetch("note").sorted("id", ascending: false).limit(10)
+        for try await update in try await newest.live() {
+            print(update.objects.count)  // notes of the tenant
+            break
+        }
+        // end
+        await database.close()
+    }
+
     // MARK: Fixtures
 
     private func withTrackedShop(_ body: (Database, DatabaseContext) async throws -> Void) async throws {

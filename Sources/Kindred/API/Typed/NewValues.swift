@@ -118,10 +118,11 @@ extension NewValues {
     /// Throws `.unknownKey` if one was given for a key path or a number that is no property's.
     func checked() throws -> [NumberedValue] {
         if let problem { throw problem }
-        let numbers = Object.mapping.properties.indices
-        if let stranger = given.first(where: { !numbers.contains($0.number) }) {
+        let count = Object.mapping.properties.count
+        // By place: a closure would copy each value.
+        for place in given.indices where given[place].number < 0 || given[place].number >= count {
             let name = Object.mapping.entity.description
-            throw KindredError(.unknownKey, "No property of \(name) has the number \(stranger.number)", entity: name)
+            throw KindredError(.unknownKey, "No property of \(name) has the number \(given[place].number)", entity: name)
         }
         return given
     }
