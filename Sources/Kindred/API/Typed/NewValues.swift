@@ -121,8 +121,8 @@ extension NewValues {
         let count = Object.mapping.properties.count
         // By place: a closure would copy each value.
         for place in given.indices where given[place].number < 0 || given[place].number >= count {
-            let name = Object.mapping.entity.description
-            throw KindredError(.unknownKey, "No property of \(name) has the number \(given[place].number)", entity: name)
+            let (name, number) = (Object.mapping.entity.description, given[place].number)
+            throw KindredError(.unknownKey, "No property of \(name) has the number \(number)", entity: name)
         }
         return given
     }
