@@ -109,15 +109,24 @@ private typealias World = FollowedWorld
         }
     }
 
+    /// People whose regions are loaded: that of the second was answered by what was read for the first.
+    private func peopleOfRegions(_ context: DatabaseContext, _ other: PostgresClient) async throws -> [DatabaseObject] {
+        try await seed(other)
+        let people = try await context.find("person", [1, 2, 3])
+        for person in people { _ = try await person.object(forKey: "region") }
+        return people
+    }
+
+    /// Adds more rows than changes name: what is loaded of the table is read again.
+    private func addManyRegions(_ database: Database, _ other: PostgresClient) async throws {
+        try await other.query("INSERT INTO region SELECT i, 'r' FROM generate_series(100, 1200) AS i")
+        try await database.tracking.catchUp()
+    }
+
     @Test func toOneEndsThatAGroupHasLoadedFollow() async throws {
         try await World.run { database, context, other in
-            try await seed(other)
-            let people = try await context.find("person", [1, 2, 3])
-            // The second is answered by what was read for the first.
-            for person in people { _ = try await person.object(forKey: "region") }
-            // More rows than changes name.
-            try await other.query("INSERT INTO region SELECT i, 'r' FROM generate_series(100, 1200) AS i")
-            try await database.tracking.catchUp()
+            let people = try await peopleOfRegions(context, other)
+            try await addManyRegions(database, other)
             #expect(try await people[0].oneInMemory("region") == 1)
             #expect(try await people[1].oneInMemory("region") == 1)
             #expect(try await people[2].oneInMemory("region") == nil)
@@ -126,16 +135,13 @@ private typealias World = FollowedWorld
 
     @Test func toOneEndsFollowThatGoAndComeBack() async throws {
         try await World.run { database, context, other in
-            try await seed(other)
-            let people = try await context.find("person", [1, 2, 3])
-            for person in people { _ = try await person.object(forKey: "region") }
+            let people = try await peopleOfRegions(context, other)
             // The regions' rows are in memory without objects, and their foreign keys become NULL.
             try await other.query("DELETE FROM region WHERE id IN (1, 3)")
             try await database.tracking.catchUp()
             #expect(try await people[0].oneInMemory("region") == nil)
-            // More rows than changes name: what is loaded of the table is read again, and nothing refers to it now.
-            try await other.query("INSERT INTO region SELECT i, 'r' FROM generate_series(100, 1200) AS i")
-            try await database.tracking.catchUp()
+            // While nothing refers to it.
+            try await addManyRegions(database, other)
             // As before for one, and to another row for the other.
             try await other.query("INSERT INTO region VALUES (1, 'new north'), (3, 'new west')")
             try await other.query("UPDATE person SET region_id = 1 WHERE id = 1")

@@ -21,6 +21,19 @@ extension LiveRequest.AsyncIterator {
     }
 }
 
+extension PostgresClient {
+    /// Runs statements in a transaction, which has no effect where the server refuses one.
+    ///
+    /// - Parameter classes: the classes of SQLSTATEs that are expected; others are thrown.
+    func attempt(_ statements: [SQL], unless classes: Set<String>) async throws {
+        do {
+            try await withTransaction { _ in
+                for statement in statements { try await query(statement) }
+            }
+        } catch let error as PostgresError where error.sqlState.map({ classes.contains($0.class.rawValue) }) == true {}
+    }
+}
+
 extension LiveUpdate {
     /// The values of an attribute, in the list's order.
     func values(_ key: String) -> [PostgresValue?] { objects.map { $0[key] } }

@@ -72,16 +72,8 @@ private struct Writer: Sendable {
         var writer = self
         for _ in 0..<count {
             let statements = (0..<writer.random.key(3)).map { _ in writer.statement() }
-            do {
-                // Some are transactions of several statements.
-                try await client.withTransaction { _ in
-                    for statement in statements { try await client.query(statement) }
-                }
-            } catch let error as PostgresError where error.sqlState?.rawValue.hasPrefix("23") == true {
-                // A row that is not there, or there already.
-            } catch let error as PostgresError where error.sqlState?.rawValue.hasPrefix("40") == true {
-                // A deadlock with the program.
-            }
+            // Rows that are not there, or there already, and deadlocks with the program.
+            try await client.attempt(statements, unless: ["23", "40"])
         }
         return writer
     }

@@ -198,6 +198,89 @@ struct TransactionSettingsTests {
         }
     }
 
+    // MARK: Savepoints with settings of their own
+
+    private func client(_ database: Database, _ organization: Int) throws -> PostgresClient {
+        database.client.with(try SessionSettings(["app.organization": String(organization)]))
+    }
+
+    @Test func aSavepointWithSettingsOfItsOwnLeavesNothing() async throws {
+        try await withTenants(maximumConnections: 1) { database, admin, _ in
+            let plain = database.makeContext()
+            try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
+                transaction async throws in
+                #expect(try await plain.fetch("task").count() == 0)
+                try await admin.query("INSERT INTO task VALUES (30, 1, 10, 'late', 1)")
+                for organization in [1, 2, 1] {
+                    let client = try client(database, organization)
+                    // The snapshot is that of the transaction.
+                    let count = PostgresValue.integer(organization == 1 ? 4 : 3)
+                    try await database.client.withOwnSettings { savepoint async throws in
+                        #expect(try await client.value("SELECT count(*) FROM task") == count)
+                        try await client.withTransaction { _ async throws in
+                            #expect(try await client.value("SELECT count(*) FROM task") == count)
+                        }
+                        await #expect(throws: Unwanted.self) {
+                            try await client.withTransaction { _ async throws in
+                                #expect(try await client.value("SELECT count(*) FROM task") == count)
+                                throw Unwanted()
+                            }
+                        }
+                        #expect(try await seen(client) == .string(String(organization)))
+                        #expect(savepoint.statementCount == 2)
+                    }
+                    #expect(try await seen(database.client) == "")
+                    #expect(try await plain.fetch("task").count() == 0)
+                }
+                #expect(transaction.statementCount == 7)
+            }
+        }
+    }
+
+    @Test func aFailureInASavepointWithSettingsOfItsOwnEndsItAlone() async throws {
+        try await withTenants(maximumConnections: 1) { database, _, role in
+            let unknown = database.client.with(try SessionSettings([:], role: role + "_none"))
+            let (first, second) = (try client(database, 1), try client(database, 2))
+            try await database.client.withTransaction { _ async throws in
+                for _ in 0..<2 {
+                    await expectPostgresError(.settingsRefused) {
+                        try await database.client.withOwnSettings { _ in _ = try await unknown.query("SELECT 1") }
+                    }
+                    await expectPostgresError(.server) {
+                        try await database.client.withOwnSettings { _ async throws in
+                            #expect(try await seen(first) == "1")
+                            _ = try await first.query("SELECT 1 / 0")
+                        }
+                    }
+                    // One of them in each.
+                    await expectPostgresError(.settingsDiffer) {
+                        try await database.client.withOwnSettings { _ async throws in
+                            #expect(try await seen(first) == "1")
+                            _ = try await second.query("SELECT 1")
+                        }
+                    }
+                    #expect(try await seen(database.client) == "")
+                }
+            }
+        }
+    }
+
+    @Test func aSavepointWithSettingsOfItsOwnCostsNothingWithoutStatements() async throws {
+        try await withTenants(maximumConnections: 1) { database, _, _ in
+            let first = try client(database, 1)
+            let (_, recorder) = try await recordingStatements {
+                try await database.client.withTransaction { _ async throws in
+                    try await database.client.withOwnSettings { _ in }
+                    try await database.client.withOwnSettings { _ in _ = try await seen(first) }
+                }
+                await expectPostgresError(.invalidParameter) { try await first.withOwnSettings { _ in } }
+            }
+            let expected = ["BEGIN", "SAVEPOINT", "SELECT", "ROLLBACK TO", "RELEASE", "COMMIT"]
+            #expect(recorder.all.count == expected.count, "\(recorder.all.map(\.sql))")
+            for (event, beginning) in zip(recorder.all, expected) { #expect(event.sql.hasPrefix(beginning)) }
+        }
+    }
+
     // MARK: What cannot be set
 
     @Test func aRoleThatCannotBeTakenFailsTheTransactionAndLeavesTheConnectionUsable() async throws {

@@ -15,8 +15,8 @@ extension Database {
     ///   - names: the keys of relationships that the program knows, as `kindred inspect --save` wrote them: a key that leads
     ///     elsewhere now is an error; nil for no check.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
-    ///   - requiredSettings: the settings that every context must be given, by ``makeContext(settings:role:faulting:tracking:)``, so that
-    ///     none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
+    ///   - requiredSettings: the settings that every context must be given, by
+    ///     ``makeContext(settings:role:faulting:tracking:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
     ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.

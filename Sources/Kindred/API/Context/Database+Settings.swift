@@ -22,8 +22,8 @@ extension Database {
     ///
     /// Live requests and contexts that follow changes are asked with the settings, too: they show what the role and the policies
     /// let them see, and nothing is shared with those that have others. Each step of the one reader of changes has a savepoint for
-    /// each distinct set of settings that asks anything in it: two statements in two round trips, besides the questions, and every
-    /// ten seconds one to look for changed policies. `changes(of:)` throws `KindredError` `.invalidRequest`: it has the keys of all
+    /// each distinct set of settings that asks anything in it: one round trip more, for its end. Every ten seconds each set of live
+    /// requests asks one statement, to look for changed policies. `changes(of:)` throws `KindredError` `.invalidRequest`: it has the keys of all
     /// rows, which no policy hides.
     ///
     /// - Parameters:

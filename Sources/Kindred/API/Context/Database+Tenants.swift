@@ -21,8 +21,9 @@ extension Database {
     /// is `.constraintViolation` with the SQLSTATE of a unique violation, and has no effect.
     ///
     /// The text of statements is the same for all tenants. Each statement, or its transaction, has the tenant in front as it has
-    /// settings: see ``makeContext(settings:role:faulting:tracking:)``. No statement is added, but where an ID whose key lacks the column is
-    /// given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint within a transaction.
+    /// settings: see ``makeContext(settings:role:faulting:tracking:)``. No statement is added, but where an ID whose key lacks
+    /// the column is given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint
+    /// within a transaction.
     ///
     /// Changes of others are not followed: live requests, `observe`, `changes(of:)` and `locks(of:)` throw `.invalidRequest`.
     ///
@@ -59,8 +60,7 @@ extension Database {
         let session = try checked(all, role: role)
         return ContextCore(
             database: self, model: model, client: contextClient(with: session),
-            tenant: ContextTenant(column: column, value: value),
-            faulting: faulting
+            tenant: ContextTenant(column: column, value: value), faulting: faulting
         ).context
     }
 

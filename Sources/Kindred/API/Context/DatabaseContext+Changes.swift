@@ -24,7 +24,6 @@ extension DatabaseContext {
     public func changes(
         of types: any TypedObject.Type..., since cursor: ChangeCursor? = nil, bufferingAtMost limit: Int = 100_000
     ) async throws -> ChangeSequence {
-        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: types.map { try entity(of: $0) }, since: cursor, limit: limit)
@@ -41,7 +40,6 @@ extension DatabaseContext {
     public func changes(
         of names: [String], since cursor: ChangeCursor? = nil, bufferingAtMost limit: Int = 100_000
     ) async throws -> ChangeSequence {
-        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         let entities = try names.map { try core.runtime.entity(named: $0) }
         return try await ChangeFollower(database).changes(of: entities, since: cursor, limit: limit)
@@ -62,7 +60,6 @@ extension DatabaseContext {
         of types: any TypedObject.Type..., consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000
     ) async throws -> ConsumerSequence {
-        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: types.map { try entity(of: $0) }, consumer: consumer, hold: hold, limit: limit)
@@ -73,7 +70,6 @@ extension DatabaseContext {
         of names: [String], consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000
     ) async throws -> ConsumerSequence {
-        try core.requireNoTenant(for: "changes(of:)")
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: names.map { try core.runtime.entity(named: $0) }, consumer: consumer, hold: hold, limit: limit)

@@ -5,8 +5,9 @@ extension DatabaseContext {
     /// The locks of an entity's rows that ``DatabaseObject/lock(_:_:announcing:fileID:line:)`` announces: the held ones first,
     /// then each change.
     ///
-    /// Sends nothing. Throws `KindredError` `.unknownEntity`, and `.invalidRequest` in the context of a tenant. The role has to be a reader of changes that may select the table,
-    /// and no policy may hide rows of it from the role: else the first element is an error.
+    /// Sends nothing. Throws `KindredError` `.unknownEntity`, and `.invalidRequest` in the context of a tenant. The role has to
+    /// be a reader of changes that may select the table, and no policy may hide rows of it from the role: else the first
+    /// element is an error.
     public func locks(of entityName: String) throws -> AnnouncedLocks {
         try core.requireNoTenant(for: "locks(of:)")
         return AnnouncedLocks(core: core, entity: try core.runtime.entity(named: entityName))

@@ -129,4 +129,11 @@ struct WeakReferences {
             references[settings] = WeakReference(object: newValue)
         }
     }
+
+    /// The object that is there, or else the given one, which is kept from now on.
+    mutating func first<Object: AnyObject & Sendable>(or made: Object, for settings: SessionSettings) -> Object {
+        if let known = self[settings] as? Object { return known }
+        self[settings] = made
+        return made
+    }
 }

@@ -231,11 +231,7 @@ extension Database {
         if let known = contextFollowers.withLock({ $0[settings] as? ContextFollower }) { return known }
         // Made outside of the lock; another task's may be the one that stays.
         let made = ContextFollower(settings, changeReader)
-        return contextFollowers.withLock { followers in
-            if let known = followers[settings] as? ContextFollower { return known }
-            followers[settings] = made
-            return made
-        }
+        return contextFollowers.withLock { $0.first(or: made, for: settings) }
     }
 }
 

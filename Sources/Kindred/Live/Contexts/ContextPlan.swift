@@ -92,8 +92,7 @@ struct ContextPlan: Sendable {
             lose(source)
         }
         let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
-        let unmoved =
-            changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
+        let unmoved = changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
         self.unmoved[entity, default: []].formUnion(unmoved.filter { loaded.doubtful[entity]?[$0] == nil })
         for relationship in entity.foreignKeys where relationship.isComparedByServer {
             reloadAll { $0 == relationship.inverse }

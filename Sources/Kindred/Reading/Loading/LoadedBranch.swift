@@ -12,8 +12,7 @@ struct LoadedBranch: Sendable {
     ///   - leftOut: the members' columns that are left out; nil for the lazy ones.
     init(
         _ relationship: RelationshipRuntime, part: PartQuery?, of owners: [DatabaseObject],
-        leavingOut leftOut: ColumnSet?,
-        in core: ContextCore
+        leavingOut leftOut: ColumnSet?, in core: ContextCore
     ) async throws {
         (self.core, self.relationship) = (core, relationship)
         if let part {

@@ -8,10 +8,10 @@ extension Deleter {
     /// After an error, the enclosing transaction or savepoint must be rolled back.
     func deleteInTransaction(_ objects: [DatabaseObject], permanently: Bool = false) async throws {
         let (gone, marked) = split(objects, permanently: permanently)
-        let rules = try markingRules(marked)
+        let rules = marked.isEmpty ? nil : try markingRules(marked)
         // First: what goes may be what forbids a mark.
         if !gone.isEmpty { try await perform(try await search(for: gone, deletionRules(gone.map(\.runtime)))) }
-        if !marked.isEmpty { try await markInTransaction(marked, rules) }
+        if let rules { try await markInTransaction(marked, rules) }
     }
 
     /// A search that begins with some objects, whose rows are locked.
