@@ -13,6 +13,7 @@ struct MigrationLock {
 
     /// Asks again and again, since a session that waits for the lock would be waited for by CREATE INDEX CONCURRENTLY.
     func take(within timeout: Duration) async throws {
+        guard client.configuration.pooler != .transaction else { throw Self.sessionNeeded }
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(20)
         while true {
@@ -36,11 +37,15 @@ struct MigrationLock {
                     AND (l.classid::pg_catalog.int8 << 32 | l.objid::pg_catalog.int8) = \(Self.key))
             """)
         guard try rows.first?.decode(0, as: Bool.self) == true else {
-            throw MigrationError(
-                .locked,
-                "The session is not the one that took the lock. Migrations need a session of their own: connect to the "
-                    + "server itself, not to a pooler in transaction mode.")
+            throw Self.sessionNeeded
         }
+    }
+
+    private static var sessionNeeded: MigrationError {
+        MigrationError(
+            .locked,
+            "The session is not the one that took the lock. Migrations need a session of their own: connect to the "
+                + "server itself, not to a pooler in transaction mode.")
     }
 
     /// Gives the lock back; a session that has ended has done so.

@@ -72,6 +72,9 @@ public final class PostgresClient: Sendable {
         return client
     }
 
+    /// The pooler before the server: as configured, or as found so far; never `.automatic`.
+    public var pooler: PostgresConfiguration.Pooler { pool.context.pooler }
+
     /// The pool's gauges and counters.
     public var metrics: PoolMetrics { pool.metrics }
 

@@ -13,8 +13,8 @@ extension PostgresConfiguration {
 
     /// A configuration from libpq's keywords, such as `["host": "localhost", "dbname": "shop"]`.
     ///
-    /// One keyword is Kindred's own: `statementCacheCapacity`, such as 0 behind a transaction pooler. Takes nothing
-    /// from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a value out of
+    /// Two keywords are Kindred's own: `pooler`, which is `none`, `session` or `transaction`, and `statementCacheCapacity`.
+    /// Takes nothing from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a value out of
     /// range.
     public init(keywords: [String: String]) throws {
         self.init(endpoints: [])
@@ -63,7 +63,7 @@ extension PostgresConfiguration {
     private static let knownKeywords = passedOnKeywords.union([
         "host", "hostaddr", "port", "user", "password", "dbname", "application_name", "options", "sslmode",
         "sslrootcert", "sslcert", "sslkey", "sslcrl", "connect_timeout", "target_session_attrs", "client_encoding",
-        "statementCacheCapacity",
+        "statementCacheCapacity", "pooler",
     ])
 
     /// A number of digits only; `Int.init` would accept a sign.
@@ -137,6 +137,11 @@ extension PostgresConfiguration {
                 throw invalid("a number of statements, at most 1048576")
             }
             statementCacheCapacity = capacity
+        case "pooler":
+            guard let pooler = Pooler(rawValue: value) else {
+                throw invalid("one of \(Pooler.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            self.pooler = pooler
         case "target_session_attrs":
             guard let target = TargetSession(rawValue: value) else {
                 throw invalid("one of \(TargetSession.allCases.map(\.rawValue).joined(separator: ", "))")

@@ -10,9 +10,9 @@ extension PostgresConfiguration {
     /// A configuration from a connection URI, in libpq's form:
     /// `postgresql://user:password@host:port,host:port/database?parameter=value`.
     ///
-    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Kindred adds one parameter:
-    /// `statementCacheCapacity=0` for transaction poolers. Takes nothing from the environment. Throws `PostgresError`
-    /// `.invalidConfiguration` for an unknown or repeated parameter, a bad percent-encoding, a port out of range, and
+    /// A unix socket is given as the parameter `host=/folder` or as a percent-encoded host. Kindred adds two
+    /// parameters, as in `pooler=transaction` and `statementCacheCapacity=100`. Takes nothing from the environment. Throws
+    /// `PostgresError` `.invalidConfiguration` for an unknown or repeated parameter, a bad percent-encoding, a port out of range, and
     /// any value that libpq would reject later; the message never repeats the URI, which may hold a password.
     public init(uri: String) throws {
         func invalid(_ reason: String) -> PostgresError {

@@ -67,8 +67,16 @@ public struct PostgresConfiguration: Sendable {
     /// millisecond; the connection stays usable. Past this time the caller continues and the connection is closed. Zero
     /// never waits. Raise it for a distant or busy server: each statement that it stops too late costs a connection.
     public var cancellationGrace: Duration = .milliseconds(150)
-    /// The number of prepared statements that a connection keeps; 0 behind transaction poolers.
-    public var statementCacheCapacity = 256
+    /// The number of prepared statements that a connection keeps; 256, and 0 behind a transaction pooler, unless set.
+    ///
+    /// Set it where such a pooler tracks prepared statements, below its own limit: PgBouncer's `max_prepared_statements`.
+    public var statementCacheCapacity = 256 {
+        didSet { hasOwnCacheCapacity = true }
+    }
+    /// Whether the capacity was set.
+    private(set) var hasOwnCacheCapacity = false
+    /// Whether a pooler stands before the server, and for how long it lends a session; found out by default.
+    public var pooler = Pooler.automatic
     /// The largest result in memory, in bytes; a larger one fails with `.resultTooLarge`.
     ///
     /// Also the limit of a single row, streamed and copied ones included, and of any other message of the server: the

@@ -1,4 +1,5 @@
 import Logging
+import Synchronization
 
 /// State shared by a client's connections.
 final class ConnectionContext: Sendable {
@@ -9,9 +10,28 @@ final class ConnectionContext: Sendable {
     let warnings = SecurityWarnings()
     let startupRequirements = Connector.StartupRequirements()
     let parameterChanges = StreamObservers<ServerParameterChange>()
+    private let hasTold = Atomic(false)
+
     init(configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?) {
         self.configuration = configuration
         self.types = types
         self.logger = logger
+    }
+
+    /// The pooler before the server, as configured or found so far; never `.automatic`.
+    var pooler: PostgresConfiguration.Pooler {
+        guard configuration.pooler == .automatic else { return configuration.pooler }
+        return startupRequirements.hasPooler ? .transaction : .none
+    }
+
+    /// Logs, once, that a pooler was found.
+    func tellOfPooler() {
+        guard configuration.pooler == .automatic, pooler == .transaction, !hasTold.exchange(true, ordering: .relaxed)
+        else { return }
+        logger?.notice(
+            """
+            a pooler stands before the server; it is taken for one that lends sessions by transaction: nothing is prepared \
+            by name, and what needs a session is refused. Set `pooler` to transaction, or to session if it lends whole ones
+            """)
     }
 }

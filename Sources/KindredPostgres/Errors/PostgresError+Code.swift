@@ -46,6 +46,8 @@ extension PostgresError {
         ///
         /// A role that may not make it is `.server`, as for every other statement.
         public static let settingsRefused = Code("settingsRefused")
+        /// It needs a session of its own, and a pooler lends sessions by transaction; nothing was sent.
+        public static let sessionNeeded = Code("sessionNeeded")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         ///
         /// Or the server's wait for a synchronous standby was cancelled, also after a single statement: it took effect, but

@@ -42,16 +42,20 @@ final class ListeningProbe: Sendable {
         let end = MonotonicTime.now + Self.patience
         while !hasHeard.load(ordering: .acquiring) {
             guard MonotonicTime.now < end else {
-                throw PostgresError(
-                    .connectionFailed,
-                    """
-                    \(listener.configuration) passes no notifications on: it is a pooler that lends sessions by transaction, \
-                    where LISTEN has no effect. Listen over a connection to the server itself, or to a pool of whole sessions
-                    """)
+                throw Self.withoutEffect(listener.configuration)
             }
             try await Task.sleep(for: .milliseconds(5))
         }
         _ = try await run(["UNLISTEN \(try SQLIdentifier.quote(channel))"])
+    }
+
+    static func withoutEffect(_ configuration: PostgresConfiguration) -> PostgresError {
+        PostgresError(
+            .connectionFailed,
+            """
+            \(configuration) passes no notifications on: it is a pooler that lends sessions by transaction, where LISTEN has \
+            no effect. Listen over a connection to the server itself, or to a pool of whole sessions
+            """)
     }
 
     private func notify(_ listener: PostgresListener) async throws {

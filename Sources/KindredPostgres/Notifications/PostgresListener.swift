@@ -47,6 +47,9 @@ public final class PostgresListener: Sendable {
     /// Makes a listener that checks each new connection before it listens.
     package init(_ configuration: PostgresConfiguration, logger: Logger?, check: Check?) throws {
         try configuration.validate()
+        var configuration = configuration
+        // The listener sees for itself whether notifications arrive.
+        if configuration.pooler == .automatic { configuration.pooler = .session }
         self.configuration = configuration
         self.logger = logger
         self.check = check
@@ -55,12 +58,14 @@ public final class PostgresListener: Sendable {
     /// Listens to a channel, and returns once the server has confirmed; later losses are reported.
     ///
     /// Sends LISTEN with the quoted name, so case matters: `LISTEN Orders` elsewhere means `orders`. Behind a pooler a
-    /// test notification is sent over a second connection, to see whether any arrive.
+    /// test notification is sent over a second connection, to see whether any arrive; nothing is sent where the configuration's
+    /// `pooler` is `.transaction`.
     ///
     /// Throws `PostgresError` `.invalidParameter` for a name that the server would truncate, `.connectionFailed`, also
     /// behind a transaction pooler, where LISTEN has no effect, `.passwordUnavailable` or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         _ = try SQLIdentifier.quote(channel)
+        guard configuration.pooler != .transaction else { throw ListeningProbe.withoutEffect(configuration) }
         let queue = NotificationQueue(capacity: Self.capacity)
         let subscription = Notifications.Subscription(listener: self, channel: channel, queue: queue)
         try await withCheckedThrowingContinuation { waiter in

@@ -188,6 +188,7 @@ final class ConnectionPool: PolledSource {
             let opened = try await Connector.open(
                 context.configuration, context.startupRequirements, logger: context.logger, notices: context.notices)
             context.warn(of: opened)
+            context.tellOfPooler()
             let connection = try PooledConnection(opened, context: context) {
                 self.ended(id, $0)
             } onRetirement: {

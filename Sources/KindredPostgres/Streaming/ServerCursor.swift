@@ -50,6 +50,7 @@ package final class ServerCursor {
 
     private func open(by deadline: MonotonicTime) async throws -> QueryResult {
         try client.requireSettings()
+        try requireCursor()
         format =
             if let wanted = statement.resultFormat { wanted } else {
                 try await client.resultFormat(of: statement, by: deadline)
@@ -72,6 +73,21 @@ package final class ServerCursor {
             await client.learn(result.columns.unknownTypes) { try await place.run($0, by: deadline) }
         }
         return try last(of: results)
+    }
+
+    /// Throws where the cursor would be kept by a session that a pooler lends to others.
+    private func requireCursor() throws {
+        guard client.pooler == .transaction, client.currentTransaction == nil, client.currentLease != nil else {
+            return
+        }
+        throw PostgresError(
+            .sessionNeeded,
+            """
+            A stream inside of withConnection keeps its cursor in the session, and \(client.configuration) counts as a pooler \
+            that lends sessions by transaction: stream in a transaction, or outside of withConnection. Set `pooler` to session \
+            if it lends whole sessions
+            """,
+            statement: statement.text.text)
     }
 
     private func fetch(from place: CursorPlace, by deadline: MonotonicTime) async throws -> QueryResult {

@@ -122,10 +122,11 @@ extension ConnectionDriver {
     }
 
     private func warnOfPooler() {
+        context.startupRequirements.notePooler()
         context.logger?.warning(
             """
             sessions change between statements, as behind a pooler that lends them by transaction: nothing is \
-            prepared any more; set statementCacheCapacity to 0
+            prepared any more; set pooler to transaction, and leave statementCacheCapacity unset
             """)
     }
 

@@ -39,7 +39,7 @@ struct ConnectionDriver: @unchecked Sendable {
         parameters = ReportedParameters(opened.handle)
         socket = opened.handle.socket
         self.context = context
-        state = ConnectionState(context.configuration, at: .now)
+        state = ConnectionState(context.configuration, behind: context.pooler, at: .now)
     }
 
     /// Sends a request, or holds it while a cancel request is in flight.

@@ -30,6 +30,13 @@ enum Connector {
     final class StartupRequirements: Sendable {
         /// Whether the server refuses startup options, as PgBouncer does.
         fileprivate let refusesOptions = Atomic(false)
+        private let foundPooler = Atomic(false)
+
+        /// Whether a pooler was found.
+        var hasPooler: Bool { foundPooler.load(ordering: .relaxed) }
+
+        /// Notes that a pooler was found.
+        func notePooler() { foundPooler.store(true, ordering: .relaxed) }
     }
 
     /// Opens a connection within `connectTimeout`, over all endpoints.
@@ -99,6 +106,13 @@ enum Connector {
                     opened.startupSettings = wish.startupSettings
                     do throws(PostgresError) {
                         try prepare(opened, for: wish, within: attempt)
+                        // PgBouncer's console takes no parameters, and gives no process.
+                        if configuration.pooler == .automatic, configuration.database != "pgbouncer",
+                            !requirements.hasPooler,
+                            try meetsPooler(opened.handle, refusesOptions: wish.hasNoOptions, within: attempt)
+                        {
+                            requirements.notePooler()
+                        }
                     } catch {
                         opened.handle.finish()
                         throw error
@@ -106,6 +120,16 @@ enum Connector {
                     return opened
                 })
         }
+    }
+
+    /// Whether a pooler answers; sends a question only to what looks like one.
+    private static func meetsPooler(
+        _ handle: ConnectionHandle, refusesOptions: Bool, within attempt: ConnectionAttempt
+    ) throws(PostgresError) -> Bool {
+        let processID = handle.processID
+        guard PoolerProbe.suspects(processID: processID, refusesOptions: refusesOptions) else { return false }
+        let answers = try ask([PoolerProbe.question], over: handle, within: attempt)
+        return PoolerProbe.isPooler(processID: processID, answer: answers.first)
     }
 
     private static func withoutOptions(

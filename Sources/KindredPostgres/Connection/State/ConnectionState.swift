@@ -41,10 +41,13 @@ struct ConnectionState {
     var heardAt: MonotonicTime
     var traces = Traces()
 
-    init(_ configuration: PostgresConfiguration, at now: MonotonicTime) {
+    init(
+        _ configuration: PostgresConfiguration, behind pooler: PostgresConfiguration.Pooler = .none,
+        at now: MonotonicTime
+    ) {
         maximumBytesInFlight = configuration.maximumBytesInFlight
         cancellationGrace = configuration.cancellationGrace
-        cache = StatementCache(capacity: configuration.statementCacheCapacity)
+        cache = StatementCache(capacity: configuration.cacheCapacity(behind: pooler))
         heardAt = now
     }
 
