@@ -70,7 +70,7 @@ import Testing
     private func pooler() async throws {
         // block: pooler
         var configuration = try PostgresConfiguration(uri: "postgres://app@pooler.example.org:6432/shop")
-        configuration.statementCacheCapacity = 0
+        configuration.pooler = .transaction
         let database = try await Database.connect(configuration)
         // end
         // block: pooler-listener
@@ -85,7 +85,7 @@ import Testing
     private func listenerAddress() async throws {
         // block: listener-address
         let database = try await Database.connect(
-            "postgres://app@pooler.example.org:6432/shop?statementCacheCapacity=0",
+            "postgres://app@pooler.example.org:6432/shop?pooler=transaction",
             tracking: TrackingOptions(wakeUp: .notify(uri: "postgres://app@db.example.org/shop")))
         // end
         _ = database

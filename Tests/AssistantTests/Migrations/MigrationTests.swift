@@ -57,6 +57,18 @@ import Testing
         }
     }
 
+    @Test func behindAPoolerOfTransactionsNothingIsSent() async throws {
+        var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        configuration.pooler = .transaction
+        let client = try await PostgresClient.connect(configuration)
+        try await MigrationFolder.with(["1_table.sql": "CREATE TABLE a (b integer)"]) { folder in
+            let error = try await failure(of: folder.migrations, on: client)
+            #expect(error?.code == .locked && error?.message.contains("a session of their own") == true)
+            #expect(try await count("pg_class WHERE relname IN ('a', 'migration')", client) == 0)
+        }
+        await client.close()
+    }
+
     @Test func aFailureRollsItsFileBackAndNamesTheLine() async throws {
         let files = [
             "1_a.sql": "CREATE TABLE a (b integer PRIMARY KEY);",

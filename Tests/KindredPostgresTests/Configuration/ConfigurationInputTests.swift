@@ -18,6 +18,7 @@ import Testing
         "postgres://xn--bcher-kva.example/db", "postgres://bücher.example/db", "postgres://h/db?sslkey=engine:k",
         "postgres://u:@h/db", "postgres://:@h/db", "postgres://h/%20", "postgres://h/a%0Ab",
         "postgres://h/db?sslmode=verify-full&channel_binding=require", "postgres://h/db?statementCacheCapacity=0",
+        "postgres://h/db?pooler=session",
     ])
     func addressesThatMeanSomethingAreTaken(uri: String) {
         #expect(throws: Never.self) { try parse(uri) }
@@ -26,6 +27,13 @@ import Testing
     @Test func theStatementCacheCanBeGivenInTheAddress() throws {
         #expect(try parse("postgres://h/db?statementCacheCapacity=0").statementCacheCapacity == 0)
         #expect(try parse("postgres://h/db?statementCacheCapacity=17").statementCacheCapacity == 17)
+    }
+
+    @Test func thePoolerCanBeGivenInTheAddress() throws {
+        #expect(try parse("postgres://h/db").pooler == .automatic)
+        for pooler in PostgresConfiguration.Pooler.allCases {
+            #expect(try parse("postgres://h/db?pooler=\(pooler.rawValue)").pooler == pooler)
+        }
     }
 
     @Test(arguments: [
@@ -37,6 +45,8 @@ import Testing
         "postgres://h/db?statementCacheCapacity=-1", "postgres://h/db?statementCacheCapacity=",
         "postgres://h/db?statementCacheCapacity=9999999", "postgres://h/db?statementcachecapacity=0",
         "postgres://h/db?statementCacheCapacity=0&statementCacheCapacity=0",
+        "postgres://h/db?pooler=", "postgres://h/db?pooler=statement", "postgres://h/db?pooler=None",
+        "postgres://h/db?pooler=none&pooler=none",
         "postgres:///db?host=a,b&port=1,2,3", "postgres:///db?host=a,b&hostaddr=1.1.1.1", "postgres://h:1/db?port=2",
         "postgres://h1/db?host=h2", "postgres://a@b@h/db", "postgres://u:p:q@h/db", "postgres://u:p/q@h/db",
         "postgres://u:p#q@h/db", "postgres://h/db#part", "postgres://h/a/b", "postgres://h/db?x", "postgres://h/db?=1",

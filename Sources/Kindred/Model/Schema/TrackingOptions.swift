@@ -5,7 +5,7 @@ public import KindredPostgres
 /// ```swift
 /// // Statements go through a pooler, over which nothing can be listened to; a direct connection listens.
 /// let database = try await Database.connect(
-///     "postgres://app@pooler.example.org:6432/shop?statementCacheCapacity=0",
+///     "postgres://app@pooler.example.org:6432/shop?pooler=transaction",
 ///     tracking: TrackingOptions(wakeUp: .notify(uri: "postgres://app@db.example.org/shop")))
 /// ```
 public struct TrackingOptions: Sendable {

@@ -22,7 +22,9 @@ final class TestPooler: Sendable {
     }
 
     /// One that takes what it does not understand, with so many sessions.
-    convenience init(sessions: Int) async throws {
+    ///
+    /// - Parameter parameters: what is added to the URI over which it is used.
+    convenience init(sessions: Int, _ parameters: String = "statementCacheCapacity=0") async throws {
         // Its own limits are too short for a machine on which all tests run at once.
         try await self.init(
             settings: """
@@ -33,7 +35,7 @@ final class TestPooler: Sendable {
                 server_login_retry = 1
                 client_login_timeout = 300
                 query_wait_timeout = 0
-                """, "statementCacheCapacity=0")
+                """, parameters)
     }
 
     /// One that is set as its package does, but for the place, the users and the mode.
