@@ -62,6 +62,7 @@ extension PostgresClient {
         } else {
             try requireOneTransaction(statements)
         }
+        try requireNoSession(statements)
         let deadline = deadline(timeout)
         return try await observing(statements) {
             var statements = statements
@@ -116,6 +117,9 @@ extension PostgresClient {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
         let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
+        if mayRepeat, !isDescription, pooler == .transaction, statements.contains(where: \.text.mayChangeSession) {
+            return try await runWhole(statements, by: deadline)
+        }
         if let lease = currentLease { return try await lease.run(statements, traits, by: deadline) }
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
         // that.

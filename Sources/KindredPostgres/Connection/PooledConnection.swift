@@ -158,7 +158,7 @@ final class PooledConnection: PolledSource {
     func rollBack() async throws {
         // A cancel request may still be in flight; the test waits for it.
         if condition == .unusable { try await test() }
-        if condition == .inTransaction { try await clean("ROLLBACK") }
+        if condition == .inTransaction { try await clean("ROLLBACK", end: .rollback) }
         guard condition == .clean else { throw LibPQ.connectionLost("") }
     }
 
@@ -167,10 +167,10 @@ final class PooledConnection: PolledSource {
         update { driver, effects in driver.state.endUse(&effects.state) }
     }
 
-    private func clean(_ text: String) async throws {
+    private func clean(_ text: String, end: Request.TransactionEnd? = nil) async throws {
         _ = try await run(
-            [Statement(text: StatementText(text))], traits: Request.Traits(isUndoing: true), by: .now + .seconds(2),
-            isShielded: true)
+            [Statement(text: StatementText(text))], traits: Request.Traits(end: end, isUndoing: true),
+            by: .now + .seconds(2), isShielded: true)
     }
 
     /// Checks that the server answers.
@@ -303,7 +303,7 @@ final class PooledConnection: PolledSource {
         }
         if effects.state.isRetired { onRetirement() }
         if effects.state.hasReset {
-            logger?.trace("\(ConnectionState.resetStatements.joined(separator: "; ")); COMMIT")
+            logger?.trace("\(ConnectionState.resetStatements.joined(separator: "; "))")
         }
         if let opened = effects.state.opened { opened.scope.openingEnded(opened.count, of: opened.count) }
         effects.state.completions.forEach { $0.finish() }

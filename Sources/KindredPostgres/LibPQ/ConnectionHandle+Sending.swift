@@ -54,6 +54,12 @@ extension ConnectionHandle {
         }
     }
 
+    /// Deallocates a prepared statement by the protocol's message; false where the installed libpq is older than 17.
+    func closePrepared(_ name: String) -> Bool {
+        guard let send = unsafe CloseFunctions.installed?.closePrepared else { return false }
+        return unsafe send(pointer, name) == 1
+    }
+
     /// Asks for the columns of a prepared statement.
     func describe(_ name: String) -> Bool { unsafe PQsendDescribePrepared(pointer, name) == 1 }
 
@@ -92,6 +98,22 @@ extension ConnectionHandle {
         unsafe body(ByteView(lending: UnsafeRawBufferPointer(start: buffer, count: Int(count))))
         return .row
     }
+}
+
+/// The function of libpq 17 that deallocates a prepared statement; an older library lacks it.
+@safe
+private struct CloseFunctions: Sendable {
+    typealias Close = @convention(c) (OpaquePointer, UnsafePointer<CChar>) -> Int32
+
+    let closePrepared: Close
+
+    /// The function of the library loaded at run time, which may be newer than the one built with.
+    static let installed: CloseFunctions? = unsafe dlsym(dlopen(nil, RTLD_NOW), "PQsendClosePrepared").map {
+        // Sound: the name is libpq's, the type that of its header.
+        unsafe CloseFunctions(closePrepared: unsafeBitCast($0, to: Close.self))
+    }
+
+    private init(closePrepared: @escaping Close) { unsafe self.closePrepared = unsafe closePrepared }
 }
 
 extension Bindings {

@@ -50,6 +50,7 @@ package final class ServerCursor {
 
     private func open(by deadline: MonotonicTime) async throws -> QueryResult {
         try client.requireSettings()
+        try client.requireNoSession([statement])
         try requireCursor()
         format =
             if let wanted = statement.resultFormat { wanted } else {

@@ -47,4 +47,25 @@ import Testing
             #expect(cache.isFull == (known.count == capacity))
         }
     }
+
+    @Test(arguments: [true, false]) func aSharedStatementThatBecameStaleIsSentAsAnotherText(isShared: Bool) throws {
+        var cache = StatementCache(capacity: 4, sharesStatements: isShared)
+        let (stale, other) = (
+            try Kind(text: 0, isWide: true).statement(0), try Kind(text: 1, isWide: true).statement(0)
+        )
+        var texts: Set<String> = []
+        for _ in 0..<3 {
+            let entry = cache.insert(stale)
+            texts.insert(entry.sentText)
+            #expect(entry.text == stale.text && entry.sentText.hasPrefix(stale.text.text))
+            #expect(cache.insert(other).sentText == other.text.text)
+            cache.outdate(entry)
+            // It is another's by now.
+            cache.outdate(entry)
+            cache.removeAll()
+        }
+        #expect(texts.contains(stale.text.text) && texts.count == (isShared ? 3 : 1))
+        #expect(cache.insert(try Kind(text: 0, isWide: false).statement(1)).sentText.hasSuffix("/* 3 */") == isShared)
+        #expect(StatementCache.Entry.unnamed(stale).sentText == stale.text.text)
+    }
 }

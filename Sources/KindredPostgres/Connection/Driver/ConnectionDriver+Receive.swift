@@ -95,7 +95,7 @@ extension ConnectionDriver {
     /// Takes the result of a step.
     private mutating func accept(_ result: ResultHandle, for pending: PendingRequest) {
         switch pending.currentStep {
-        case .prepare?, .discard?:
+        case .prepare?, .discard?, .reset?:
             result.clear()
         case .execute(_, let position)? where sizeViolation(of: result) != nil:
             sizeViolation(of: result).map { pending.fail($0, at: position) }

@@ -22,7 +22,7 @@ extension ConnectionDriver {
                 break
             }
         }
-        let isSent = handle.sendSync()
+        let isSent = putBack(behind: pending, handle, &effects) && handle.sendSync()
         state.noteSent(pending, &effects.state)
         if isSent && handle.isAlive {
             flush(&effects)
@@ -37,9 +37,13 @@ extension ConnectionDriver {
         if names.isEmpty { return }
         let cleaning = PendingRequest(Request(id: 0, statements: []))
         for name in names {
-            guard handle.send("DEALLOCATE \(name)", Bindings()) else { break }
+            // A pooler that tracks prepared statements knows names of its own, and sees the protocol's Close alone.
+            let isSent =
+                state.sharesSession ? handle.closePrepared(name) : handle.send("DEALLOCATE \(name)", Bindings())
+            guard isSent else { break }
             cleaning.steps.append(.discard)
         }
+        if cleaning.steps.isEmpty { return }
         guard handle.sendSync() else { return }
         state.noteSent(cleaning, &effects.state)
     }
@@ -69,7 +73,7 @@ extension ConnectionDriver {
             return handle.send(statement.text.text, statement.bindings, resultFormat: format)
         }
         if sending.prepares {
-            guard handle.prepare(statement.text.text, statement.bindings, as: entry.name) else {
+            guard handle.prepare(entry.sentText, statement.bindings, as: entry.name) else {
                 state.cache.remove(entry, wasRefused: true)
                 return false
             }
@@ -95,21 +99,33 @@ extension ConnectionDriver {
 
     /// Writes the statements that put the session back into the pipeline; ends the connection if that fails.
     private mutating func sendReset(_ handle: ConnectionHandle, _ effects: inout Effects) {
-        let includesPrepared = state.beginReset()
-        var isSent = true
-        func send(_ text: String, _ values: [String] = []) {
-            guard isSent else { return }
-            isSent = values.isEmpty ? handle.send(text, Bindings()) : handle.send(text, texts: values)
-        }
-        for text in ConnectionState.resetStatements { send(text) }
-        for setting in startupSettings {
-            let question = Connector.Question.setting(setting.name, to: setting.value)
-            send(question.text, question.values)
-        }
-        if includesPrepared { send("DEALLOCATE ALL") }
-        send("COMMIT")
+        let statements = resetStatements()
+        let isSent =
+            handle.send(ConnectionState.resetBeginning, Bindings())
+            && statements.allSatisfy { handle.send($0.text, texts: $0.values) } && handle.send("COMMIT", Bindings())
         guard isSent, handle.sendSync() else { return end(handle.lost, &effects) }
         state.noteReset(&effects.state)
+    }
+
+    /// Writes the statements that put the session back behind those of a request, if it needs them; returns whether libpq took
+    /// all.
+    private mutating func putBack(
+        behind pending: PendingRequest, _ handle: ConnectionHandle, _ effects: inout Effects
+    ) -> Bool {
+        guard pending.error == nil, state.putsBack(behind: pending.request) else { return true }
+        for statement in resetStatements() {
+            guard handle.send(statement.text, texts: statement.values) else { return false }
+            pending.steps.append(.reset)
+        }
+        effects.state.hasReset = true
+        return true
+    }
+
+    private mutating func resetStatements() -> [Connector.Question] {
+        let includesPrepared = state.beginReset()
+        return ConnectionState.resetStatements.map { Connector.Question($0) }
+            + startupSettings.map { Connector.Question.setting($0.name, to: $0.value) }
+            + (includesPrepared ? [Connector.Question("DEALLOCATE ALL")] : [])
     }
 
     // MARK: Output

@@ -12,6 +12,8 @@ final class PendingRequest {
         case describe(StatementCache.Entry?)
         /// An internal statement of the connection.
         case discard
+        /// A statement that puts the session back, under the Sync of the request.
+        case reset
     }
 
     let request: Request
@@ -132,8 +134,7 @@ final class PendingRequest {
             }
             // The server may have finished the COPY before the stop; the discarded data is missing.
             if isCut, let stop { return .failure(request.stopped(stop, nil)) }
-            let hidden = request.hiddenCount
-            return .success(hidden == 0 ? results : Array(results.dropFirst(hidden)))
+            return .success(request.own(results))
         }
         if request.traits.end == .commit, error.code == .server, results.count == request.statements.count {
             return .failure(

@@ -19,6 +19,8 @@ final class Request: Sendable {
         var isInTransaction = false
         /// How it ends the transaction, if it does.
         var end: TransactionEnd?
+        /// It is a transaction of its own from BEGIN to COMMIT, and the session is put back behind it under the same Sync.
+        var isWhole = false
         /// The statements are only described: their results are empty and have the columns.
         var isDescription = false
         /// A rollback or liveness test: the connection is closed if it is not answered in time.
@@ -70,13 +72,10 @@ final class Request: Sendable {
         onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
         self.id = id
-        if !traits.isInTransaction, let settings = traits.settings?.statement {
-            self.statements = [settings] + statements
-            hiddenCount = 1
-        } else {
-            self.statements = statements
-            hiddenCount = 0
-        }
+        let settings = traits.isInTransaction ? nil : traits.settings?.statement
+        let hidden = (traits.isWhole ? [Self.begin] : []) + (settings.map { [$0] } ?? [])
+        self.statements = hidden.isEmpty ? statements : hidden + statements + (traits.isWhole ? [Self.commit] : [])
+        hiddenCount = hidden.count
         self.script = script
         self.traits = traits
         self.copy = copy
@@ -100,6 +99,9 @@ final class Request: Sendable {
         onAnswer = request.onAnswer
     }
 
+    private static let begin = Statement(text: StatementText("BEGIN"), resultFormat: .binary)
+    private static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
+
     private static let lastID = Atomic<ID>(0)
 
     /// A new identifier, unique in this process.
@@ -112,6 +114,15 @@ final class Request: Sendable {
         let position = position ?? hiddenCount
         return statements.indices.contains(position) ? statements[position].text.text : nil
     }
+
+    /// The results of the caller's own statements.
+    func own(_ results: [QueryResult]) -> [QueryResult] {
+        if hiddenCount == 0 { return results }
+        return Array(results.dropFirst(hiddenCount).dropLast(traits.isWhole ? 1 : 0))
+    }
+
+    /// Whether it leaves the transaction in which it ran.
+    var endsTransaction: Bool { traits.end != nil || traits.isWhole }
 
     /// Whether it needs a transaction that was begun before it; its hidden statements may make settings only.
     var continuesTransaction: Bool {

@@ -7,6 +7,7 @@ extension ConnectionState {
     ///
     /// - Returns: whether nothing is prepared any more, as the session has lost prepared statements too often.
     mutating func fail(_ pending: PendingRequest, with error: PostgresError) -> Bool {
+        if noteLeftTraces(pending) { return false }
         var failed: Int?
         var isOff = false
         // The first of its statements begins the transaction that protects the requests behind.
@@ -19,7 +20,7 @@ extension ConnectionState {
             isOff = forgetIfStale(entry, after: error, of: pending)
         case .prepare?:
             failed = pending.positionAfterStep
-        case .describe?, .discard?, nil:
+        case .describe?, .discard?, .reset?, nil:
             break
         }
         noteRefused(pending)
@@ -27,8 +28,9 @@ extension ConnectionState {
         return isOff
     }
 
-    /// Evicts a statement whose preparation failed or was skipped.
+    /// Notes that a step failed or was skipped: evicts a statement that it was to prepare.
     mutating func noteRefused(_ pending: PendingRequest) {
+        if noteLeftTraces(pending) { return }
         if case .prepare(let entry)? = pending.currentStep { cache.remove(entry, wasRefused: true) }
     }
 
@@ -40,13 +42,13 @@ extension ConnectionState {
     ) -> Bool {
         guard Self.isStale(error) else { return false }
         var isOff = false
-        if error.sqlState == .invalidStatementName { isOff = cache.lose(entry) } else { cache.remove(entry) }
+        if error.sqlState == .invalidStatementName { isOff = cache.lose(entry) } else { cache.outdate(entry) }
         if pending.error == nil { pending.isStale = true }
         return isOff
     }
 
     /// Whether the error means that a prepared statement is stale or unknown to the server.
-    private static func isStale(_ error: PostgresError) -> Bool {
+    static func isStale(_ error: PostgresError) -> Bool {
         switch error.sqlState {
         case .invalidStatementName?: true
         case .featureNotSupported?: error.server?.routine == "RevalidateCachedQuery"

@@ -7,6 +7,11 @@
 /// It waits for the answers to earlier requests, so that no cancellation meant for one of them can hit it. The statements are
 /// a transaction of their own: where one fails, the session is in a failed transaction, and the server refuses the requests
 /// behind.
+///
+/// Behind a pooler of transactions the next request reaches another session. There the statements follow a transaction's end
+/// under its Sync, and SQL of the program outside of transactions is given one (`Request.Traits.isWhole`): until that Sync is
+/// answered the session is the connection's own. What is left, behind a statement that has to go alone or a COMMIT that
+/// failed, is put back as elsewhere, in whichever session that reaches.
 extension ConnectionState {
     /// The differences of the session from a new one.
     struct Traces {
@@ -21,10 +26,12 @@ extension ConnectionState {
     /// The longest time that a session with traces may stay idle: they may be locks for which other sessions wait.
     private static let pause = Duration.milliseconds(50)
 
-    /// The statements that put a session back, before its own settings and COMMIT.
+    /// Begins the transaction that puts a session back; the isolation of its transactions may be among the changed settings.
+    static let resetBeginning = "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE"
+
+    /// The statements that put a session back, before its own settings.
     static let resetStatements = [
-        // The isolation of the session's transactions may be among the changed settings.
-        "BEGIN ISOLATION LEVEL READ COMMITTED NOT DEFERRABLE", "SET SESSION AUTHORIZATION DEFAULT",
+        "SET SESSION AUTHORIZATION DEFAULT",
         // Servers before 17.1, 16.5, 15.9 … set the role to none with it, and RESET ALL leaves it out: that of ALTER ROLE … SET
         // role, or of the configuration, would be gone.
         "RESET ROLE", "RESET ALL",
@@ -48,7 +55,12 @@ extension ConnectionState {
     /// When an idle session is put back by itself.
     var resetIsDue: MonotonicTime { traces.areOfOthers && isQuiet ? heardAt + Self.pause : .never }
 
-    /// Begins to put the session back; nothing may be in flight.
+    /// Whether the session is put back under the Sync of a request, behind its statements.
+    func putsBack(behind request: Request) -> Bool {
+        sharesSession && traces.mayExist && request.endsTransaction
+    }
+
+    /// Begins to put the session back; nothing may be in flight but the request that it follows.
     ///
     /// - Returns: whether all prepared statements are deallocated too.
     mutating func beginReset() -> Bool {
@@ -63,6 +75,13 @@ extension ConnectionState {
         reset.isReset = true
         inFlight.append(reset)
         effects.hasReset = true
+    }
+
+    /// Notes that a statement that puts the session back was refused or skipped; returns whether the step is one.
+    mutating func noteLeftTraces(_ pending: PendingRequest) -> Bool {
+        guard case .reset? = pending.currentStep else { return false }
+        traces.mayExist = true
+        return true
     }
 
     /// The reason to end a connection whose session could not be put back.

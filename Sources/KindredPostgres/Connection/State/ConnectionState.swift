@@ -24,6 +24,8 @@ struct ConnectionState {
     /// The reason why the connection has ended; nil while it is open.
     private(set) var endReason: PostgresError?
     let maximumBytesInFlight: Int
+    /// Whether a pooler may give the session to another connection behind each transaction.
+    let sharesSession: Bool
     /// The time for which the caller of a stopped request waits for the server's confirmation.
     let cancellationGrace: Duration
     var cache: StatementCache
@@ -47,7 +49,9 @@ struct ConnectionState {
     ) {
         maximumBytesInFlight = configuration.maximumBytesInFlight
         cancellationGrace = configuration.cancellationGrace
-        cache = StatementCache(capacity: configuration.cacheCapacity(behind: pooler))
+        sharesSession = pooler == .transaction
+        cache = StatementCache(
+            capacity: configuration.cacheCapacity(behind: pooler), sharesStatements: pooler == .transaction)
         heardAt = now
     }
 

@@ -5,16 +5,19 @@ struct StatementCache {
         let text: StatementText
         let types: [PostgresDataType]
         let name: String
+        /// The text that is prepared.
+        let sentText: String
         /// The name for libpq.
         let cName: [CChar]
         /// The columns of the statement's last result.
         var columns: RowColumns?
         fileprivate var usedAt: UInt64 = 0
 
-        fileprivate init(text: StatementText, types: [PostgresDataType], name: String) {
+        fileprivate init(text: StatementText, types: [PostgresDataType], name: String, generation: Int = 0) {
             self.text = text
             self.types = types
             self.name = name
+            sentText = generation == 0 ? text.text : "\(text.text)\n/* \(generation) */"
             cName = Array(name.utf8CString)
         }
 
@@ -32,6 +35,11 @@ struct StatementCache {
     }
 
     private var capacity: Int
+    /// Whether a pooler may give equal texts of several connections the same statement of the server.
+    private let sharesStatements: Bool
+    /// The number of times that a text's shared statement became stale: the server goes on refusing that one, so that the text is
+    /// sent with the number from then on.
+    private var generations: [StatementText: Int] = [:]
     /// Unique for each connection: behind a pooler two connections may share a session, and one would run the other's
     /// statement.
     private let prefix = "kindred_\(String(UInt64.random(in: 0..<1 << 48), radix: 36))_"
@@ -47,8 +55,9 @@ struct StatementCache {
     /// Evicted statements still to be deallocated on the server.
     private(set) var discarded: [String] = []
 
-    init(capacity: Int) {
+    init(capacity: Int, sharesStatements: Bool = false) {
         self.capacity = capacity
+        self.sharesStatements = sharesStatements
     }
 
     var isOff: Bool { capacity == 0 }
@@ -79,7 +88,8 @@ struct StatementCache {
         clock += 1
         lastName += 1
         let entry = Entry(
-            text: statement.text, types: statement.bindings.slots.map(\.type), name: "\(prefix)\(lastName)")
+            text: statement.text, types: statement.bindings.slots.map(\.type), name: "\(prefix)\(lastName)",
+            generation: generations[statement.text] ?? 0)
         entry.usedAt = clock
         entries[statement.text, default: []].append(entry)
         count += 1
@@ -96,6 +106,13 @@ struct StatementCache {
         entries[entry.text] = variants.isEmpty ? nil : variants
         count -= 1
         if !wasRefused { discarded.append(entry.name) }
+    }
+
+    /// Evicts an entry whose plan or types the server has found to be stale.
+    mutating func outdate(_ entry: Entry) {
+        guard entries[entry.text]?.contains(where: { $0 === entry }) == true else { return }
+        remove(entry)
+        if sharesStatements { generations[entry.text, default: 0] += 1 }
     }
 
     /// Evicts an entry whose prepared statement the session does not know.

@@ -6,8 +6,12 @@ import KindredTesting
 final class TestPooler: Sendable {
     struct Failure: Error {}
 
-    private static let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
-        .first(where: FileManager.default.isExecutableFile(atPath:))
+    /// `KINDRED_TEST_PGBOUNCER` names another version.
+    private static let program = [
+        ProcessInfo.processInfo.environment["KINDRED_TEST_PGBOUNCER"] ?? "", "/usr/sbin/pgbouncer",
+        "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer",
+    ]
+    .first(where: FileManager.default.isExecutableFile(atPath:))
 
     /// Whether the program is installed.
     static var isInstalled: Bool { program != nil }

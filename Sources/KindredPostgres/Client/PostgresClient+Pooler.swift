@@ -1,0 +1,58 @@
+/// SQL of the program behind a pooler that lends sessions by transaction.
+///
+/// Such SQL may change its session, which has to be put back before another program gets it. So outside of a transaction it
+/// is given one, sent in one round trip with what puts the session back: until that is answered, the session is the
+/// connection's own, also where the statement fails.
+extension PostgresClient {
+    /// Refuses SQL of the program whose text shows that it needs a session of its own; sends nothing.
+    ///
+    /// As help: functions that the text calls may do the same unseen.
+    func requireNoSession(_ statements: [Statement]) throws(PostgresError) {
+        guard pooler == .transaction else { return }
+        for statement in statements where statement.text.mayChangeSession {
+            guard let need = statement.text.sessionNeed else { continue }
+            throw PostgresError(
+                .sessionNeeded,
+                """
+                \(need.found) needs a session of its own, and the pooler before the server lends sessions by transaction: \
+                \(need.advice), or use a direct connection; set `pooler` to session if whole sessions are lent
+                """,
+                statement: statement.text.text)
+        }
+    }
+
+    /// Runs statements as a transaction of their own, behind which the session is put back.
+    func runWhole(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+        guard let lease = currentLease else {
+            return try await withExclusive(by: deadline) {
+                try await runWhole(statements, on: $0.connection, by: deadline)
+            }
+        }
+        try await lease.gate.enter(.transaction, by: deadline)
+        defer { lease.gate.leave(.transaction) }
+        do {
+            return try await runWhole(statements, on: lease.lent.connection, by: deadline)
+        } catch let gone as ConnectionGone {
+            throw gone.lost(statements.first?.text.text)
+        }
+    }
+
+    private func runWhole(
+        _ statements: [Statement], on connection: PooledConnection, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
+        // The program has begun a transaction in a connection that it was lent.
+        if connection.condition == .inTransaction {
+            return try await connection.run(statements, traits: Request.Traits(settings: settings), by: deadline)
+        }
+        let traits = Request.Traits(isWhole: true, settings: settings)
+        do {
+            return try await connection.run(statements, traits: traits, by: deadline)
+        } catch {
+            guard connection.condition == .inTransaction else { throw error }
+            try await connection.rollBack()
+            // What was stale is prepared anew.
+            guard let error = error as? PostgresError, ConnectionState.isStale(error) else { throw error }
+            return try await connection.run(statements, traits: traits, by: deadline)
+        }
+    }
+}
