@@ -44,15 +44,12 @@ extension PostgresClient {
         if connection.condition == .inTransaction {
             return try await connection.run(statements, traits: Request.Traits(settings: settings), by: deadline)
         }
-        let traits = Request.Traits(isWhole: true, settings: settings)
         do {
-            return try await connection.run(statements, traits: traits, by: deadline)
+            return try await connection.run(
+                statements, traits: Request.Traits(isWhole: true, settings: settings), by: deadline)
         } catch {
-            guard connection.condition == .inTransaction else { throw error }
-            try await connection.rollBack()
-            // What was stale is prepared anew.
-            guard let error = error as? PostgresError, ConnectionState.isStale(error) else { throw error }
-            return try await connection.run(statements, traits: traits, by: deadline)
+            if connection.condition == .inTransaction { try await connection.rollBack() }
+            throw error
         }
     }
 }

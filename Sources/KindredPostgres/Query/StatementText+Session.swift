@@ -18,7 +18,7 @@ extension StatementText {
     /// Quoted texts and comments do not count, and nothing tells what the functions do that it calls.
     var sessionNeed: SessionNeed? {
         let statement = SQLScanner.withoutTexts(text).lowercased()
-        let words = statement.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+        let words = statement.utf8.split { !SQLScanner.isPartOfName($0) }.map { Substring($0) }
         guard let first = words.first else { return nil }
         let rest = words.dropFirst()
         let name = first.uppercased()

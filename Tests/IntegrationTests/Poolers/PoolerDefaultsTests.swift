@@ -57,7 +57,7 @@ struct PoolerDefaultsTests {
                 #expect(try await client.query("SHOW TimeZone")[0][0] == "UTC")
                 #expect(try await client.query("SELECT '2026-02-01'::date::text")[0][0] == "2026-02-01")
                 // The session is put back afterwards.
-                try await client.withConnection { try await $0.query("SET TimeZone = 'America/Lima'") }
+                try await client.query("SELECT set_config('TimeZone', 'America/Lima', \(false))")
             }
             #expect(client.metrics.opened == 1)
         }

@@ -120,34 +120,4 @@ import Testing
             }
         }
     }
-
-    @Test(.enabled(if: TestPooler.isInstalled, "PgBouncer is not installed"))
-    func underLoadEachAnswerIsItsCallersOwn() async throws {
-        let pooler = try await TestPooler(sessions: 4, "pooler=transaction")
-        try await lend(try await pooler.connect()) { (client) async throws in
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for task in 0..<20 {
-                    group.addTask { () async throws in
-                        var failures = 0
-                        for round in 0..<200 {
-                            let number = task * 1_000 + round
-                            // One in a hundred fails, each task's at another time.
-                            let divisor = round % 100 == task ? 0 : 1
-                            do {
-                                let row = try await client.query("SELECT \(number) / \(divisor), \(number)")[0]
-                                #expect(try row.decode(0, as: Int.self) == number && divisor == 1)
-                                #expect(try row.decode(1, as: Int.self) == number)
-                            } catch let error as PostgresError where error.sqlState?.rawValue == "22012" {
-                                failures += 1
-                            }
-                        }
-                        return failures
-                    }
-                }
-                for try await failures in group { #expect(failures == 2) }
-            }
-            #expect(client.metrics.lost == 0)
-        }
-        withExtendedLifetime(pooler) {}
-    }
 }

@@ -99,8 +99,12 @@ final class Request: Sendable {
         onAnswer = request.onAnswer
     }
 
-    private static let begin = Statement(text: StatementText("BEGIN"), resultFormat: .binary)
-    private static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
+    private static let begin = control("BEGIN")
+    private static let commit = control("COMMIT")
+
+    private static func control(_ text: String) -> Statement {
+        Statement(text: StatementText(oneTime: text, effect: .transactionControl), resultFormat: .binary)
+    }
 
     private static let lastID = Atomic<ID>(0)
 

@@ -48,7 +48,7 @@ extension ConnectionState {
     }
 
     /// Whether the error means that a prepared statement is stale or unknown to the server.
-    static func isStale(_ error: PostgresError) -> Bool {
+    private static func isStale(_ error: PostgresError) -> Bool {
         switch error.sqlState {
         case .invalidStatementName?: true
         case .featureNotSupported?: error.server?.routine == "RevalidateCachedQuery"

@@ -15,8 +15,9 @@ extension ConnectionState {
     mutating func sending(_ statement: Statement, at position: Int, of pending: PendingRequest) -> Sending {
         let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount
         if !isDescription { noteTraces(of: statement.text) }
-        // A request repeated because of a stale prepared statement does not use a prepared one.
-        let isNamed = !cache.isOff && pending.attempts == 0
+        // A request repeated because of a stale prepared statement does not use a prepared one. SQL of the program is not repeated
+        // in its transaction, where a pooler shares sessions.
+        let isNamed = !cache.isOff && pending.attempts == 0 && !(sharesSession && statement.text.mayChangeSession)
         if !isNamed || statement.text.isOneTime, !isDescription { return Sending() }
         if isNamed, let known = cache.find(statement) { return Sending(entry: known, isDescription: isDescription) }
         let entry = isNamed ? cache.insert(statement) : .unnamed(statement)

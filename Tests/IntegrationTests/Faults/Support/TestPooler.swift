@@ -13,6 +13,24 @@ final class TestPooler: Sendable {
     ]
     .first(where: FileManager.default.isExecutableFile(atPath:))
 
+    /// Whether it tracks prepared statements, as versions from 1.21 on do.
+    static let tracksPrepared: Bool = {
+        guard let program, let version = try? output(of: [program, "--version"]) else { return false }
+        // PgBouncer 1.25.1
+        let parts = version.split(whereSeparator: { $0 == " " || $0 == "." || $0.isNewline }).compactMap { Int($0) }
+        return parts.count > 1 && (parts[0], parts[1]) >= (1, 21)
+    }()
+
+    private static func output(of words: [String]) throws -> String {
+        let (process, pipe) = (Process(), Pipe())
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = words
+        process.standardOutput = pipe
+        try process.run()
+        defer { process.waitUntilExit() }
+        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+
     /// Whether the program is installed.
     static var isInstalled: Bool { program != nil }
 
@@ -27,8 +45,12 @@ final class TestPooler: Sendable {
 
     /// One that takes what it does not understand, with so many sessions.
     ///
-    /// - Parameter parameters: what is added to the URI over which it is used.
-    convenience init(sessions: Int, _ parameters: String = "statementCacheCapacity=0") async throws {
+    /// - Parameters:
+    ///   - parameters: what is added to the URI over which it is used.
+    ///   - kept: the number of prepared statements that it keeps for each connection; nil leaves that to it.
+    convenience init(
+        sessions: Int, _ parameters: String = "statementCacheCapacity=0", keeping kept: Int? = nil
+    ) async throws {
         // Its own limits are too short for a machine on which all tests run at once.
         try await self.init(
             settings: """
@@ -39,6 +61,7 @@ final class TestPooler: Sendable {
                 server_login_retry = 1
                 client_login_timeout = 300
                 query_wait_timeout = 0
+                \(kept.map { "max_prepared_statements = \($0)" } ?? "")
                 """, parameters)
     }
 
