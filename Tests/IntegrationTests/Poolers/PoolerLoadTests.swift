@@ -24,7 +24,7 @@ struct PoolerLoadTests {
         + (TestPooler.tracksPrepared ? [(0, 0), (3, 3), (3, 20), (200, 150)].map { Setting(kept: $0, named: $1) } : [])
 
     /// A statement as contexts send theirs, which share connections.
-    private func shared(_ sql: SQL, _ client: PostgresClient) throws -> Statement {
+    private static func shared(_ sql: SQL, _ client: PostgresClient) throws -> Statement {
         var statement = try sql.statement(types: client.types, isProgrammed: false)
         statement.resultFormat = .binary
         return statement
@@ -50,7 +50,7 @@ struct PoolerLoadTests {
                 for task in 0..<20 {
                     group.addTask {
                         for round in 0..<rounds {
-                            try await ask(client, task * rounds + round, fails: round % 100 == task)
+                            try await Self.ask(client, task * rounds + round, fails: round % 100 == task)
                         }
                     }
                 }
@@ -63,7 +63,7 @@ struct PoolerLoadTests {
         withExtendedLifetime(pooler) {}
     }
 
-    private func ask(_ client: PostgresClient, _ number: Int, fails: Bool) async throws {
+    private static func ask(_ client: PostgresClient, _ number: Int, fails: Bool) async throws {
         do {
             let row: Row
             switch number % 5 {
