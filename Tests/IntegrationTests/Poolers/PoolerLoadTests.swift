@@ -38,7 +38,7 @@ struct PoolerLoadTests {
         try await lend(try await pooler.connect()) { (client) async throws in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // Definitions change beside the load: the results of SELECT * get another type each time.
-                group.addTask {
+                group.addTask { () async throws in
                     var isText = true
                     while !isOver.withLock({ $0 }) {
                         isText.toggle()
@@ -48,7 +48,7 @@ struct PoolerLoadTests {
                     }
                 }
                 for task in 0..<20 {
-                    group.addTask {
+                    group.addTask { () async throws in
                         for round in 0..<rounds {
                             try await Self.ask(client, task * rounds + round, fails: round % 100 == task)
                         }
