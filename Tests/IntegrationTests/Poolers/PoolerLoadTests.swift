@@ -1,6 +1,5 @@
 import KindredPostgres
 import KindredTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -34,18 +33,19 @@ struct PoolerLoadTests {
         let pooler = try await TestPooler(
             sessions: 4, "pooler=transaction&statementCacheCapacity=\(setting.named)", keeping: setting.kept)
         let rounds = TestAmount.of(200, full: 500, long: 50_000)
-        let isOver = Mutex(false)
         try await lend(try await pooler.connect()) { (client) async throws in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 // Definitions change beside the load: the results of SELECT * get another type each time.
                 group.addTask { () async throws in
                     var isText = true
-                    while !isOver.withLock({ $0 }) {
-                        isText.toggle()
-                        try await client.query(
-                            "ALTER TABLE note ALTER COLUMN text TYPE \(unsafeRaw: isText ? "text" : "varchar(9)")")
-                        try await Task.sleep(for: .milliseconds(20))
-                    }
+                    do {
+                        while true {
+                            isText.toggle()
+                            try await client.query(
+                                "ALTER TABLE note ALTER COLUMN text TYPE \(unsafeRaw: isText ? "text" : "varchar(9)")")
+                            try await Task.sleep(for: .milliseconds(20))
+                        }
+                    } catch is CancellationError {}
                 }
                 for task in 0..<20 {
                     group.addTask { () async throws in
@@ -55,7 +55,7 @@ struct PoolerLoadTests {
                     }
                 }
                 for _ in 0..<20 { try await group.next() }
-                isOver.withLock { $0 = true }
+                group.cancelAll()
                 try await group.waitForAll()
             }
             #expect(client.metrics.lost == 0)
