@@ -10,7 +10,9 @@ import Testing
 
     /// The number of prepared statements in the only session.
     private func prepared(_ client: PostgresClient) async throws -> Int {
-        for _ in 0..<3 { try await client.query("SELECT 1") }
+        // SQL of the program is not prepared behind a pooler of transactions.
+        let statement = Statement(text: StatementText("SELECT 1"), resultFormat: .binary)
+        for _ in 0..<3 { try await client.execute(statement) }
         return try #require(try await client.query(Self.prepared)[0].decode(0, as: Int.self))
     }
 
