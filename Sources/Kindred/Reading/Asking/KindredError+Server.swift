@@ -221,6 +221,12 @@ extension KindredError {
     ///
     /// nil for all other failures, which are passed on unchanged.
     init?(rejectedStatement error: PostgresError, entity: QualifiedName) {
+        if let capability = error.missing {
+            self.init(
+                .unsupported, "A statement for \(entity) was refused. \(error.lacking(capability).message)",
+                entity: entity.description, underlying: error)
+            return
+        }
         let code: Code
         let advice: String
         switch error.sqlState {
@@ -267,6 +273,17 @@ extension PostgresError {
         // The server has no code of its own for it, and never translates the message.
         case .internalError?: server?.message.hasPrefix("cache lookup failed for type ") == true
         default: false
+        }
+    }
+
+    /// The feature that a generated statement needs and the server says it lacks, by words that no server translates.
+    fileprivate var missing: ServerCapability? {
+        let words = server?.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" } ?? []
+        switch sqlState {
+        case .undefinedColumn? where words.contains("xmin"): return .xmin
+        case .featureNotSupported? where words.contains("SKIP"), .syntaxError? where words.contains("SKIP"):
+            return statement?.contains(" SKIP LOCKED") == true ? .skipLocked : nil
+        default: return nil
         }
     }
 
