@@ -83,6 +83,8 @@ public final class Entity: Sendable {
     package let deferrableConstraints: [DeferrableConstraint]
     /// The columns of single-column CHECK constraints, by constraint name.
     package let checkedColumns: [String: String]
+    /// The names of its constraints, the primary key and foreign keys among them.
+    package let constraintNames: Set<String>
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
@@ -123,6 +125,7 @@ public final class Entity: Sendable {
         hasDeferrableKeys: Bool = false,
         deferrableConstraints: [DeferrableConstraint] = [],
         checkedColumns: [String: String] = [:],
+        constraintNames: Set<String> = [],
         shownTables: [QualifiedName] = [],
         rowTables: RowTables? = nil,
         relatives: [QualifiedName] = []
@@ -149,6 +152,7 @@ public final class Entity: Sendable {
         self.hasDeferrableKeys = hasDeferrableKeys
         self.deferrableConstraints = deferrableConstraints
         self.checkedColumns = checkedColumns
+        self.constraintNames = constraintNames
         self.shownTables = shownTables
         self.rowTables = rowTables
         self.relatives = relatives
@@ -227,6 +231,7 @@ extension Entity: Hashable {
                 && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.rowTables == right.rowTables
                 && left.relatives == right.relatives && left.checkedColumns == right.checkedColumns
+                && left.constraintNames == right.constraintNames
     }
 
     /// Hashes the name.

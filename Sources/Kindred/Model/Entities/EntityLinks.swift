@@ -14,14 +14,17 @@ struct EntityLinks: Sendable {
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var fixedColumns = ColumnSet()
     fileprivate var layout: TypedLayout?
+    /// The names of the constraints of all entities.
+    fileprivate var constraintNames: Set<String> = []
 
     /// The links of an entity that is not connected yet.
     init() {}
 
     init(
         _ runtime: EntityRuntime, _ relationships: [RelationshipRuntime], helperEnds: [RelationshipRuntime],
-        layout: TypedLayout?
+        layout: TypedLayout?, constraintNames: Set<String>
     ) {
+        self.constraintNames = constraintNames
         let entity = runtime.entity
         self.relationships = relationships
         self.helperEnds = helperEnds
@@ -95,6 +98,9 @@ extension EntityRuntime {
 
     /// The columns that are always read: those of keys, unique indexes, relationships, orders, the filter and the version.
     var fixedColumns: ColumnSet { links.fixedColumns }
+
+    /// The names of the constraints of all entities.
+    var constraintsOfModel: Set<String> { links.constraintNames }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.
     package var layout: TypedLayout? { links.layout }
