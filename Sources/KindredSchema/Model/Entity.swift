@@ -85,6 +85,8 @@ public final class Entity: Sendable {
     package let checkedColumns: [String: String]
     /// The names of its constraints, the primary key and foreign keys among them.
     package let constraintNames: Set<String>
+    /// The columns by which the table's rows are distributed among partitions; empty for other tables.
+    package let partitionColumns: [String]
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
@@ -126,6 +128,7 @@ public final class Entity: Sendable {
         deferrableConstraints: [DeferrableConstraint] = [],
         checkedColumns: [String: String] = [:],
         constraintNames: Set<String> = [],
+        partitionColumns: [String] = [],
         shownTables: [QualifiedName] = [],
         rowTables: RowTables? = nil,
         relatives: [QualifiedName] = []
@@ -153,6 +156,7 @@ public final class Entity: Sendable {
         self.deferrableConstraints = deferrableConstraints
         self.checkedColumns = checkedColumns
         self.constraintNames = constraintNames
+        self.partitionColumns = partitionColumns
         self.shownTables = shownTables
         self.rowTables = rowTables
         self.relatives = relatives
@@ -231,7 +235,7 @@ extension Entity: Hashable {
                 && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.rowTables == right.rowTables
                 && left.relatives == right.relatives && left.checkedColumns == right.checkedColumns
-                && left.constraintNames == right.constraintNames
+                && left.constraintNames == right.constraintNames && left.partitionColumns == right.partitionColumns
     }
 
     /// Hashes the name.

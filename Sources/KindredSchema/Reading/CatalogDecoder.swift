@@ -10,7 +10,7 @@ struct CatalogDecoder {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
         try decode(&rest, named: "settings", columns: 4) { $0.settings(&$1) }
-        try decode(&rest, named: "relations", columns: 16) { $0.relations(&$1) }
+        try decode(&rest, named: "relations", columns: 17) { $0.relations(&$1) }
         try decode(&rest, named: "columns", columns: 12) { $0.columns(&$1) }
         try decode(&rest, named: "constraints", columns: 17) { $0.constraints(&$1) }
         try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
@@ -73,7 +73,8 @@ struct CatalogDecoder {
                     isUpdatable: cells.flag(row, 10),
                     hasInsertTrigger: cells.flag(row, 11),
                     children: cells.oids(row, 12),
-                    obstacles: obstacles
+                    obstacles: obstacles,
+                    partitionColumns: cells.int16s(row, 16)
                 )
             )
         }

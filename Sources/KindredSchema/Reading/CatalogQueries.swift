@@ -37,6 +37,7 @@ enum CatalogQueries {
     /// `hasInsertTrigger` is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest bits of `tgtype`. The tables
     /// that inherit from the table follow, and the obstacles of writes: row triggers BEFORE (2) or INSTEAD OF (64), also those of
     /// partitions and inheriting tables; row-level security; rules. A foreign table may have triggers that only its server knows.
+    /// At last the columns by which it is partitioned, 0 for an expression.
     private static let relations = StatementText(
         catalog: """
             WITH RECURSIVE obstructed (relation, types) AS (
@@ -68,7 +69,8 @@ enum CatalogQueries {
                 COALESCE(o.types, 0::pg_catalog.int2), c.relrowsecurity,
                 c.relhasrules AND EXISTS (
                     SELECT FROM pg_catalog.pg_rewrite AS r
-                    WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D')
+                    WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'),
+                (SELECT p.partattrs::pg_catalog.int2[] FROM pg_catalog.pg_partitioned_table AS p WHERE p.partrelid = c.oid)
             FROM pg_catalog.pg_class AS c
             LEFT JOIN (
                 SELECT relation, pg_catalog.bit_or(types) AS types FROM obstructed GROUP BY relation

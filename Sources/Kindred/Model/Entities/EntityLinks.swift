@@ -13,6 +13,7 @@ struct EntityLinks: Sendable {
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var fixedColumns = ColumnSet()
+    fileprivate var shardColumns: [Int] = []
     fileprivate var layout: TypedLayout?
     /// The names of the constraints of all entities.
     fileprivate var constraintNames: Set<String> = []
@@ -67,9 +68,20 @@ struct EntityLinks: Sendable {
         fixedColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
         for relationship in relationships { fixedColumns.formUnion(ColumnSet(relationship.ownColumns)) }
         if let filter = runtime.filter { fixedColumns.formUnion(filter.columns) }
-        for case let helper? in helperEnds.map(\.helper) {
+        let helpers = helperEnds.compactMap(\.helper)
+        shardColumns = Self.shardColumns(
+            runtime, foreignKeys.map(\.ownColumns) + helpers.flatMap { [$0.sourceColumns, $0.destinationColumns] })
+        for helper in helpers {
             fixedColumns.formUnion(ColumnSet(helper.pairColumns + helper.positions.map(\.column)))
         }
+    }
+
+    private static func shardColumns(_ runtime: EntityRuntime, _ references: [[Int]]) -> [Int] {
+        let entity = runtime.entity
+        if !entity.partitionColumns.isEmpty { return entity.partitionColumns.compactMap(entity.attributeIndex(of:)) }
+        let keys = Set(([entity.primaryKey.compactMap(entity.attributeIndex(of:))] + references).map { Set($0) })
+            .filter { $0.count > 1 }
+        return entity.attributes.indices.filter { column in keys.count { $0.contains(column) } > 1 }
     }
 }
 
@@ -101,6 +113,10 @@ extension EntityRuntime {
 
     /// The names of the constraints of all entities.
     var constraintsOfModel: Set<String> { links.constraintNames }
+
+    /// The columns by which rows are distributed: those of a partitioned table's partitions, else those that two of its keys and
+    /// foreign keys of several columns have in common, such as a tenant's.
+    var shardColumns: [Int] { links.shardColumns }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.
     package var layout: TypedLayout? { links.layout }

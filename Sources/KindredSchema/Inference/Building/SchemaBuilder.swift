@@ -137,6 +137,7 @@ final class SchemaBuilder {
                     deferrableConstraints: table.deferrableConstraints,
                     checkedColumns: table.checkedColumns,
                     constraintNames: constraintNames[table.relation.oid] ?? [],
+                    partitionColumns: table.columnNames(table.relation.partitionColumns.filter { $0 != 0 }),
                     shownTables: shown.map { tables[$0].name }.sorted(),
                     rowTables: rowTables,
                     // A write through a view changes rows that relatives of its tables may show.
