@@ -85,7 +85,7 @@ public final class Entity: Sendable {
     package let checkedColumns: [String: String]
     /// The names of its constraints, the primary key and foreign keys among them.
     package let constraintNames: Set<String>
-    /// The columns by which the table's rows are distributed among partitions; empty for other tables.
+    /// The columns by which the table's rows are distributed among partitions or shards; empty for other tables.
     package let partitionColumns: [String]
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]

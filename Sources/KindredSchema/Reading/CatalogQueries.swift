@@ -19,12 +19,23 @@ enum CatalogQueries {
     )
     static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
 
-    /// The role, and the schemas of its search path, each with whether PUBLIC may create objects there; one row if the path is
-    /// empty.
+    /// The tables that Citus distributes, each with its column; sent only where Citus is.
+    static let distribution = Statement(
+        text: StatementText(
+            catalog: """
+                SELECT d.logicalrelid::pg_catalog.oid,
+                    pg_catalog.column_to_column_name(d.logicalrelid, d.partkey)::pg_catalog.text
+                FROM pg_catalog.pg_dist_partition AS d WHERE d.partmethod = 'h' AND d.partkey IS NOT NULL
+                """),
+        resultFormat: .binary)
+
+    /// The role, and the schemas of its search path, each with whether PUBLIC may create objects there, and whether Citus is
+    /// there; one row if the path is empty.
     private static let settings = StatementText(
         catalog: """
             SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
-                pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE')
+                pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE'),
+                pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
             FROM pg_catalog.pg_roles AS r
             LEFT JOIN pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position) ON true
             WHERE r.rolname = current_user

@@ -41,7 +41,7 @@ import Testing
 
     @Test(.database("CREATE TABLE note (id integer)")) func nestedTransactions() async throws {
         let proxy = try RefusingProxy(refusing: "SAVEPOINT")
-        try await lend(proxy.configuration) { client in
+        try await lend(proxy.configuration) { (client) async throws in
             let error = await expectPostgresError(.unsupported) {
                 try await client.withTransaction { _ in
                     try await client.query("INSERT INTO note VALUES (1)")
@@ -78,7 +78,7 @@ import Testing
             configuration.user = role
             try await lend(configuration) { client in
                 let error = await expectPostgresError(.unsupported) {
-                    try await client.withTransaction(tracksCommit: true) { _ in
+                    _ = try await client.withTransaction(tracksCommit: true) { _ in
                         try await client.query("INSERT INTO note VALUES (1)")
                     }
                 }

@@ -114,7 +114,7 @@ extension EntityRuntime {
     /// The names of the constraints of all entities.
     var constraintsOfModel: Set<String> { links.constraintNames }
 
-    /// The columns by which rows are distributed: those of a partitioned table's partitions, else those that two of its keys and
+    /// The columns by which rows are distributed: those of partitions, or of shards, as the catalog says, else those that two of its keys and
     /// foreign keys of several columns have in common, such as a tenant's.
     var shardColumns: [Int] { links.shardColumns }
 
