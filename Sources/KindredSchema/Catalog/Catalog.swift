@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The rows of PostgreSQL's catalog from which the model is made, as plain values.
 ///
 /// Inference depends on nothing else: two catalogs with the same rows, in any order, give the same model.
