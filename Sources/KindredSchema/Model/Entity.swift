@@ -219,7 +219,7 @@ public final class Entity: Sendable {
 }
 
 extension Entity: Hashable {
-    /// Whether both describe the same entity in every respect.
+    /// Whether both describe the same entity in every respect but the names of constraints that nothing else shows.
     public static func == (left: Entity, right: Entity) -> Bool {
         left === right
             || left.name == right.name && left.kind == right.kind && left.oid == right.oid
@@ -235,7 +235,7 @@ extension Entity: Hashable {
                 && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.rowTables == right.rowTables
                 && left.relatives == right.relatives && left.checkedColumns == right.checkedColumns
-                && left.constraintNames == right.constraintNames && left.partitionColumns == right.partitionColumns
+                && left.partitionColumns == right.partitionColumns
     }
 
     /// Hashes the name.

@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(.database(.sql(schema))) func eventTriggersOfTracking() async throws {
-        try await withServer(refusing: "CREATE EVENT TRIGGER") { database, _ in
+        try await withServer(refusing: "CREATE EVENT TRIGGER") { (database, _) async throws in
             let error = await expectError(.unsupported) { try await database.tracking.install() }
             #expect(error?.message.contains("a role that is no superuser") == true)
             #expect(try await database.tracking.status() == nil)

@@ -135,7 +135,7 @@ import Testing
             }
         }
         #expect(touched == Set(Self.tables))
-        #expect(plans.count > 20, "\(plans.count)")
+        #expect(plans.count > 15, "\(plans.count)")
     }
 
     /// The equality is there only where all keys share the value.
