@@ -23,6 +23,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         public static let unfinished = Code("unfinished")
         /// Another process applies migrations, and goes on doing so.
         public static let locked = Code("locked")
+        /// The server has no advisory locks, or the role may not take them; nothing was done.
+        public static let unsupported = Code("unsupported")
         /// A statement failed.
         public static let failed = Code("failed")
     }

@@ -17,14 +17,23 @@ struct MigrationLock {
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(20)
         while true {
-            let rows = try await client.query("SELECT pg_catalog.pg_try_advisory_lock(\(Self.key))")
-            if try rows.first?.decode(0, as: Bool.self) == true { return }
+            if try await tryToTake() { return }
             guard ContinuousClock.now < end else {
                 throw MigrationError(
                     .locked, "Another process applies migrations, and has not come to its end within \(timeout).")
             }
             try await Task.sleep(for: pause)
             pause = min(pause * 2, .seconds(1))
+        }
+    }
+
+    private func tryToTake() async throws -> Bool {
+        do {
+            let rows = try await client.query("SELECT pg_catalog.pg_try_advisory_lock(\(Self.key))")
+            return try rows.first?.decode(0, as: Bool.self) == true
+        } catch let error as PostgresError {
+            let lacking = error.lacking(.advisoryLocks)
+            throw lacking.code == .unsupported ? MigrationError(.unsupported, lacking.message) : error
         }
     }
 

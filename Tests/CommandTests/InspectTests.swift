@@ -41,6 +41,37 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == "mine")
     }
 
+    @Test(.database) func theCapabilitiesOfTheServerAreShown() async throws {
+        struct Found: Decodable {
+            struct Capability: Decodable {
+                let name: String
+                let answer: String
+                let reason: String?
+            }
+            let format: Int
+            let capabilities: [Capability]
+        }
+        let client = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
+        try await client.query("ALTER FUNCTION pg_current_wal_flush_lsn() RENAME TO renamed")
+        await client.close()
+        let (status, json, _) = try await run("--capabilities", "--format", "json")
+        let found = try JSONDecoder().decode(Found.self, from: Data(json.utf8))
+        #expect(status == .success && found.format == 1)
+        #expect(found.capabilities.map(\.name) == ServerCapability.allCases.map(\.rawValue))
+        for capability in found.capabilities where capability.name != "positions" {
+            #expect(capability.answer == "yes" && capability.reason == nil, "\(capability)")
+        }
+        #expect(found.capabilities.last?.answer == "no")
+        #expect(found.capabilities.last?.reason?.contains("pg_current_wal_flush_lsn() does not exist") == true)
+        let (_, text, _) = try await run("--capabilities")
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == ServerCapability.allCases.count + 2)
+        #expect(lines.first == "LISTEN and NOTIFY                        yes", "\(text)")
+        #expect(lines.dropLast(2).last == "positions in the write-ahead log         no", "\(text)")
+        #expect(lines.last?.hasPrefix("    Grant the role EXECUTE") == true)
+        #expect(try await run("--capabilities", "person").status == .usage)
+    }
+
     @Test(.database(.sql(schema))) func theJSONHasTheDocumentedForm() async throws {
         let (status, output, _) = try await run("person", "--format", "json")
         #expect(status == .success)

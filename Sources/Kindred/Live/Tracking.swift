@@ -47,8 +47,8 @@ public struct Tracking: Sendable {
     ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
     ///     privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
-    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing;
-    ///   `.invalidRequest` for a retention of less than a second; `PostgresError`.
+    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing; `.unsupported` if the
+    ///   server lacks what it needs, such as advisory locks; `.invalidRequest` for a retention of less than a second; `PostgresError`.
     public func install(readers: [String] = [], retention: Duration? = nil) async throws {
         if let retention, retention < .seconds(1) {
             throw KindredError(.invalidRequest, "The retention is a second at least")
@@ -89,7 +89,8 @@ public struct Tracking: Sendable {
     /// waiting for them. What is in place already stays.
     ///
     /// - Parameter names: names of entities, such as `person` or `public.person`.
-    /// - Throws: `KindredError` `.untrackable` with the reason, such as a foreign table; `.unknownEntity`,
+    /// - Throws: `KindredError` `.untrackable` with the reason, such as a foreign table; `.unsupported` if the server has no
+    ///   statement triggers with transition tables; `.unknownEntity`,
     ///   `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func enable(_ names: String...) async throws {
         try await enable(names)
@@ -239,7 +240,7 @@ public struct Tracking: Sendable {
                 throw KindredError(.trackingVersion, error.server?.message ?? error.message, underlying: error)
             case "KT002":
                 throw KindredError(.untrackable, error.server?.message ?? error.message, underlying: error)
-            default: throw error
+            default: throw KindredError(trackingNeeds: error) ?? error
             }
         }
     }

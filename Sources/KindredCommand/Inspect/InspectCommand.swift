@@ -38,10 +38,16 @@ struct InspectCommand: ToolCommand {
                 + "meaning than before.", valueName: "names"))
     var save: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Show what the server can do instead, found by trying each feature in transactions that are rolled back."))
+    var capabilities = false
+
     @Option(help: "table, for people, or json, for programs: a stable format that only grows.")
     var format: Format = .table
 
     func run(in terminal: Terminal) async throws {
+        if capabilities { return try await showCapabilities(in: terminal) }
         let schema = try await connection.readSchema(in: terminal)
         if let save { return try write(RelationshipNames(schema), to: save, terminal) }
         let shown = try selection(of: schema)
@@ -55,6 +61,20 @@ struct InspectCommand: ToolCommand {
             } else {
                 page.printOverview(of: shown)
             }
+        }
+    }
+
+    func validate() throws {
+        guard capabilities, entity != nil || !schemas.isEmpty || save != nil else { return }
+        throw ValidationError("--capabilities is about the server: leave out the entity, --schema and --save.")
+    }
+
+    private func showCapabilities(in terminal: Terminal) async throws {
+        let found = try await connection.withClient(in: terminal) { try await $0.capabilities }
+        let page = CapabilitiesPage(found, terminal: terminal)
+        switch format {
+        case .json: terminal.printLines(page.json)
+        case .table: page.print()
         }
     }
 

@@ -15,7 +15,7 @@ extension PostgresClient {
     /// notification over a second connection detects.
     ///
     /// Sends LISTEN. Throws `PostgresError` `.invalidParameter` for a name that the server would truncate,
-    /// `.connectionFailed`, also behind such a pooler, or `.closed`.
+    /// `.connectionFailed`, also behind such a pooler, `.unsupported` if the server has no LISTEN, or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         try await listener.listen(to: channel)
     }

@@ -19,7 +19,8 @@ extension PostgresClient {
     ///   - line: the line of the call.
     ///   - body: the work inside, run once for each attempt.
     /// - Throws: `PostgresError`: `.commitUnknown` if the answer to COMMIT was lost; `.transactionAborted` if `body` swallowed
-    ///   an error that had aborted the transaction; `.transactionBroken`, in place of an error of `body`, if the server
+    ///   an error that had aborted the transaction; `.unsupported` if the server has no savepoints for a call inside another, or
+    ///   no positions in its log for `tracksCommit`; `.transactionBroken`, in place of an error of `body`, if the server
     ///   reports that the transaction ended before `body` did.
     @discardableResult
     public func withTransaction<T>(

@@ -1,4 +1,5 @@
 public import Logging
+import Synchronization
 
 /// A pool of connections to a PostgreSQL database.
 ///
@@ -20,6 +21,8 @@ public final class PostgresClient: Sendable {
     let observers: StatementObservers
     let listener: PostgresListener
     let closing: AsyncLatch
+    /// The features of the server, once it was asked; of the client that has the connections.
+    let knownCapabilities = RankedMutex<ServerCapabilities?>(nil, .leaf)
     /// The settings of its statements; nil, as for SQL of the program's own, stands for those of the transaction around them.
     package let settings: SessionSettings?
     /// The client whose connections it uses; nil if they are its own.

@@ -29,9 +29,15 @@ final class CopySession: Sendable {
                     .invalidParameter, "The COPY has neither STDIN nor STDOUT, so the client has no part in it")
             }
         } catch {
-            throw await session.end(with: error)
+            throw await session.end(with: session.named(error))
         }
         return session
+    }
+
+    /// Names the format, where the server refuses the statement for it.
+    private func named(_ error: any Error) -> any Error {
+        guard let error = error as? PostgresError, text.lowercased().contains("binary") else { return error }
+        return error.lacking(.binaryCopy)
     }
 
     private init(

@@ -27,7 +27,8 @@ extension PostgresClient {
     /// milliseconds at most. If it throws, or the task is cancelled, nothing is copied.
     /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
-    /// Throws the errors of `data`, unchanged, and `PostgresError` as a query does.
+    /// Throws the errors of `data`, unchanged, and `PostgresError` as a query does; `.unsupported` if the server does not take the
+    /// binary format.
     ///
     /// - Parameters:
     ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.

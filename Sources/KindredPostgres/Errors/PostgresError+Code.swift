@@ -48,6 +48,9 @@ extension PostgresError {
         public static let settingsRefused = Code("settingsRefused")
         /// It needs a session of its own, and a pooler lends sessions by transaction; nothing was sent.
         public static let sessionNeeded = Code("sessionNeeded")
+        /// The server, or a pooler before it, lacks a feature that the call needs, or the role may not use it; the message says what
+        /// to do, and ``PostgresClient/capabilities`` what else is missing.
+        public static let unsupported = Code("unsupported")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         ///
         /// Or the server's wait for a synchronous standby was cancelled, also after a single statement: it took effect, but

@@ -107,7 +107,12 @@ final class ListenerTask {
             + new.map { "LISTEN \(try SQLIdentifier.quote($0.text))" }
             + old.map { "UNLISTEN \(try SQLIdentifier.quote($0.text))" }
         if !texts.isEmpty {
-            let answers = try await run(texts)
+            let answers: [QueryResult]
+            do {
+                answers = try await run(texts)
+            } catch let error as PostgresError {
+                throw error.lacking(.listen)
+            }
             known = wanted
             if let probe, let connection {
                 try await probe.check(connection, answer: answers.first, of: listener) { try await self.run($0) }

@@ -62,7 +62,8 @@ public final class PostgresListener: Sendable {
     /// `pooler` is `.transaction`.
     ///
     /// Throws `PostgresError` `.invalidParameter` for a name that the server would truncate, `.connectionFailed`, also
-    /// behind a transaction pooler, where LISTEN has no effect, `.passwordUnavailable` or `.closed`.
+    /// behind a transaction pooler, where LISTEN has no effect, `.unsupported` if the server has no LISTEN,
+    /// `.passwordUnavailable` or `.closed`.
     public func listen(to channel: String) async throws -> Notifications {
         _ = try SQLIdentifier.quote(channel)
         guard configuration.pooler != .transaction else { throw ListeningProbe.withoutEffect(configuration) }

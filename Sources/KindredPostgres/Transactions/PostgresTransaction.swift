@@ -123,8 +123,15 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
             }
             return results
         } catch {
-            throw failed(error, statements.first?.text.text)
+            throw failed(named(error), statements.first?.text.text)
         }
+    }
+
+    /// Names the feature that the server lacks, where it has refused a statement of the library's own.
+    private func named(_ error: any Error) -> any Error {
+        guard let error = error as? PostgresError, let statement = error.statement else { return error }
+        if statement.hasPrefix("SAVEPOINT kindred_") { return error.lacking(.savepoints) }
+        return statement == PostgresTransactionID.question.text.text ? error.lacking(.positions) : error
     }
 
     /// Notes that a request has failed; returns the caller's error.

@@ -20,6 +20,8 @@ extension Catalog {
         package var children: [UInt32] = []
         /// The obstacles that may keep rows from being written.
         package var obstacles: RowObstacles = []
+        /// The columns by which rows are distributed among partitions or shards; 0 for an expression.
+        package var partitionColumns: [Int16] = []
 
         package var hasChildren: Bool { !children.isEmpty }
     }

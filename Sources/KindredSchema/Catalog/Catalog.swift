@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The rows of PostgreSQL's catalog from which the model is made, as plain values.
 ///
 /// Inference depends on nothing else: two catalogs with the same rows, in any order, give the same model.
@@ -30,8 +32,22 @@ package struct Catalog: Sendable {
     package var role = ""
     /// Whether that role, not a superuser, bypasses row security.
     package var bypassesRowSecurity = false
+    /// Whether Citus may distribute tables.
+    package var isDistributed = false
     /// The schemas of the search path in which PUBLIC may create objects.
     package var openSchemas: [String] = []
 
     package init() {}
+
+    /// Notes the columns by which tables are distributed, by the tables' OIDs.
+    package mutating func distribute(_ tables: [UInt32: String]) {
+        var numbers: [UInt32: Int16] = [:]
+        for column in columns {
+            guard let name = tables[column.relation], name.hasSameBytes(as: column.name) else { continue }
+            numbers[column.relation] = column.number
+        }
+        for place in relations.indices {
+            if let number = numbers[relations[place].oid] { relations[place].partitionColumns = [number] }
+        }
+    }
 }

@@ -83,6 +83,10 @@ public final class Entity: Sendable {
     package let deferrableConstraints: [DeferrableConstraint]
     /// The columns of single-column CHECK constraints, by constraint name.
     package let checkedColumns: [String: String]
+    /// The names of its constraints, the primary key and foreign keys among them.
+    package let constraintNames: Set<String>
+    /// The columns by which the table's rows are distributed among partitions or shards; empty for other tables.
+    package let partitionColumns: [String]
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
@@ -123,6 +127,8 @@ public final class Entity: Sendable {
         hasDeferrableKeys: Bool = false,
         deferrableConstraints: [DeferrableConstraint] = [],
         checkedColumns: [String: String] = [:],
+        constraintNames: Set<String> = [],
+        partitionColumns: [String] = [],
         shownTables: [QualifiedName] = [],
         rowTables: RowTables? = nil,
         relatives: [QualifiedName] = []
@@ -149,6 +155,8 @@ public final class Entity: Sendable {
         self.hasDeferrableKeys = hasDeferrableKeys
         self.deferrableConstraints = deferrableConstraints
         self.checkedColumns = checkedColumns
+        self.constraintNames = constraintNames
+        self.partitionColumns = partitionColumns
         self.shownTables = shownTables
         self.rowTables = rowTables
         self.relatives = relatives
@@ -211,7 +219,7 @@ public final class Entity: Sendable {
 }
 
 extension Entity: Hashable {
-    /// Whether both describe the same entity in every respect.
+    /// Whether both describe the same entity in every respect but the names of constraints that nothing else shows.
     public static func == (left: Entity, right: Entity) -> Bool {
         left === right
             || left.name == right.name && left.kind == right.kind && left.oid == right.oid
@@ -227,6 +235,7 @@ extension Entity: Hashable {
                 && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.rowTables == right.rowTables
                 && left.relatives == right.relatives && left.checkedColumns == right.checkedColumns
+                && left.partitionColumns == right.partitionColumns
     }
 
     /// Hashes the name.

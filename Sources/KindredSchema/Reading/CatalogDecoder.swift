@@ -9,8 +9,8 @@ struct CatalogDecoder {
     init(_ results: ArraySlice<QueryResult>) throws(SchemaError) {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
-        try decode(&rest, named: "settings", columns: 4) { $0.settings(&$1) }
-        try decode(&rest, named: "relations", columns: 16) { $0.relations(&$1) }
+        try decode(&rest, named: "settings", columns: 5) { $0.settings(&$1) }
+        try decode(&rest, named: "relations", columns: 17) { $0.relations(&$1) }
         try decode(&rest, named: "columns", columns: 12) { $0.columns(&$1) }
         try decode(&rest, named: "constraints", columns: 17) { $0.constraints(&$1) }
         try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
@@ -21,6 +21,17 @@ struct CatalogDecoder {
         try decode(&rest, named: "comments", columns: 3) { $0.comments(&$1) }
         try decode(&rest, named: "comments on constraints", columns: 4) { $0.keyComments(&$1) }
         try decode(&rest, named: "views", columns: 2) { $0.views(&$1) }
+    }
+
+    /// The column by which each distributed table's rows are spread, by the tables' OIDs.
+    static func distribution(_ result: QueryResult) throws(SchemaError) -> [UInt32: String] {
+        var cells = CatalogCells(result, columns: 2)
+        var columns: [UInt32: String] = [:]
+        if !cells.isMalformed {
+            for row in result.indices { columns[cells.oid(row, 0)] = cells.string(row, 1) }
+        }
+        if cells.isMalformed { throw unreadable("distributed tables") }
+        return columns
     }
 
     private static func unreadable(_ what: String) -> SchemaError {
@@ -43,6 +54,7 @@ struct CatalogDecoder {
         for row in cells.result.indices {
             catalog.role = cells.string(row, 1)
             catalog.bypassesRowSecurity = cells.flag(row, 2)
+            catalog.isDistributed = cells.flag(row, 4)
             // Temporary objects are in a schema of their session.
             guard let schema = cells.optionalString(row, 0), !schema.hasPrefix("pg_temp_") else { continue }
             catalog.searchPath.append(schema)
@@ -73,7 +85,8 @@ struct CatalogDecoder {
                     isUpdatable: cells.flag(row, 10),
                     hasInsertTrigger: cells.flag(row, 11),
                     children: cells.oids(row, 12),
-                    obstacles: obstacles
+                    obstacles: obstacles,
+                    partitionColumns: cells.int16s(row, 16)
                 )
             )
         }

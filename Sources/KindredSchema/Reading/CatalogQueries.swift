@@ -19,12 +19,23 @@ enum CatalogQueries {
     )
     static let commit = Statement(text: StatementText("COMMIT"), resultFormat: .binary)
 
-    /// The role, and the schemas of its search path, each with whether PUBLIC may create objects there; one row if the path is
-    /// empty.
+    /// The tables that Citus distributes, each with its column; sent only where Citus is.
+    static let distribution = Statement(
+        text: StatementText(
+            catalog: """
+                SELECT d.logicalrelid::pg_catalog.oid,
+                    pg_catalog.column_to_column_name(d.logicalrelid, d.partkey)::pg_catalog.text
+                FROM pg_catalog.pg_dist_partition AS d WHERE d.partmethod = 'h' AND d.partkey IS NOT NULL
+                """),
+        resultFormat: .binary)
+
+    /// The role, and the schemas of its search path, each with whether PUBLIC may create objects there, and whether Citus is
+    /// there; one row if the path is empty.
     private static let settings = StatementText(
         catalog: """
             SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
-                pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE')
+                pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE'),
+                pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
             FROM pg_catalog.pg_roles AS r
             LEFT JOIN pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position) ON true
             WHERE r.rolname = current_user
@@ -37,6 +48,7 @@ enum CatalogQueries {
     /// `hasInsertTrigger` is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest bits of `tgtype`. The tables
     /// that inherit from the table follow, and the obstacles of writes: row triggers BEFORE (2) or INSTEAD OF (64), also those of
     /// partitions and inheriting tables; row-level security; rules. A foreign table may have triggers that only its server knows.
+    /// At last the columns by which it is partitioned, 0 for an expression.
     private static let relations = StatementText(
         catalog: """
             WITH RECURSIVE obstructed (relation, types) AS (
@@ -68,7 +80,8 @@ enum CatalogQueries {
                 COALESCE(o.types, 0::pg_catalog.int2), c.relrowsecurity,
                 c.relhasrules AND EXISTS (
                     SELECT FROM pg_catalog.pg_rewrite AS r
-                    WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D')
+                    WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'),
+                (SELECT p.partattrs::pg_catalog.int2[] FROM pg_catalog.pg_partitioned_table AS p WHERE p.partrelid = c.oid)
             FROM pg_catalog.pg_class AS c
             LEFT JOIN (
                 SELECT relation, pg_catalog.bit_or(types) AS types FROM obstructed GROUP BY relation

@@ -4,7 +4,7 @@ public import KindredPostgres
 public enum SchemaReader {
     /// Reads the model.
     ///
-    /// Takes one round trip: a read-only REPEATABLE READ transaction whose statements are sent together, so that all see
+    /// Takes one round trip, and another one with Citus, whose tables of its own it asks: a read-only REPEATABLE READ transaction whose statements are sent together, so that all see
     /// one snapshot of the catalog. Inside the task's transaction it sees that one's snapshot. Any role may call it, and
     /// sees the relations that it may read. The client also learns the database's enums, domains and arrays.
     ///
@@ -65,7 +65,10 @@ public enum SchemaReader {
         guard let types = results.popLast() else {
             throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
         }
-        let catalog = try CatalogDecoder(results).catalog
+        var catalog = try CatalogDecoder(results).catalog
+        if catalog.isDistributed {
+            catalog.distribute(try CatalogDecoder.distribution(try await client.execute(CatalogQueries.distribution)))
+        }
         warn(client, of: catalog)
         return (catalog, types)
     }

@@ -285,6 +285,17 @@ import Testing
         }
     }
 
+    @Test(.database) func aServerWithoutAdvisoryLocksSaysSo() async throws {
+        try await MigrationFolder.with(["1_a.sql": "CREATE TABLE a (id integer)"]) { folder in
+            try await withClient { client in
+                try await client.query("ALTER FUNCTION pg_try_advisory_lock(bigint) RENAME TO renamed")
+                let error = try #require(try await failure(of: folder.migrations, on: client))
+                #expect(error.code == .unsupported && error.message.contains("grant the role EXECUTE"), "\(error)")
+                #expect(try await client.query("SELECT to_regclass('a')")[0][0] == nil)
+            }
+        }
+    }
+
     @Test(.database(.migrations("Files"))) func theTraitAppliesAFolder() async throws {
         try await withClient { (client) async throws in
             #expect(try await count("person WHERE name = 'Ada; the first'", client) == 1)

@@ -7,7 +7,7 @@ import Testing
         rooms: [
             "Errors", "Internal", "Values", "Query", "Observation", "Rows", "LibPQ", "Configuration", "Connection",
             "Pool",
-            "Notifications", "Transactions", "Client", "Streaming", "Copy",
+            "Notifications", "Transactions", "Client", "Streaming", "Copy", "Capabilities",
         ],
         below: ["HarmlessText"])
 

@@ -7,7 +7,7 @@ extension DatabaseObject {
     /// One SELECT … FOR UPDATE by key. Loaded relationships are kept. Throws `KindredError`: `.invalidRequest` outside
     /// a transaction and `.notStored` for a new object, before anything is sent; `.objectDeleted` if the row is gone.
     /// `PostgresError` if another transaction has locked the row and `waiting` is `.noWait`; with `.skipLocked` that is
-    /// an error `.notFound`.
+    /// an error `.notFound`, and `.unsupported` where the server has no SKIP LOCKED.
     ///
     /// - Parameters:
     ///   - lock: the strength of the lock.
@@ -33,7 +33,8 @@ extension FetchRequest {
     /// Locks the selected rows until the end of the transaction.
     ///
     /// `SELECT … FOR UPDATE`, for objects, pages, streams and selected attributes. Rows of joined tables are not
-    /// locked. Sending it outside a transaction, or with distinct rows, throws `KindredError` `.invalidRequest`.
+    /// locked. Sending it outside a transaction, or with distinct rows, throws `KindredError` `.invalidRequest`, and
+    /// `.skipLocked` `.unsupported` where the server has no SKIP LOCKED.
     /// `count()`, `exists()`, aggregates and groups lock nothing.
     public func lock(_ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait) -> FetchRequest {
         var request = self

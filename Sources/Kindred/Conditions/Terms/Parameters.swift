@@ -8,6 +8,8 @@ struct Parameters {
     var bindings = Bindings()
     /// Whether each value stands for those of many statements: it is a column of `r` then, made of one array for all of them.
     var areOfMany = false
+    /// Whether the rows are those of one value by which their table is distributed: the statement has another text then.
+    var isOneShard = false
 
     /// The number of the next parameter.
     var next: Int { bindings.count + 1 }

@@ -13,15 +13,19 @@ struct EntityLinks: Sendable {
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var fixedColumns = ColumnSet()
+    fileprivate var shardColumns: [Int] = []
     fileprivate var layout: TypedLayout?
+    /// The names of the constraints of all entities.
+    fileprivate var constraintNames: Set<String> = []
 
     /// The links of an entity that is not connected yet.
     init() {}
 
     init(
         _ runtime: EntityRuntime, _ relationships: [RelationshipRuntime], helperEnds: [RelationshipRuntime],
-        layout: TypedLayout?
+        layout: TypedLayout?, constraintNames: Set<String>
     ) {
+        self.constraintNames = constraintNames
         let entity = runtime.entity
         self.relationships = relationships
         self.helperEnds = helperEnds
@@ -64,9 +68,20 @@ struct EntityLinks: Sendable {
         fixedColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
         for relationship in relationships { fixedColumns.formUnion(ColumnSet(relationship.ownColumns)) }
         if let filter = runtime.filter { fixedColumns.formUnion(filter.columns) }
-        for case let helper? in helperEnds.map(\.helper) {
+        let helpers = helperEnds.compactMap(\.helper)
+        shardColumns = Self.shardColumns(
+            runtime, foreignKeys.map(\.ownColumns) + helpers.flatMap { [$0.sourceColumns, $0.destinationColumns] })
+        for helper in helpers {
             fixedColumns.formUnion(ColumnSet(helper.pairColumns + helper.positions.map(\.column)))
         }
+    }
+
+    private static func shardColumns(_ runtime: EntityRuntime, _ references: [[Int]]) -> [Int] {
+        let entity = runtime.entity
+        if !entity.partitionColumns.isEmpty { return entity.partitionColumns.compactMap(entity.attributeIndex(of:)) }
+        let keys = Set(([entity.primaryKey.compactMap(entity.attributeIndex(of:))] + references).map { Set($0) })
+            .filter { $0.count > 1 }
+        return entity.attributes.indices.filter { column in keys.count { $0.contains(column) } > 1 }
     }
 }
 
@@ -95,6 +110,13 @@ extension EntityRuntime {
 
     /// The columns that are always read: those of keys, unique indexes, relationships, orders, the filter and the version.
     var fixedColumns: ColumnSet { links.fixedColumns }
+
+    /// The names of the constraints of all entities.
+    var constraintsOfModel: Set<String> { links.constraintNames }
+
+    /// The columns by which rows are distributed: those of partitions, or of shards, as the catalog says, else those that two of its keys and
+    /// foreign keys of several columns have in common, such as a tenant's.
+    var shardColumns: [Int] { links.shardColumns }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.
     package var layout: TypedLayout? { links.layout }

@@ -31,9 +31,8 @@ extension KindredError.Code {
         case .unknownEntity, .unknownKey, .invalidCondition, .invalidRequest, .notStored, .foreignContext,
             .objectDiscarded, .faultingForbidden, .missingSettings, .notLoaded:
             .mistake
-        case .serverFailed, .notUnique, .schemaChanged, .classMismatch, .keysChanged, .trackingNotInstalled,
-            .trackingVersion,
-            .trackingNotEnabled, .trackingOnStandby, .untrackable:
+        case .serverFailed, .unsupported, .notUnique, .schemaChanged, .classMismatch, .keysChanged,
+            .trackingNotInstalled, .trackingVersion, .trackingNotEnabled, .trackingOnStandby, .untrackable:
             .failure
         default: .invalid
         }

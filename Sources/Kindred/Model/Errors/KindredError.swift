@@ -73,6 +73,9 @@ public struct KindredError: Error, Sendable {
         public static let accessDenied = Code("accessDenied")
         /// The server failed by itself on a statement for the entity; `underlying` has its error with the statement.
         public static let serverFailed = Code("serverFailed")
+        /// The server lacks a feature that the call needs, or the role may not use it; the message says what to do, and
+        /// `database.capabilities` what else is missing.
+        public static let unsupported = Code("unsupported")
         /// A class does not match the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
         /// Keys of relationships lead elsewhere than the file of names says; the message names all of them.

@@ -57,13 +57,16 @@ package final class SchemaRuntime: Sendable {
         }
         countLimits = CountLimits(relationships)
         var mismatches = classes.problems
+        let constraintNames = schema.entities.reduce(into: Set<String>()) { $0.formUnion($1.constraintNames) }
         for (entity, relationships) in zip(entities, relationships) {
             let layout = classes[entity.name].flatMap {
                 TypedLayout.resolve(
                     $0, for: entity.entity, relationships: relationships, in: classes, problems: &mismatches)
             }
             entity.connect(
-                EntityLinks(entity, relationships, helperEnds: helperEnds[entity] ?? [], layout: layout))
+                EntityLinks(
+                    entity, relationships, helperEnds: helperEnds[entity] ?? [], layout: layout,
+                    constraintNames: constraintNames))
         }
         self.mismatches = mismatches
         entitiesByClass = Dictionary(

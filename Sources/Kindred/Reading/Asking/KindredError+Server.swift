@@ -14,6 +14,8 @@ extension KindredError {
             self.init(kept, error, entity: entity, key: key, object: objects.count == 1 ? objects[0] : nil)
             return
         }
+        // What is shown; the server's own error stays the cause.
+        let (original, error) = (error, error.naming(entity))
         let reason: String
         var code = Code.constraintViolation
         switch error.sqlState {
@@ -31,7 +33,7 @@ extension KindredError {
             code = .wrongType
             reason = "the server cannot use a value, or a calculation over it has failed (SQLSTATE \(state))"
         default:
-            self.init(rejectedStatement: error, entity: entity.name)
+            self.init(rejectedStatement: original, entity: entity.name)
             return
         }
         let constraint = error.server?.constraint
@@ -51,7 +53,7 @@ extension KindredError {
             entity: entity.name.description,
             key: key,
             constraint: constraint,
-            underlying: quotesOthers ? error.withoutDetail : error,
+            underlying: quotesOthers ? original.withoutDetail : original,
             problems: [
                 ValidationProblem(
                     code,
@@ -133,8 +135,9 @@ extension EntityRuntime {
 extension SchemaRuntime {
     /// Translates an error of COMMIT from a deferred constraint.
     func refusedAtEnd(_ error: PostgresError, among objects: [DatabaseObject]) -> any Error {
+        let named = error.naming(in: self)
         let entity = entities.first { entity in
-            entity.name.name == error.server?.table && entity.name.schema == error.server?.schema
+            entity.name.name == named.server?.table && entity.name.schema == named.server?.schema
         }
         guard let entity else { return error }
         let own = objects.filter { $0.runtime === entity }
@@ -221,6 +224,12 @@ extension KindredError {
     ///
     /// nil for all other failures, which are passed on unchanged.
     init?(rejectedStatement error: PostgresError, entity: QualifiedName) {
+        if let capability = error.missing {
+            self.init(
+                .unsupported, "A statement for \(entity) was refused. \(error.lacking(capability).message)",
+                entity: entity.description, underlying: error)
+            return
+        }
         let code: Code
         let advice: String
         switch error.sqlState {
@@ -267,6 +276,17 @@ extension PostgresError {
         // The server has no code of its own for it, and never translates the message.
         case .internalError?: server?.message.hasPrefix("cache lookup failed for type ") == true
         default: false
+        }
+    }
+
+    /// The feature that a generated statement needs and the server says it lacks, by words that no server translates.
+    fileprivate var missing: ServerCapability? {
+        let words = server?.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" } ?? []
+        switch sqlState {
+        case .undefinedColumn? where words.contains("xmin"): return .xmin
+        case .featureNotSupported? where words.contains("SKIP"), .syntaxError? where words.contains("SKIP"):
+            return statement?.contains(" SKIP LOCKED") == true ? .skipLocked : nil
+        default: return nil
         }
     }
 

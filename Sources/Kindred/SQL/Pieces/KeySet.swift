@@ -7,6 +7,11 @@ struct KeySet {
     let columns: [Int]
     /// The number of the first array.
     var first = 1
+    /// The value by which the rows are distributed, if all keys share it.
+    var shard: ShardValue?
+
+    /// The keys alone, as for the rows that are none of theirs.
+    var unconfined: KeySet { KeySet(entity: entity, columns: columns, first: first) }
 
     /// The condition for rows whose columns are one of the keys, and that are the tenant's.
     ///
@@ -14,7 +19,7 @@ struct KeySet {
     /// tenant's other rows.
     func condition(_ alias: String? = nil) throws -> String {
         let names = try columns.map { try entity.compared($0, alias: alias) }
-        let tenant = try entity.tenantClause(alias)
+        let tenant = try shard.clause(alias) + entity.tenantClause(alias)
         if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))\(tenant)" }
         return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(tenant)"
     }

@@ -66,10 +66,13 @@ extension Parameters {
     mutating func keys(
         _ keys: [ObjectKey], versions: [PostgresValue?]?, of entity: EntityRuntime
     ) throws -> (keys: KeySet, versioned: KeySet?) {
-        let set = try self.keys(keys, of: entity.key, in: entity)
-        guard let versions, let version = entity.version else { return (set, nil) }
-        let versioned = KeySet(entity: entity, columns: entity.versionedKey, first: set.first)
-        try KeySet.append(versions, entity.entity.attributes[version.position], to: &bindings)
+        var set = try self.keys(keys, of: entity.key, in: entity)
+        var versioned: KeySet?
+        if let versions, let version = entity.version {
+            versioned = KeySet(entity: entity, columns: entity.versionedKey, first: set.first)
+            try KeySet.append(versions, entity.entity.attributes[version.position], to: &bindings)
+        }
+        set.shard = try shardValue(of: keys, in: entity, columns: entity.key) { $0.values[$1] }
         return (set, versioned)
     }
 
@@ -86,8 +89,12 @@ extension Parameters {
     consuming func statement(
         _ shape: String, in entity: EntityRuntime, _ make: () throws -> String
     ) rethrows -> Statement {
-        statement(try entity.text(shape, make))
+        let shape = self.shape(shape)
+        return statement(try entity.text(shape, make))
     }
+
+    /// The shape of a statement that may be one for a single shard.
+    func shape(_ shape: String) -> String { isOneShard ? "\(shape) in one shard" : shape }
 
     consuming func statement(_ text: StatementText) -> Statement {
         Statement(text: text, bindings: bindings, resultFormat: .binary)

@@ -42,13 +42,13 @@ struct CountStatements {
     /// One query for many owners; it returns their indices among the keys, since only the server can compare the keys.
     func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: columns, in: rows)
+        let keys = try parameters.shardKeys(keys, of: columns, in: rows)
         let filter = try parameters.filter(of: relationship)
         return try parameters.statement("\(tally) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
             let pairs =
                 try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
-                .joined(separator: " AND ") + rows.tenantClause("t")
+                .joined(separator: " AND ") + keys.shard.clause("t") + rows.tenantClause("t")
             let table = "\(try tableName) AS t"
             return switch tally {
             case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs)\(try filter.clause) GROUP BY o.n"

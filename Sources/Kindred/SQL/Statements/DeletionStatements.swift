@@ -7,7 +7,7 @@ enum DeletionStatements {
     /// referencing them.
     static func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: entity.key, in: entity)
+        let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
         return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
@@ -26,7 +26,7 @@ enum DeletionStatements {
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns) \(rows)"
         var parameters = Parameters()
-        let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
         let filter = rows == .shown ? try parameters.filterClause(of: entity) : ""
         return try parameters.statement(shape, in: entity) {
             """
@@ -89,7 +89,7 @@ enum DeletionStatements {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         var parameters = Parameters()
-        let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
         let filter = isFiltered ? try parameters.filterClause(of: entity) : ""
         let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial) \(isFiltered)"
@@ -115,7 +115,7 @@ enum DeletionStatements {
         let entity = step.destination
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
         var parameters = Parameters()
-        let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
         let shape = "deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)"
         return try parameters.statement(shape, in: entity) {
@@ -143,12 +143,12 @@ enum DeletionStatements {
         var parameters = Parameters()
         var parts: [String] = []
         for (entity, keys) in keyed {
-            let keys = try parameters.keys(keys, of: entity.key, in: entity)
+            let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
             parts.append("DELETE FROM \(try entity.quotedName) AS t WHERE \(try keys.condition("t"))")
         }
         if parts.count == 1, keyless.isEmpty { return parameters.statement(StatementText(parts[0])) }
         for (step, sources) in keyless {
-            let sources = try parameters.keys(sources, of: step.destinationColumns, in: linkedEntity(step))
+            let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
             parts.append("DELETE FROM \(try destinationName(step)) AS t WHERE \(try condition(step, sources))")
         }
         let deletions = parts.enumerated().map { "d\($0) AS (\($1) RETURNING 1)" }.joined(separator: ", ")

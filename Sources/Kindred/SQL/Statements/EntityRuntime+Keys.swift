@@ -39,7 +39,7 @@ extension EntityRuntime {
     /// `SELECT key … WHERE key IN (…)`: the keys of rows that the entity's filter shows.
     func selectShown(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: key, in: self)
+        let keys = try parameters.shardKeys(keys, of: key, in: self)
         let filter = try parameters.filterClause(of: self)
         return try parameters.statement("shown keys", in: self) {
             let list = try selectList(of: key, alias: "t")
@@ -99,7 +99,7 @@ extension EntityRuntime {
     /// - Parameter leftOut: the columns without values; nil for the lazy ones.
     func select(_ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: key, in: self)
+        let keys = try parameters.shardKeys(keys, of: key, in: self)
         let shape = "find keys" + (leftOut.map { " without \(Array($0))" } ?? "")
         return try parameters.statement(shape, in: self) {
             "SELECT \(try selectList(alias: "t", leavingOut: leftOut)) FROM \(try quotedName) AS t WHERE \(try keys.condition("t"))"

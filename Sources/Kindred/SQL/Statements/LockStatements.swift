@@ -6,7 +6,7 @@ enum LockStatements {
     /// `SELECT key FROM … WHERE key IN (…) FOR NO KEY UPDATE SKIP LOCKED`: the keys of rows that can be locked.
     static func free(_ entity: EntityRuntime, _ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: entity.key, in: entity)
+        let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
         return try parameters.statement("free rows", in: entity) {
             """
             SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.quotedName) AS t \

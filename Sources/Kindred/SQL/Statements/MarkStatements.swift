@@ -12,7 +12,7 @@ enum MarkStatements {
     ) throws -> [Statement] {
         var parameters = Parameters()
         let (keys, versioned) = try parameters.keys(keys, versions: versions, of: entity)
-        let shape = "mark \(isMarked) \(versioned != nil)"
+        let shape = parameters.shape("mark \(isMarked) \(versioned != nil)")
         let column = try entity.quoted(mark)
         let text = try entity.text(shape) {
             let value = isMarked ? "coalesce(t.\(column), now()::\(entity.markType))" : "NULL"

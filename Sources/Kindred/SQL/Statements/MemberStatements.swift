@@ -78,7 +78,7 @@ struct MemberStatements {
         ) { keys, owner in
             let isOwned = try owner.equality("t")
             return Change(
-                set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keys.condition("t"))",
+                set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keys.unconfined.condition("t"))",
                 isRight: "(\(isOwned)) IS NOT TRUE")
         }
     }

@@ -27,7 +27,7 @@ struct RelationshipQuery {
     /// - Parameter leftOut: the members' columns without values; nil for the lazy ones.
     func statement(for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
         var parameters = Parameters()
-        let owners = try parameters.keys(owners, of: linkColumns, in: linkRows)
+        let owners = try parameters.shardKeys(owners, of: linkColumns, in: linkRows)
         let filter = relationship.filter == nil ? "" : try parameters.filterClause(of: destination)
         let shape = "load \(relationship.slot)" + (leftOut.map { " without \(Array($0))" } ?? "")
         return try parameters.statement(shape, in: relationship.source) {

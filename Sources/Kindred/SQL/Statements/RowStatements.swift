@@ -95,6 +95,7 @@ struct RowStatements {
         let flags = try given.map { given in
             try columns.map { column in try parameters.flags(given.map { $0.contains(column) }) }
         }
+        let shard = try parameters.shardValue(of: stored, in: entity, columns: entity.key) { try $0[entity.key[$1]] }
         return try parameters.statement("save update \(columns)\(flags == nil ? "" : " of some")", in: entity) {
             let set = try zip(columns, values.expressions).enumerated().map { place, assigned in
                 let name = try entity.quoted(assigned.0)
@@ -106,7 +107,7 @@ struct RowStatements {
             let names = (identified + [values]).flatMap(\.names) + (flags ?? []).indices.map { "w\($0)" }
             return try entity.update(
                 alias: "t", set: set, from: ColumnArrays.placedTable(arrays, names: names),
-                where: try identified.map { try $0.equality("t") }.joined(separator: " AND "),
+                where: try identified.map { try $0.equality("t") }.joined(separator: " AND ") + shard.clause("t"),
                 returning: "\(try entity.selectList(alias: "t")), new.place")
         }
     }

@@ -32,9 +32,10 @@ extension KindredError {
         refusedDeletion error: PostgresError, _ runtime: SchemaRuntime, among deleted: [EntityRuntime: [ObjectKey]]
     ) {
         guard error.sqlState == .foreignKeyViolation || error.sqlState == .restrictViolation else { return nil }
-        let refused = RefusedDeletion(error, runtime, among: deleted)
+        let named = error.naming(in: runtime)
+        let refused = RefusedDeletion(named, runtime, among: deleted)
         let key = refused.relationship?.model.name
-        let constraint = error.server?.constraint
+        let constraint = named.server?.constraint
         let reason: String
         switch (refused.holder, key, constraint) {
         case (let holder?, let key?, let constraint?):

@@ -105,7 +105,7 @@ struct Saver: Sendable {
             _ = try await core.client.execute(
                 try ConstraintStatements.set(constraints, areDeferred: areDeferred))
         } catch let error as PostgresError {
-            throw core.runtime.refusedAtEnd(error, among: objects)
+            throw core.runtime.refusedAtEnd(error.lacking(.deferrableKeys), among: objects)
         }
     }
 

@@ -82,6 +82,9 @@ final class SchemaBuilder {
         var entities: [Entity] = []
         entities.reserveCapacity(tables.count)
         let relatives = findRelatives()
+        let constraintNames = catalog.constraints.reduce(into: [UInt32: Set<String>]()) {
+            $0[$1.relation, default: []].insert($1.name)
+        }
         for (index, table) in tables.enumerated() where table.isVisible {
             checkLazyColumns(of: index, relationships[index])
             let rowTables = rowTables(of: index)
@@ -133,6 +136,8 @@ final class SchemaBuilder {
                     hasDeferrableKeys: table.hasDeferrableKeys,
                     deferrableConstraints: table.deferrableConstraints,
                     checkedColumns: table.checkedColumns,
+                    constraintNames: constraintNames[table.relation.oid] ?? [],
+                    partitionColumns: table.columnNames(table.relation.partitionColumns.filter { $0 != 0 }),
                     shownTables: shown.map { tables[$0].name }.sorted(),
                     rowTables: rowTables,
                     // A write through a view changes rows that relatives of its tables may show.

@@ -1,0 +1,54 @@
+import KindredPostgres
+import KindredSchema
+
+/// The value of a column by which rows are distributed, where all keys of a statement share it.
+///
+/// A plain equality beside the condition on the keys lets the server look at one partition, or at one shard of a distributed
+/// table: it sees none in a set of keys.
+struct ShardValue {
+    let entity: EntityRuntime
+    let column: Int
+    let parameter: Parameter
+
+    /// ` AND t."tenant_id" = $3`.
+    func clause(_ alias: String?) throws -> String {
+        let value = entity.compared(column, with: parameter.description)
+        return " AND \(try entity.compared(column, alias: alias)) = \(value)"
+    }
+}
+
+extension Optional<ShardValue> {
+    /// Nothing where the keys share no such value.
+    func clause(_ alias: String?) throws -> String { try self?.clause(alias) ?? "" }
+}
+
+extension Parameters {
+    /// The value that keys share in one of the columns by which rows are distributed; nil if they share none.
+    ///
+    /// Of a single column the set of keys says as much already.
+    ///
+    /// - Parameters:
+    ///   - columns: the columns of the keys.
+    ///   - value: gives a key's value, by its place among the columns.
+    mutating func shardValue<Keys: Collection>(
+        of keys: Keys, in entity: EntityRuntime, columns: [Int], value: (Keys.Element, Int) throws -> PostgresValue?
+    ) throws -> ShardValue? {
+        guard columns.count > 1, let first = keys.first else { return nil }
+        for column in entity.shardColumns {
+            guard let place = columns.firstIndex(of: column), let shared = try value(first, place),
+                try keys.allSatisfy({ try value($0, place) == shared })
+            else { continue }
+            isOneShard = true
+            return ShardValue(
+                entity: entity, column: column, parameter: try self.value(shared, as: column, of: entity))
+        }
+        return nil
+    }
+
+    /// The keys of many rows, with the value by which they are distributed where they share it.
+    mutating func shardKeys(_ keys: [ObjectKey], of columns: [Int], in entity: EntityRuntime) throws -> KeySet {
+        var set = try self.keys(keys, of: columns, in: entity)
+        set.shard = try shardValue(of: keys, in: entity, columns: columns) { $0.values[$1] }
+        return set
+    }
+}
