@@ -120,14 +120,20 @@ extension PostgresClient {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
         var traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
-        if !isDescription { traits.question = question(behind: statements.contains { $0.text.mayWrite }) }
+        let question = isDescription ? nil : question(behind: statements.contains { $0.text.mayWrite })
         if let lease = currentLease {
-            return try await recording(traits.question) { try await lease.run(statements, traits, by: deadline) }
+            return try await recording(question) {
+                let results = try await lease.run(statements, traits, by: deadline)
+                // Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there.
+                if let question { lease.lent.connection.submit(question.next(), by: deadline) }
+                return results
+            }
         }
+        traits.question = question
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
         // that.
-        guard mayRepeat else { return try await runAlone(statements, traits.question, by: deadline) }
-        return try await recording(traits.question) { try await runShared(statements, traits, by: deadline) }
+        guard mayRepeat else { return try await runAlone(statements, question, by: deadline) }
+        return try await recording(question) { try await runShared(statements, traits, by: deadline) }
     }
 
     /// The format in which a raw statement's results can be read; asks the server once per client.
