@@ -22,31 +22,35 @@ extension PostgresClient {
     }
 
     /// Runs statements as a transaction of their own, behind which the session is put back.
-    func runWhole(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+    ///
+    /// - Parameter question: what is asked behind the transaction, if anything is.
+    func runWhole(
+        _ statements: [Statement], asking question: PositionQuestion?, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
+        let traits = Request.Traits(isWhole: true, settings: settings, question: question)
         guard let lease = currentLease else {
             return try await withExclusive(by: deadline) {
-                try await runWhole(statements, on: $0.connection, by: deadline)
+                try await Self.runWhole(statements, traits, on: $0.connection, by: deadline)
             }
         }
         try await lease.gate.enter(.transaction, by: deadline)
         defer { lease.gate.leave(.transaction) }
         do {
-            return try await runWhole(statements, on: lease.lent.connection, by: deadline)
+            return try await Self.runWhole(statements, traits, on: lease.lent.connection, by: deadline)
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.first?.text.text)
         }
     }
 
-    private func runWhole(
-        _ statements: [Statement], on connection: PooledConnection, by deadline: MonotonicTime
+    private static func runWhole(
+        _ statements: [Statement], _ traits: Request.Traits, on connection: PooledConnection, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
         // The program has begun a transaction in a connection that it was lent.
         if connection.condition == .inTransaction {
-            return try await connection.run(statements, traits: Request.Traits(settings: settings), by: deadline)
+            return try await connection.run(statements, traits: Request.Traits(settings: traits.settings), by: deadline)
         }
         do {
-            return try await connection.run(
-                statements, traits: Request.Traits(isWhole: true, settings: settings), by: deadline)
+            return try await connection.run(statements, traits: traits, by: deadline)
         } catch {
             if connection.condition == .inTransaction { try await connection.rollBack() }
             throw error

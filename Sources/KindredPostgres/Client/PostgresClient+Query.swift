@@ -45,7 +45,7 @@ extension PostgresClient {
             || StatementRecorder.current != nil
     }
 
-    private static var noResult: PostgresError {
+    static var noResult: PostgresError {
         PostgresError(.protocolViolation, "The server gave no result for a statement")
     }
 
@@ -65,12 +65,16 @@ extension PostgresClient {
         try requireNoSession(statements)
         let deadline = deadline(timeout)
         return try await observing(statements) {
-            var statements = statements
-            if statements.count == 1, statements[0].resultFormat == nil {
-                statements[0].resultFormat = try await resultFormat(of: statements[0], by: deadline)
-            }
-            return try await run(statements, by: deadline)
+            try await run(try await formatted(statements, by: deadline), by: deadline)
         }
+    }
+
+    /// Statements with the format of a single one's results.
+    func formatted(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [Statement] {
+        guard statements.count == 1, statements[0].resultFormat == nil else { return statements }
+        var statement = statements[0]
+        statement.resultFormat = try await resultFormat(of: statement, by: deadline)
+        return [statement]
     }
 
     /// Runs batches of statements in order in the task's transaction, each under its own Sync, and passes on the
@@ -102,7 +106,7 @@ extension PostgresClient {
     }
 
     /// Runs statements, and learns the types of their results that were made after the catalog was read.
-    private func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+    func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         let results = try await send(statements, by: deadline)
         for result in results where !result.columns.unknownTypes.isEmpty {
             await learn(result.columns.unknownTypes) { try await send($0, by: deadline) }
@@ -115,16 +119,25 @@ extension PostgresClient {
         _ statements: [Statement], by deadline: MonotonicTime, isDescription: Bool = false
     ) async throws -> [QueryResult] {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
-        let traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
+        var traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
+        let question = isDescription ? nil : question(behind: statements.contains { $0.text.mayWrite })
         if mayRepeat, !isDescription, pooler == .transaction, statements.contains(where: \.text.mayChangeSession) {
-            return try await runWhole(statements, by: deadline)
+            return try await recording(question) { try await runWhole(statements, asking: question, by: deadline) }
         }
-        if let lease = currentLease { return try await lease.run(statements, traits, by: deadline) }
+        if let lease = currentLease {
+            return try await recording(question) {
+                let results = try await lease.run(statements, traits, by: deadline)
+                // Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there.
+                if let question { lease.lent.connection.submit(question.next(), by: deadline) }
+                return results
+            }
+        }
+        traits.question = question
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
         // that.
-        guard mayRepeat else { return try await runAlone(statements, by: deadline) }
-        return try await runShared(statements, traits, by: deadline)
+        guard mayRepeat else { return try await runAlone(statements, question, by: deadline) }
+        return try await recording(question) { try await runShared(statements, traits, by: deadline) }
     }
 
     /// The format in which a raw statement's results can be read; asks the server once per client.
@@ -172,10 +185,14 @@ extension PostgresClient {
     }
 
     /// Runs statements that cannot be repeated, on an exclusive connection.
-    private func runAlone(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
+    private func runAlone(
+        _ statements: [Statement], _ question: PositionQuestion?, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
         try await withExclusive(by: deadline) { lease in
-            let results = try await lease.connection.run(
-                statements, traits: Request.Traits(settings: settings), by: deadline)
+            let results = try await recording(question) {
+                try await lease.connection.run(
+                    statements, traits: Request.Traits(settings: settings, question: question), by: deadline)
+            }
             guard lease.connection.condition != .inTransaction else {
                 throw PostgresError(
                     .invalidParameter,

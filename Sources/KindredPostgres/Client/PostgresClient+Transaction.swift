@@ -106,7 +106,11 @@ extension PostgresClient {
         if ending.isOpened {
             guard gate?.beginEnding() ?? true else { throw LeaseGate.over }
             try await called(at: place) {
-                try await commit(on: connection, firstError: ending.firstError, tracked: scope.tracked)
+                let question = question(behind: scope.mayHaveWritten)
+                try await recording(question) {
+                    try await commit(
+                        on: connection, firstError: ending.firstError, tracked: scope.tracked, asking: question)
+                }
             }
         }
         return result
@@ -114,12 +118,13 @@ extension PostgresClient {
 
     /// Commits even in a cancelled task: from here on the outcome has to be known.
     private func commit(
-        on connection: PooledConnection, firstError: PostgresError?, tracked: TrackedID?
+        on connection: PooledConnection, firstError: PostgresError?, tracked: TrackedID?,
+        asking question: PositionQuestion?
     ) async throws {
         let tag: String?
         if let tracked, tracked.id == nil { ask(for: tracked, on: connection) }
         do {
-            tag = try await control(["COMMIT"], on: connection, end: .commit).first?.commandTag
+            tag = try await control(["COMMIT"], on: connection, end: .commit, asking: question).first?.commandTag
         } catch let error as PostgresError where Self.leavesDoubt(error, connection) {
             if let firstError, firstError.code == .connectionLost { throw firstError }
             let isSaid = error.code == .commitUnknown
@@ -251,7 +256,8 @@ extension PostgresClient {
     /// Runs transaction control statements, shielded from the task's cancellation.
     @discardableResult
     private func control(
-        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil, isUndoing: Bool = false
+        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil, isUndoing: Bool = false,
+        asking question: PositionQuestion? = nil
     ) async throws -> [QueryResult] {
         // A cancelled task does not wait long: closing the connection rolls back too.
         let deadline = isUndoing && Task.isCancelled ? .now + configuration.cancellationGrace : deadline(nil)
@@ -259,7 +265,8 @@ extension PostgresClient {
         return try await observing(statements, kind: .transactionControl) {
             try await connection.run(
                 statements,
-                traits: Request.Traits(isInTransaction: end == .commit, end: end, isUndoing: isUndoing),
+                traits: Request.Traits(
+                    isInTransaction: end == .commit, end: end, isUndoing: isUndoing, question: question),
                 by: deadline, isShielded: true)
         }
     }

@@ -25,6 +25,8 @@ public final class PostgresClient: Sendable {
     let knownCapabilities = RankedMutex<ServerCapabilities?>(nil, .leaf)
     /// The settings of its statements; nil, as for SQL of the program's own, stands for those of the transaction around them.
     package let settings: SessionSettings?
+    /// Takes the positions of its writes; nil if they are not asked for.
+    let positions: PositionRecord?
     /// The client whose connections it uses; nil if they are its own.
     private let owner: PostgresClient?
 
@@ -34,18 +36,30 @@ public final class PostgresClient: Sendable {
         self.configuration = configuration
         self.logger = logger
         (types, formats, observers, closing) = (TypeRegistry(), ResultFormats(), StatementObservers(), AsyncLatch())
-        (settings, owner) = (nil, nil)
+        (settings, positions, owner) = (nil, nil, nil)
         listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
-    /// Uses the connections of another client, for statements that run with settings.
-    private init(_ owner: PostgresClient, _ settings: SessionSettings) {
+    /// Uses the connections of another client, for statements that run with settings, or whose positions are asked for.
+    private init(_ owner: PostgresClient, _ settings: SessionSettings?, _ positions: PositionRecord?) {
         self.owner = owner
-        self.settings = settings
+        (self.settings, self.positions) = (settings, positions)
         (configuration, types, logger) = (owner.configuration, owner.types, owner.logger)
         (pool, formats, observers) = (owner.pool, owner.formats, owner.observers)
         (listener, closing) = (owner.listener, owner.closing)
+    }
+
+    /// Connects to another server of the same database with the first statement; its types are the same, and observers see its
+    /// statements too.
+    private init(_ configuration: PostgresConfiguration, besides other: PostgresClient) throws {
+        try configuration.validate()
+        self.configuration = configuration
+        (settings, positions, owner) = (nil, nil, nil)
+        (types, formats, observers, logger) = (other.types, other.formats, other.observers, other.logger)
+        closing = AsyncLatch()
+        listener = try PostgresListener(configuration, logger: logger)
+        pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
     deinit {
@@ -53,7 +67,20 @@ public final class PostgresClient: Sendable {
     }
 
     /// The client whose every statement runs with the given settings, over the same connections and in the same transactions.
-    package func with(_ settings: SessionSettings) -> PostgresClient { PostgresClient(origin, settings) }
+    ///
+    /// - Parameters:
+    ///   - settings: nil, as for SQL of the program's own, stands for those of the transaction around a statement.
+    ///   - positions: takes the positions of what the client writes; nil asks for none.
+    package func with(_ settings: SessionSettings?, recordingIn positions: PositionRecord? = nil) -> PostgresClient {
+        PostgresClient(origin, settings, positions)
+    }
+
+    /// A client for another server of the database, such as a replica; it connects with its first statement.
+    ///
+    /// Throws `PostgresError` `.invalidConfiguration`.
+    func reader(_ configuration: PostgresConfiguration) throws -> PostgresClient {
+        try PostgresClient(configuration, besides: origin)
+    }
 
     /// The client that has the connections; it stands for all that use them where transactions and leases are looked up.
     var origin: PostgresClient { owner ?? self }

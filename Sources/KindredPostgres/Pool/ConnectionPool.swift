@@ -49,10 +49,13 @@ final class ConnectionPool: PolledSource {
     func abandon() {
         change { state, actions in state.machine.close(actions: &actions) }
         giveUpConnecting()
-        for connection in state.withLock({ Array($0.connections.values) }) {
-            connection.abort(PostgresError(.closed, "The client was dropped without being closed"))
-        }
+        abandonConnections(PostgresError(.closed, "The client was dropped without being closed"))
         Poller.shared.removeTimed(self)
+    }
+
+    /// Ends every open connection at once; new ones are made when they are needed.
+    func abandonConnections(_ reason: PostgresError) {
+        for connection in state.withLock({ Array($0.connections.values) }) { connection.abort(reason) }
     }
 
     // MARK: Callers
@@ -250,9 +253,7 @@ final class ConnectionPool: PolledSource {
             change { state, actions in state.machine.tick(now: now, actions: &actions) }, warnOfLongLeases(now))
         let closeBy = state.withLock { $0.closeBy }
         guard closeBy <= now else { return min(next, closeBy) }
-        for connection in state.withLock({ Array($0.connections.values) }) {
-            connection.abort(PostgresError(.closed, "The client was closed while the statement ran"))
-        }
+        abandonConnections(PostgresError(.closed, "The client was closed while the statement ran"))
         return next
     }
 

@@ -12,13 +12,23 @@ package final class ServerCursor {
     private let client: PostgresClient
     private let statement: Statement
     private let timeout: Duration?
+    /// The guard of a cursor on a replica, before its query.
+    private let guardian: ReplicaGuard?
+    /// The place that the replica had replayed behind the first portion.
+    package private(set) var replayed: UInt64?
     /// Unique in the process.
     private let name = "kindred_cursor_\(Request.nextID())"
     private var state = State.unopened
     private var format = PostgresFormat.binary
     private var size = PortionSize()
 
-    package init(client: PostgresClient, statement: Statement, timeout: Duration?) {
+    package convenience init(client: PostgresClient, statement: Statement, timeout: Duration?) {
+        self.init(client: client, statement: statement, timeout: timeout, guardian: nil)
+    }
+
+    /// - Parameter guardian: the guard of a cursor on a replica.
+    init(client: PostgresClient, statement: Statement, timeout: Duration?, guardian: ReplicaGuard?) {
+        self.guardian = guardian
         self.client = client
         self.statement = statement
         self.timeout = timeout
@@ -68,7 +78,13 @@ package final class ServerCursor {
             bindings: statement.bindings)
         let fetch = fetchStatement
         let results = try await client.observing([declare, fetch]) {
-            try await place.run([declare, fetch], with: client.settings, by: deadline)
+            guard let guardian else {
+                return try await place.run([declare, fetch], with: client.settings, by: deadline)
+            }
+            let results = try await place.run(
+                [guardian.statement, declare, fetch, ReplicaGuard.question], with: client.settings, by: deadline)
+            replayed = ReplicaGuard.location(in: results.last)
+            return Array(results.dropFirst().dropLast())
         }
         for result in results where !result.columns.unknownTypes.isEmpty {
             await client.learn(result.columns.unknownTypes) { try await place.run($0, by: deadline) }

@@ -16,7 +16,7 @@ extension Database {
     ///     elsewhere now is an error; nil for no check.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
     ///   - requiredSettings: the settings that every context must be given, by
-    ///     ``makeContext(settings:role:faulting:tracking:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
+    ///     ``makeContext(settings:role:faulting:tracking:reading:after:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
     ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
@@ -56,16 +56,28 @@ extension Database {
         fileID: String = #fileID,
         line: Int = #line
     ) async throws -> Database {
+        try await connect(
+            configuration, servers: [], classes: classes, overrides: overrides, names: names, tracking: tracking,
+            requiredSettings: requiredSettings, logger: logger, at: SourcePlace(fileID: fileID, line: line))
+    }
+
+    /// - Parameter servers: those to read from; none for a database without replicas.
+    static func connect(
+        _ configuration: PostgresConfiguration, servers: [PostgresConfiguration], classes: [any TypedObject.Type],
+        overrides: [SchemaOverride], names: RelationshipNames?, tracking: TrackingOptions, requiredSettings: [String],
+        logger: Logger?, at place: SourcePlace
+    ) async throws -> Database {
         try tracking.wakeUp.validate()
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
-            let schema = try await client.called(at: fileID, line) {
+            let schema = try await client.called(at: place) {
                 try await SchemaReader.read(from: client, overrides: overrides).parsingFilters()
             }
             try names?.check(schema)
             let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
             return Database(
-                client: client, runtime: runtime, overrides: overrides, names: names,
+                client: client, replicas: servers.isEmpty ? nil : try ReplicaSet(servers, of: client), runtime: runtime,
+                overrides: overrides, names: names,
                 listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
                 logger: logger)
         } catch {
@@ -89,14 +101,19 @@ extension Database {
     ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
     ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
     public func makeContext(
-        faulting: FaultingMode = .batch, tracking: ContextTracking = .none
+        faulting: FaultingMode = .batch, tracking: ContextTracking = .none, reading: ContextReading = .primary,
+        after position: DatabasePosition? = nil
     ) -> DatabaseContext {
         // Where settings are required the context sends nothing, and so has nothing to follow.
         let follows = tracking == .automatic && requiredSettings.isEmpty
         let following = follows ? ChangeFollowing(contextFollower(for: .none)) : nil
-        return ContextCore(database: self, model: model.withLock { $0 }, faulting: faulting, following: following)
-            .context
+        return ContextCore(
+            database: self, model: model.withLock { $0 }, reads: route(reading, after: position), faulting: faulting,
+            following: following
+        ).context
     }
 
     /// Makes a context for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
@@ -116,13 +133,17 @@ extension Database {
     ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
     ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
     ///   - body: uses the context.
     public func withContext<T>(
         faulting: FaultingMode = .batch,
         tracking: ContextTracking = .none,
+        reading: ContextReading = .primary,
+        after position: DatabasePosition? = nil,
         _ body: (DatabaseContext) async throws -> T
     ) async rethrows -> T {
-        let context = makeContext(faulting: faulting, tracking: tracking)
+        let context = makeContext(faulting: faulting, tracking: tracking, reading: reading, after: position)
         defer { context.core.rollback() }
         return try await body(context)
     }
@@ -143,5 +164,6 @@ extension Database {
         if let announcer = lockAnnouncer.withLock({ $0 as? LockAnnouncer }) { await announcer.close() }
         listening.close()
         await client.close(timeout: timeout)
+        await replicas?.close()
     }
 }

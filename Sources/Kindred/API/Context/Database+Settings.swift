@@ -32,6 +32,8 @@ extension Database {
     ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
     ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`, as a mistake
     ///   in the program, for names and a role that PostgreSQL does not take, and for settings on which values, names or
     ///   transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `extra_float_digits`,
@@ -42,13 +44,15 @@ extension Database {
     ///   `.settingsRefused` with the first statement.
     public func makeContext(
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
-        tracking: ContextTracking = .none
+        tracking: ContextTracking = .none, reading: ContextReading = .primary, after position: DatabasePosition? = nil
     ) throws -> DatabaseContext {
         let session = try checked(try texts(of: settings), role: role)
         let own: SessionSettings = session.isEmpty ? .none : session
         if tracking == .automatic { try own.requireFollowable() }
+        let reads = route(reading, after: position)
         return ContextCore(
-            database: self, model: model.withLock { $0 }, client: contextClient(with: own), faulting: faulting,
+            database: self, model: model.withLock { $0 }, client: contextClient(with: own, reads), reads: reads,
+            faulting: faulting,
             following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
         ).context
     }
@@ -61,13 +65,15 @@ extension Database {
     /// }
     /// ```
     ///
-    /// As ``makeContext(settings:role:faulting:tracking:)``, and as ``withContext(faulting:tracking:_:)`` at its end. Sends nothing
+    /// As ``makeContext(settings:role:faulting:tracking:reading:after:)``, and as ``withContext(faulting:tracking:reading:after:_:)`` at its end. Sends nothing
     /// itself.
     public func withContext<T>(
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
-        tracking: ContextTracking = .none, _ body: (DatabaseContext) async throws -> T
+        tracking: ContextTracking = .none, reading: ContextReading = .primary,
+        after position: DatabasePosition? = nil, _ body: (DatabaseContext) async throws -> T
     ) async throws -> T {
-        let context = try makeContext(settings: settings, role: role, faulting: faulting, tracking: tracking)
+        let context = try makeContext(
+            settings: settings, role: role, faulting: faulting, tracking: tracking, reading: reading, after: position)
         defer { context.core.rollback() }
         return try await body(context)
     }

@@ -21,7 +21,7 @@ extension Database {
     /// is `.constraintViolation` with the SQLSTATE of a unique violation, and has no effect.
     ///
     /// The text of statements is the same for all tenants. Each statement, or its transaction, has the tenant in front as it has
-    /// settings: see ``makeContext(settings:role:faulting:tracking:)``. No statement is added, but where an ID whose key lacks
+    /// settings: see ``makeContext(settings:role:faulting:tracking:reading:after:)``. No statement is added, but where an ID whose key lacks
     /// the column is given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint
     /// within a transaction.
     ///
@@ -33,11 +33,14 @@ extension Database {
     ///   - settings: further settings of the context.
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
+    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `KindredError` `.invalidRequest` unless one column is given, and if no entity has it; `.wrongType` and
-    ///   `.missingValue` for a value that is none of the column; and the errors of ``makeContext(settings:role:faulting:tracking:)``.
+    ///   `.missingValue` for a value that is none of the column; and the errors of ``makeContext(settings:role:faulting:tracking:reading:after:)``.
     public func makeContext(
         tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
-        role: String? = nil, faulting: FaultingMode = .batch
+        role: String? = nil, faulting: FaultingMode = .batch, reading: ContextReading = .primary,
+        after position: DatabasePosition? = nil
     ) throws -> DatabaseContext {
         guard let (column, given) = tenant.first, tenant.count == 1 else {
             throw KindredError(.invalidRequest, "A tenant is given by the one column that its rows have in common")
@@ -58,21 +61,24 @@ extension Database {
             }
         }
         let session = try checked(all, role: role)
+        let reads = route(reading, after: position)
         return ContextCore(
-            database: self, model: model, client: contextClient(with: session),
+            database: self, model: model, client: contextClient(with: session, reads), reads: reads,
             tenant: ContextTenant(column: column, value: value), faulting: faulting
         ).context
     }
 
     /// Makes a context of a tenant for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
     ///
-    /// As ``makeContext(tenant:setting:settings:role:faulting:)``. Sends nothing itself.
+    /// As ``makeContext(tenant:setting:settings:role:faulting:reading:after:)``. Sends nothing itself.
     public func withContext<T>(
         tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
-        role: String? = nil, faulting: FaultingMode = .batch, _ body: (DatabaseContext) async throws -> T
+        role: String? = nil, faulting: FaultingMode = .batch, reading: ContextReading = .primary,
+        after position: DatabasePosition? = nil, _ body: (DatabaseContext) async throws -> T
     ) async throws -> T {
         let context = try makeContext(
-            tenant: tenant, setting: setting, settings: settings, role: role, faulting: faulting)
+            tenant: tenant, setting: setting, settings: settings, role: role, faulting: faulting, reading: reading,
+            after: position)
         defer { context.core.rollback() }
         return try await body(context)
     }
@@ -95,8 +101,10 @@ extension Database {
     ) throws -> DatabaseContext {
         let settings = try role.map { try SessionSettings([:], role: $0) } ?? .none
         mistakes.warn("A context works across tenants, at \(SourcePlace(fileID: fileID, line: line)): \(reason)")
+        let reads = route(.primary, after: nil)
         return ContextCore(
-            database: self, model: model.withLock { $0 }, client: contextClient(with: settings), faulting: faulting
+            database: self, model: model.withLock { $0 }, client: contextClient(with: settings, reads), reads: reads,
+            faulting: faulting
         ).context
     }
 }

@@ -59,7 +59,7 @@ public struct TypedGroupRequest<Object: TypedObject, Row: Sendable>: Sendable {
     /// the model was read.
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [Row] {
         let result = try await context.core.client.called(at: fileID, line) {
-            try await context.core.client.execute(try query.statement(in: context.schema), for: query.entity.name)
+            try await context.core.read(try query.statement(in: context.schema), for: query.entity.name)
         }
         return try (0..<result.count).map { row in
             var reader = GroupReader(result: result, row: row)

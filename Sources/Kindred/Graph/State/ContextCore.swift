@@ -10,6 +10,8 @@ package final class ContextCore: Sendable {
     let database: Database
     /// The connections of the database, whose statements run with the context's settings.
     let client: PostgresClient
+    /// Where its reads go, and how far it has come; nil where all go to the primary and no position is wanted.
+    let reads: ReadRoute?
     let runtime: SchemaRuntime
     /// The tenant whose rows alone it reads and writes; nil if rows have none for it.
     let tenant: ContextTenant?
@@ -64,12 +66,14 @@ package final class ContextCore: Sendable {
 
     /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
     init(
-        database: Database, model: SharedModel, client: PostgresClient? = nil, tenant: ContextTenant? = nil,
-        faulting: FaultingMode, isReadOnly: Bool = false, following: ChangeFollowing? = nil
+        database: Database, model: SharedModel, client: PostgresClient? = nil, reads: ReadRoute? = nil,
+        tenant: ContextTenant? = nil, faulting: FaultingMode, isReadOnly: Bool = false,
+        following: ChangeFollowing? = nil
     ) {
         self.database = database
         self.tenant = tenant
-        self.client = client ?? database.contextClient(with: nil)
+        self.client = client ?? database.contextClient(with: nil, reads)
+        self.reads = reads
         self.faulting = faulting
         self.isReadOnly = isReadOnly
         self.following = following

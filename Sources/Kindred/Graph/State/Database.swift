@@ -14,6 +14,8 @@ public final class Database: Sendable {
     public let client: PostgresClient
     /// The pool as contexts without settings use it.
     private let plainClient: PostgresClient
+    /// The servers to read from; nil for a database without replicas.
+    let replicas: ReplicaSet?
     /// The settings without which no context sends anything.
     let requiredSettings: [String]
     let model: RankedMutex<SharedModel>
@@ -36,15 +38,17 @@ public final class Database: Sendable {
     let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
 
     init(
-        client: PostgresClient, runtime: SchemaRuntime, overrides: [SchemaOverride], names: RelationshipNames? = nil,
+        client: PostgresClient, replicas: ReplicaSet? = nil, runtime: SchemaRuntime, overrides: [SchemaOverride],
+        names: RelationshipNames? = nil,
         listening: ChangeListening = .byClient, requiredSettings: [String] = [], logger: Logger?
     ) {
         mistakes = MistakeLog(logger)
         self.listening = listening
         self.client = client
+        self.replicas = replicas
         self.requiredSettings = requiredSettings
         let refusal = KindredError(missingSettings: requiredSettings)
-        plainClient = client.with(requiredSettings.isEmpty ? .none : .refused(refusal))
+        plainClient = client.with(requiredSettings.isEmpty ? SessionSettings.none : .refused(refusal))
         self.overrides = overrides
         self.names = names
         model = RankedMutex(SharedModel(runtime), .leaf)
@@ -65,8 +69,9 @@ public final class Database: Sendable {
     }
 
     /// The pool as a context with some settings uses it; nil stands for one without any.
-    func contextClient(with settings: SessionSettings?) -> PostgresClient {
-        settings.map { client.with($0) } ?? plainClient
+    func contextClient(with settings: SessionSettings?, _ reads: ReadRoute? = nil) -> PostgresClient {
+        if let reads { return client.with(settings ?? plainClient.settings, recordingIn: reads.positions) }
+        return settings.map { client.with($0) } ?? plainClient
     }
 
     /// The types of the database, which encode values.

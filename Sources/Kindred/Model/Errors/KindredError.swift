@@ -98,6 +98,10 @@ public struct KindredError: Error, Sendable {
         public static let consumerMoved = Code("consumerMoved")
         /// Changes of the table cannot be recorded; the message has the reason.
         public static let untrackable = Code("untrackable")
+        /// A replica failed, or cancelled a query, when a stream had given its first rows.
+        public static let replicaConflict = Code("replicaConflict")
+        /// The server takes no writes: it is a replica, or is set to be read-only, or the transaction is.
+        public static let readOnlyServer = Code("readOnlyServer")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }

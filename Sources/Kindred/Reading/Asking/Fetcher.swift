@@ -31,7 +31,7 @@ struct Fetcher: Sendable {
         if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
         if let lookups = core.lookups[entity.index],
-            let place = lookups.enter(for: key, of: entity, server, isBound: core.client.isBound)
+            let place = lookups.enter(for: key, of: entity, server, isBound: core.client.isBound || core.reads != nil)
         {
             let found = try await core.client.observingShared(try entity.selectByKeys()) {
                 try await lookups.wait(at: place, server)
@@ -51,7 +51,7 @@ struct Fetcher: Sendable {
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
         defer { core.lookups[entity.index]?.leave(server) }
-        return try await core.client.execute(try entity.select(byKey: key), for: entity.name)
+        return try await core.read(try entity.select(byKey: key), for: entity.name)
     }
 
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
@@ -82,7 +82,7 @@ struct Fetcher: Sendable {
     private func shown(_ objects: [DatabaseObject], of entity: EntityRuntime) async throws -> [DatabaseObject] {
         guard let filter = entity.filter, !objects.isEmpty else { return objects }
         if filter.isExact { return objects.filter { filter.shows($0.storedRow) != false } }
-        let result = try await core.client.execute(
+        let result = try await core.read(
             try entity.selectShown(objects.compactMap(\.key)), for: entity.name)
         let keys = Set(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
         return objects.filter { $0.key.map(keys.contains) ?? false }
@@ -104,7 +104,7 @@ struct Fetcher: Sendable {
         if !missing.isEmpty {
             try await core.follow(entity)
             let askedAt = core.now
-            let result = try await core.client.execute(try entity.select(missing), for: entity.name)
+            let result = try await core.read(try entity.select(missing), for: entity.name)
             for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
                 // The server may find rows by keys that it treats as equal, but that differ here.
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
@@ -142,7 +142,7 @@ struct Fetcher: Sendable {
             let askedAt = core.now
             let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
             let wanted = Set(missing)
-            let result = try await core.client.execute(statement, for: entity.name)
+            let result = try await core.read(statement, for: entity.name)
             for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
                 let key = try ObjectKey(object.storedRow, entity.referencedKey)
                 if let key, wanted.contains(key) { found[key] = object } else { others.append(object) }

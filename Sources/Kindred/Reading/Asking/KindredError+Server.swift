@@ -251,6 +251,10 @@ extension KindredError {
         case .insufficientPrivilege?:
             code = .accessDenied
             advice = "grant the role the privilege, or see the table's row-level security policies"
+        case .readOnlyTransaction?:
+            code = .readOnlyServer
+            advice =
+                "the server is a replica or set to be read-only, or the transaction was begun as one that only reads"
         case let state? where state.class == .dataException:
             code = .invalidCondition
             advice = "check the values and calculations of its conditions"

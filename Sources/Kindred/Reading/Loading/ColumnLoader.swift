@@ -106,7 +106,7 @@ struct ColumnLoader: Sendable {
             return object.withState { state in leftOut.filter { state.storedRow.isLeftOut(at: $0) } }
         }
         let statement = try entity.select(keys.keys, leavingOut: leftOut)
-        let result = try await core.client.execute(statement, for: entity.name)
+        let result = try await core.read(statement, for: entity.name)
         let rows = try EntityRows(result, of: entity)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         for position in 0..<result.count {

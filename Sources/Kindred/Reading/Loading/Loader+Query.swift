@@ -108,7 +108,7 @@ extension Loader {
     ) async throws -> LoadedBatch.Builder {
         let query = RelationshipQuery(relationship)
         let statement = try query.statement(for: keys.keys, leavingOut: leftOut)
-        let result = try await core.client.execute(statement, for: query.destination.name)
+        let result = try await core.read(statement, for: query.destination.name)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, places: &places)
@@ -125,7 +125,7 @@ extension Loader {
     ) async throws -> LoadedBatch.Builder {
         let owners = keys.keys
         let statements = try owners.map { try query.statement(for: [$0], leavingOut: leftOut) }
-        let results = try await core.client.send(statements, query.destination)
+        let results = try await core.read(statements, query.destination)
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) {

@@ -134,7 +134,7 @@ struct MemberCounter: Sendable {
     private func queryAlone(_ tally: MemberTally) async throws -> Int {
         let statements = CountStatements(relationship)
         guard let statement = try statements.tally(tally, of: owner.storedRow) else { return 0 }
-        switch try await core.client.execute(statement, for: statements.rows.name).first?[0] {
+        switch try await core.read(statement, for: statements.rows.name).first?[0] {
         case .integer(let count): return Int(count)
         case .bool(true): return 1
         default: return 0
@@ -145,7 +145,7 @@ struct MemberCounter: Sendable {
     private func isMember(_ member: DatabaseObject) async throws -> Bool {
         let statements = CountStatements(relationship)
         guard let statement = try statements.exists(member.storedRow, of: owner.storedRow) else { return false }
-        let result = try await core.client.execute(statement, for: statements.rows.name)
+        let result = try await core.read(statement, for: statements.rows.name)
         return try result.first?[0] == .bool(true)
     }
 }
@@ -157,7 +157,7 @@ extension Loader {
     ) async throws -> [Int] {
         let statements = CountStatements(relationship)
         let statement = try statements.tally(tally, of: keys.keys)
-        let result = try await core.client.execute(statement, for: statements.rows.name)
+        let result = try await core.read(statement, for: statements.rows.name)
         var counts = Array(repeating: 0, count: keys.count)
         for row in 0..<result.count {
             guard let number = try result.integer(row: row, column: 0), 1 <= number, number <= counts.count

@@ -164,7 +164,7 @@ struct PartLoader: Sendable {
     ) async throws -> LoadedBatch {
         let time = core.beginReading()
         let statement = try query.statement(for: owners.keys, leavingOut: leftOut, in: core.runtime.schema)
-        let result = try await core.client.execute(statement, for: query.relationship.destination.name)
+        let result = try await core.read(statement, for: query.relationship.destination.name)
         return try members(in: result, of: query, owners).build(askedAt: core.counted(time), in: core.writing?.scope)
     }
 

@@ -94,7 +94,7 @@ public struct AttributeRequest: Sendable {
 
     func result() async throws -> QueryResult {
         if query.lock != nil { try context.core.client.requireTransaction() }
-        return try await context.core.client.execute(try statement(), for: query.entity.name)
+        return try await context.core.read(try statement(), for: query.entity.name)
     }
 
     /// The SQL of the request, with `$1`, `$2`, … for its values.

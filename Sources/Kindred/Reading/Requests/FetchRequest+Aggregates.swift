@@ -15,7 +15,7 @@ extension FetchRequest {
 
     func total(_ total: AggregateTerm, fileID: String, line: Int) async throws -> PostgresValue? {
         return try await context.core.client.called(at: fileID, line) {
-            try await context.core.client.execute(
+            try await context.core.read(
                 try query.statement(for: total, in: context.schema), for: entity.name
             )
             .first?[0]

@@ -44,7 +44,7 @@ extension FetchRequest {
             context.core.note(leavingOut: query.leftOut)
             try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
-            let result = try await context.core.client.execute(statement, for: entity.name)
+            let result = try await context.core.read(statement, for: entity.name)
             let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
             try await Loader(context.core).prefetch(prefetched, of: objects)
             var next: PageCursor?

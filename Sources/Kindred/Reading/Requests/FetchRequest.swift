@@ -112,7 +112,7 @@ extension FetchRequest {
             context.core.note(leavingOut: query.leftOut)
             try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
-            let result = try await context.core.client.execute(statement, for: entity.name)
+            let result = try await context.core.read(statement, for: entity.name)
             let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
             try await Loader(context.core).prefetch(prefetched, of: objects)
             return try entity.typed(objects)
@@ -151,7 +151,7 @@ extension FetchRequest {
     public func count(fileID: String = #fileID, line: Int = #line) async throws -> Int {
         return try await context.core.client.called(at: fileID, line) {
             if set != nil, let known = try await loadedCount() { return known }
-            let result = try await context.core.client.execute(
+            let result = try await context.core.read(
                 try query.countStatement(in: context.schema), for: entity.name)
             guard case .integer(let count) = try result.first?[0] else { return 0 }
             return Int(count)
@@ -164,7 +164,7 @@ extension FetchRequest {
     public func exists(fileID: String = #fileID, line: Int = #line) async throws -> Bool {
         return try await context.core.client.called(at: fileID, line) {
             if set != nil, let known = try await loadedCount() { return known > 0 }
-            let result = try await context.core.client.execute(
+            let result = try await context.core.read(
                 try query.existsStatement(in: context.schema), for: entity.name)
             return try result.first?[0] == .bool(true)
         }

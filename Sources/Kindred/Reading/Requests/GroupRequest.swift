@@ -68,7 +68,7 @@ public struct GroupRequest: Sendable {
     public func all(fileID: String = #fileID, line: Int = #line) async throws -> [[String: PostgresValue?]] {
         return try await context.core.client.called(at: fileID, line) {
             let statement = try query.statement(in: context.schema)
-            let result = try await context.core.client.execute(statement, for: query.entity.name)
+            let result = try await context.core.read(statement, for: query.entity.name)
             return try (0..<result.count).map { row in
                 var values: [String: PostgresValue?] = [:]
                 for (column, name) in names.enumerated() {

@@ -18,7 +18,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
     /// Iterates over the objects once.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let request: FetchRequest<Object>
-        private var cursor: ServerCursor?
+        private var cursor: RoutedCursor?
         private var portion: [Object] = []
         private var position = 0
         private let place: SourcePlace
@@ -41,7 +41,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                 context.core.note(leavingOut: request.query.leftOut)
                 try await context.core.follow(request.entity)
                 askedAt = context.core.beginReading()
-                cursor = ServerCursor(client: context.core.client, statement: statement, timeout: nil)
+                cursor = context.core.cursor(statement)
             }
             while position == portion.count {
                 portion = []
@@ -55,6 +55,8 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                         result = try await cursor?.next()
                     } catch let error as PostgresError {
                         throw KindredError(rejectedStatement: error, entity: request.entity.name) ?? error
+                    } catch let conflict as ReplicaConflict {
+                        throw KindredError(conflict, entity: request.entity.name)
                     }
                     guard let result else { return [DatabaseObject]?.none }
                     let gone = context.core.withMap { $0.notes.deletedKeys(request.entity, since: askedAt) }
@@ -85,7 +87,8 @@ extension FetchRequest {
     /// The objects of a batch are a group: the first access to a relationship loads it for the batch. One statement for
     /// each batch of some hundred kilobytes, in the task's transaction or in one of the loop's own. The rows are a
     /// snapshot taken with the first: objects changed since keep their values, and objects that the context deleted
-    /// since are left out. The loop throws errors as `FetchRequest.all()` does.
+    /// since are left out. The loop throws errors as `FetchRequest.all()` does, and `.replicaConflict` if a replica fails, or
+    /// cancels the query, after the first batch.
     public func stream(fileID: String = #fileID, line: Int = #line) -> ObjectStream<Object> {
         ObjectStream(request: self, place: SourcePlace(fileID: fileID, line: line))
     }

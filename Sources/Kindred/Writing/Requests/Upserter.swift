@@ -105,7 +105,7 @@ struct Upserter: Sendable {
                 }
             } catch let conflict as Found where conflict.result.count == 1 {
                 guard let key = try ObjectKey(conflict.result, row: 0, entity.key) else { continue }
-                places[Int64(place + 1)] = try await Fetcher(core).fetch(entity, key)
+                places[Int64(place + 1)] = try await PrimaryReads.run { try await Fetcher(core).fetch(entity, key) }
             } catch is Found {
                 throw upsert.hiddenConflict
             }

@@ -38,7 +38,7 @@ extension Orderer {
         if !staged.isEmpty {
             // Staged members follow all stored ones.
             if !owner.isInserted, relationship.destinationHoldsForeignKey {
-                _ = try await Loader(core).members(of: relationship, owner: owner)
+                _ = try await PrimaryReads.run { try await Loader(core).members(of: relationship, owner: owner) }
             }
             try stager.requireJoin(staged, to: owner, relationship, behind: stored.count)
         }
@@ -69,9 +69,10 @@ extension Orderer {
         let all = try orderable(objects, of: owner, relationship)
         try requireStored(all, in: owner, relationship)
         let moved = Set(all)
-        let others = try await Loader(core).members(of: relationship, owner: owner, at: place).filter {
-            !moved.contains($0)
+        let members = try await PrimaryReads.run {
+            try await Loader(core).members(of: relationship, owner: owner, at: place)
         }
+        let others = members.filter { !moved.contains($0) }
         try requireIndex(index, through: others.count, in: owner, relationship)
         guard !all.isEmpty else { return }
         if owner.isInserted {
@@ -116,7 +117,7 @@ extension Orderer {
         of owner: DatabaseObject, _ relationship: RelationshipRuntime, usedAt place: SourcePlace?
     ) async throws -> [DatabaseObject] {
         guard relationship.position != nil else { throw relationship.unordered }
-        return try await Loader(core).members(of: relationship, owner: owner, at: place)
+        return try await PrimaryReads.run { try await Loader(core).members(of: relationship, owner: owner, at: place) }
     }
 
     /// The row key of the member before which others are inserted; nil for the end.

@@ -48,7 +48,7 @@ extension Stager {
         }
         var placed: [DatabaseObject] = []
         for (relationship, ends) in Dictionary(grouping: ends, by: \.relationship).sorted(by: { $0.key < $1.key }) {
-            try await Loader(core).load(relationship, forAll: ends.map(\.owner))
+            try await PrimaryReads.run { try await Loader(core).load(relationship, forAll: ends.map(\.owner)) }
             for end in ends {
                 for (member, cells) in try endPositions(of: joining[end] ?? [], end.owner, relationship) {
                     member.stage(cells)

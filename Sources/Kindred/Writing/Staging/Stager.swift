@@ -125,11 +125,12 @@ struct Stager: Sendable {
         _ relationship: RelationshipRuntime
     ) async throws {
         let inverse = relationship.inverse
-        if !object.isInserted { _ = try await Loader(core).destination(of: relationship, from: object) }
-        if let partner, !partner.isInserted { _ = try await Loader(core).destination(of: inverse, from: partner) }
-        if !object.isInserted, relationship.destinationHoldsForeignKey,
-            let old = try await Loader(core).destination(of: relationship, from: object), old !== partner
-        {
+        let former = try await PrimaryReads.run {
+            let former = object.isInserted ? nil : try await Loader(core).destination(of: relationship, from: object)
+            if let partner, !partner.isInserted { _ = try await Loader(core).destination(of: inverse, from: partner) }
+            return former
+        }
+        if relationship.destinationHoldsForeignKey, let old = former, old !== partner {
             if let partner { try requireDestination(object, of: partner, inverse) }
             try stageDestination(nil, of: old, inverse)
         }

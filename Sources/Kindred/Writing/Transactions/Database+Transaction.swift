@@ -41,7 +41,8 @@ extension Database {
             }
         }
         do {
-            let client = core?.client ?? client
+            let positions = core?.reads?.positions ?? replicas.map { _ in PositionRecord() }
+            let client = core?.client ?? (positions == nil ? client : client.with(nil, recordingIn: positions))
             let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
                 try journal?.undo()
@@ -54,7 +55,15 @@ extension Database {
                     return result
                 }
             }
-            if let outer { journal?.merge(into: outer) } else { journal?.commit() }
+            if let outer {
+                journal?.merge(into: outer)
+            } else {
+                // Before rows count as committed: from then on reads need the position.
+                for other in journal?.cores ?? [] where other !== core {
+                    other.reads?.positions.learn(positions?.position)
+                }
+                journal?.commit()
+            }
             await journal?.runEndings()
             return result
         } catch {
@@ -64,6 +73,7 @@ extension Database {
                 journal?.merge(into: outer)
                 throw error
             }
+            if isUnknown { for other in journal?.cores ?? [] { other.reads?.positions.learn(nil) } }
             try? journal?.undo(isUnknown: isUnknown)
             await journal?.runEndings()
             throw error

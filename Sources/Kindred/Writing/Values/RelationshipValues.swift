@@ -30,7 +30,9 @@ struct RelationshipValues: Sendable {
             // Held, because the program may hold none: the set may be one of another context.
             let context = set.owner.context
             defer { withExtendedLifetime(context) {} }
-            let objects = try await Loader(context.core).members(of: known, owner: set.owner, at: set.place)
+            let objects = try await PrimaryReads.run {
+                try await Loader(context.core).members(of: known, owner: set.owner, at: set.place)
+            }
             return try distinctMembers(objects, of: relationship)
         }
         return try stageableMembers(value, of: relationship)

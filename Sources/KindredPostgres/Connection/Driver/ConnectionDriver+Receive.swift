@@ -169,6 +169,7 @@ extension ConnectionDriver {
     /// An unreported setting counts as a mismatch: reconnecting once is cheap.
     private func isMisfit(_ error: PostgresError, _ handle: ConnectionHandle) -> Bool {
         guard error.sqlState == .readOnlyTransaction else { return false }
+        context.readOnlyRefusals.continuation.yield()
         return switch context.configuration.targetSession {
         case .any, .readOnly, .standby, .preferStandby: false
         case .primary: handle.isOn("in_hot_standby") ?? true

@@ -25,6 +25,10 @@ extension ConnectionDriver {
         let isSent = putBack(behind: pending, handle, &effects) && handle.sendSync()
         state.noteSent(pending, &effects.state)
         if isSent && handle.isAlive {
+            if let question = request.traits.question {
+                // Flushes both.
+                return send(PendingRequest(question.next(), deadline: pending.deadline), &effects)
+            }
             flush(&effects)
         } else {
             receive(&effects)

@@ -27,6 +27,8 @@ final class Request: Sendable {
         var isUndoing = false
         /// The settings it runs with outside of transactions; in one it runs with that one's.
         var settings: SessionSettings?
+        /// Asked behind it, in the same flush.
+        var question: PositionQuestion?
     }
 
     /// How a transaction is ended; the session is in none afterwards.

@@ -1,0 +1,90 @@
+/// How far the log has to be replayed to show what a context has written and read.
+package final class PositionRecord: Sendable {
+    /// The place that a read needs.
+    enum Need: Equatable {
+        /// Any.
+        case none
+        case position(DatabasePosition)
+        /// Nothing is known of a write, so that only the primary is certain to show it.
+        case unknown
+    }
+
+    private struct State {
+        /// As servers have told it.
+        var seen: DatabasePosition?
+        /// As a client has told it, until the primary has been asked.
+        var token: DatabasePosition?
+        var isUnknown = false
+        /// Whether a token was ignored that the primary has not reached.
+        var hasIgnored = false
+        /// The rest of the time for which reads may wait for replicas.
+        var budget: Duration = .milliseconds(20)
+
+        var need: Need {
+            if isUnknown { return .unknown }
+            guard let token else { return seen.map { .position($0) } ?? .none }
+            guard let seen else { return .position(token) }
+            return .position(seen.isComparable(with: token) && seen.location < token.location ? token : seen)
+        }
+
+        /// Never goes back within a log; one of another timeline replaces those of the timelines before it.
+        mutating func raise(to position: DatabasePosition) {
+            if let seen, seen.system == position.system,
+                (seen.timeline, seen.location) >= (position.timeline, position.location)
+            {
+                return
+            }
+            seen = position
+        }
+    }
+
+    private let state: RankedMutex<State>
+    /// Whether the primary's position is also asked for behind reads, so that what a replica shows is never older.
+    let coversReads: Bool
+
+    /// - Parameters:
+    ///   - token: the position that another request has handed on.
+    ///   - coversReads: whether reads of the primary raise the position too.
+    package init(after token: DatabasePosition? = nil, coversReads: Bool = false) {
+        self.coversReads = coversReads
+        state = RankedMutex(State(token: token), .leaf)
+    }
+
+    var need: Need { state.withLock { $0.need } }
+
+    /// The position for the next request; nil while nothing is known.
+    package var position: DatabasePosition? {
+        if case .position(let position) = need { position } else { nil }
+    }
+
+    /// Takes the place in the primary's log behind a write, or behind a read; nil if the primary has not told it.
+    package func learn(_ position: DatabasePosition?) {
+        state.withLock { state in
+            guard let position else { return state.isUnknown = true }
+            // Later than all that the context has done, and than what the token tells of, if that is not made up.
+            state.isUnknown = false
+            if let token = state.token.take(), token.isComparable(with: position), token.location > position.location {
+                state.hasIgnored = true
+            }
+            state.raise(to: position)
+        }
+    }
+
+    /// Whether a token was ignored that the primary has not reached; once.
+    func takeIgnored() -> Bool {
+        state.withLock { state in
+            defer { state.hasIgnored = false }
+            return state.hasIgnored
+        }
+    }
+
+    /// Takes the place that a replica had replayed behind a read.
+    func learn(replayed position: DatabasePosition) {
+        state.withLock { $0.raise(to: position) }
+    }
+
+    /// The time that a read may wait for a replica.
+    var budget: Duration { state.withLock { $0.budget } }
+
+    func spend(_ time: Duration) { state.withLock { $0.budget -= time } }
+}

@@ -1,0 +1,43 @@
+extension PostgresConfiguration {
+    /// The servers of a list of hosts, each with the options of all.
+    package var servers: [PostgresConfiguration] {
+        endpoints.map { endpoint in
+            var server = self
+            server.endpoints = [endpoint]
+            server.targetSession = .any
+            return server
+        }
+    }
+
+    /// The configuration of a pool for the primary, whichever of the servers that is.
+    ///
+    /// - Parameter others: servers that may have the role later; they are tried with this configuration's role and options.
+    package func ofPrimary(among others: [PostgresConfiguration]) -> PostgresConfiguration {
+        var primary = self
+        for endpoint in others.flatMap(\.endpoints) where !primary.endpoints.contains(endpoint) {
+            primary.endpoints.append(endpoint)
+        }
+        if primary.endpoints.count > 1, targetSession != .readWrite { primary.targetSession = .primary }
+        return primary
+    }
+
+    /// The configuration for reads from a replica: one that has no connection free answers elsewhere.
+    var forReads: PostgresConfiguration {
+        var reads = self
+        reads.pool.acquireTimeout = min(reads.pool.acquireTimeout, .milliseconds(100))
+        // Each statement behind a guard needs a snapshot of its own; a replica has no serializable transactions.
+        reads.settings = reads.settings.filter { $0.key.lowercased() != "default_transaction_isolation" }
+        reads.settings["default_transaction_isolation"] = "read committed"
+        return reads
+    }
+
+    /// The configuration for samples.
+    var forSamples: PostgresConfiguration {
+        var samples = self
+        samples.connectTimeout = min(samples.connectTimeout, .seconds(2))
+        (samples.pool.minimumConnections, samples.pool.maximumConnections) = (0, 1)
+        samples.pool.acquireTimeout = .seconds(2)
+        samples.cancellationGrace = .zero
+        return samples
+    }
+}

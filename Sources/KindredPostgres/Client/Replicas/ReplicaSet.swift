@@ -1,0 +1,164 @@
+import Logging
+import Synchronization
+
+/// The servers of a database: asks each for its role and its place in the log, and chooses the replica for a read.
+///
+/// A replica is used only while its last sample is good, so that no read waits for one that fails. The samples come over
+/// connections of their own, as a busy pool would delay them.
+package final class ReplicaSet: Sendable {
+    /// One of the servers.
+    struct Server {
+        let number: Int
+        /// For reads.
+        let client: PostgresClient
+        /// For samples.
+        let sampler: PostgresClient
+
+        /// The address, for the log.
+        var name: String { "\(client.configuration)" }
+    }
+
+    private static let interval = Duration.milliseconds(100)
+    /// The time that a server has for a sample.
+    private static let patience = Duration.seconds(1)
+
+    private let servers: [Server]
+    private let state: RankedMutex<ReplicaState>
+    private let counters = RankedMutex(ReadMetrics(), .leaf)
+    /// The number of the next replica, so that all get their share.
+    private let turn = Atomic<UInt64>(0)
+    private let task = RankedMutex<Task<Void, Never>?>(nil, .leaf)
+    let logger: Logger?
+
+    /// Connects with the first samples, and fails for no server that does not answer.
+    ///
+    /// Throws `PostgresError` `.invalidConfiguration`.
+    ///
+    /// - Parameters:
+    ///   - configurations: each server's; their roles are asked for.
+    ///   - primary: the client whose types the servers have and whose observers see their statements.
+    package init(_ configurations: [PostgresConfiguration], of primary: PostgresClient) throws {
+        servers = try configurations.enumerated().map { number, configuration in
+            Server(
+                number: number, client: try primary.reader(configuration.forReads),
+                sampler: try PostgresClient(configuration.forSamples, nil))
+        }
+        logger = primary.logger
+        state = RankedMutex(ReplicaState(count: servers.count), .leaf)
+        start(until: primary.closing, after: primary.pool.context.readOnlyRefusals.stream)
+    }
+
+    deinit { task.withLock { $0?.cancel() } }
+
+    /// Takes samples until the database's client is closed or the set is released.
+    ///
+    /// - Parameter refusals: refused writes, which tell that a role may have changed; the next samples alone change it.
+    private func start(until closing: AsyncLatch, after refusals: AsyncStream<Void>) {
+        let (servers, set) = (servers, WeakSet(set: self))
+        // Detached: samples belong to no task of the program.
+        let task = Task.detached {
+            await withDiscardingTaskGroup { group in
+                for server in servers {
+                    group.addTask {
+                        while !Task.isCancelled {
+                            await set.set?.sample(server)
+                            try? await Task.sleep(for: Self.interval)
+                        }
+                    }
+                }
+                group.addTask {
+                    for await _ in refusals {
+                        for server in servers { await set.set?.sample(server) }
+                    }
+                }
+                try? await closing.wait()
+                group.cancelAll()
+            }
+            for server in servers {
+                await server.sampler.close(timeout: .zero)
+                await server.client.close()
+            }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    /// Waits until the servers' connections are closed, after the database's client.
+    package func close() async { await task.withLock { $0 }?.value }
+
+    // MARK: Samples
+
+    private func sample(_ server: Server) async {
+        let askedAt = MonotonicTime.now
+        let answer = try? await server.sampler.executeUnobserved(ServerSample.question, timeout: Self.patience)
+        guard !Task.isCancelled else { return }
+        guard let sample = answer.flatMap({ ServerSample(answer: $0) }) else { return noteFailure(of: server) }
+        if state.withLock({ $0.note(sample, of: server.number, askedAt: askedAt) }) {
+            let role = sample.isReplica ? "replica" : sample.isReadOnly ? "primary that takes no writes" : "primary"
+            logger?.info("a server's role is known", metadata: ["server": "\(server.name)", "role": "\(role)"])
+        }
+    }
+
+    private func noteFailure(of server: Server) {
+        let failures = state.withLock { $0.noteFailure(of: server.number) }
+        if failures == 1 { logger?.warning("a server is left out of reads", metadata: ["server": "\(server.name)"]) }
+        // What it was asked before is asked elsewhere, also where the network swallows it.
+        if failures == 2 { server.client.abandonConnections() }
+    }
+
+    // MARK: Choosing
+
+    /// A choice for a read.
+    enum Choice {
+        case replica(Server, at: DatabasePosition)
+        case primary(ReadMetrics.Reason)
+    }
+
+    /// Chooses a replica that lags by no more than a limit: in turn, and before others one that has replayed a position.
+    func choose(maximumLag: Duration, need: PositionRecord.Need) -> Choice {
+        let now = MonotonicTime.now
+        let usable = state.withLock { $0.replicas(maximumLag: maximumLag, at: now) }
+        guard let first = usable.first else { return .primary(.noReplica) }
+        let needed: UInt64
+        switch need {
+        case .none: needed = 0
+        case .unknown: return .primary(.unknownPosition)
+        case .position(let position):
+            guard position.isComparable(with: first.position) else { return .primary(.otherTimeline) }
+            needed = position.location
+        }
+        let ready = usable.filter { $0.position.location >= needed }
+        let candidates = ready.isEmpty ? usable : ready
+        let place = turn.add(1, ordering: .relaxed).oldValue % UInt64(candidates.count)
+        let chosen = candidates[Int(place)]
+        return .replica(servers[chosen.server], at: chosen.position)
+    }
+
+    /// Leaves a server out until its next good sample.
+    func leaveOut(_ server: Server) { state.withLock { $0.leaveOut(server.number) } }
+
+    // MARK: Metrics
+
+    /// Where reads went.
+    package var metrics: ReadMetrics { counters.withLock { $0 } }
+
+    /// Counts and logs where a read went.
+    func note(readOn server: Server) {
+        counters.withLock { $0.replica += 1 }
+        logger?.debug("a read went to a replica", metadata: ["server": "\(server.name)"])
+    }
+
+    func note(readOnPrimary reason: ReadMetrics.Reason) {
+        counters.withLock { $0.count(reason) }
+        logger?.debug("a read went to the primary", metadata: ["reason": "\(reason.rawValue)"])
+    }
+
+    func noteIgnoredPosition() {
+        counters.withLock { $0.ignoredPositions += 1 }
+        logger?.notice("a position is ignored that the primary has not reached")
+    }
+}
+
+/// A reference that does not keep the set.
+private struct WeakSet: Sendable {
+    weak var set: ReplicaSet?
+}

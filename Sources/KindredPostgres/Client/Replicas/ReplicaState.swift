@@ -1,0 +1,93 @@
+import DequeModule
+
+/// The servers of a database as they were seen last; decides which of them may answer a read.
+struct ReplicaState: Sendable {
+    private struct Server {
+        var sample: ServerSample?
+        var seenAt = MonotonicTime.never
+        /// The number of samples that failed since the last good one.
+        var failures = 0
+    }
+
+    /// A place of the primary, and a time at which it had written no more.
+    private struct Mark {
+        let time: MonotonicTime
+        let location: UInt64
+    }
+
+    /// A sample older than this says nothing any more.
+    static let patience = Duration.seconds(1)
+    /// Some minutes of samples: a greater lag cannot be told.
+    private static let maximumMarks = 3_000
+
+    private var servers: [Server]
+    /// The newest place of the primary, in the log that counts.
+    private var primary: DatabasePosition?
+    private var primarySeenAt = MonotonicTime.never
+    private var marks: Deque<Mark> = []
+
+    init(count: Int) {
+        servers = Array(repeating: Server(), count: count)
+    }
+
+    /// Takes a server's sample.
+    ///
+    /// - Parameter askedAt: a time before the server was asked.
+    /// - Returns: whether its role is another one than before.
+    mutating func note(_ sample: ServerSample, of server: Int, askedAt: MonotonicTime) -> Bool {
+        let former = servers[server].sample
+        servers[server] = Server(sample: sample, seenAt: askedAt)
+        if !sample.isReplica { notePrimary(sample.position, askedAt) }
+        return former?.isReplica != sample.isReplica || former?.isReadOnly != sample.isReadOnly
+    }
+
+    /// The primary is the one of the highest timeline; others are servers that others have taken the place of.
+    private mutating func notePrimary(_ position: DatabasePosition, _ askedAt: MonotonicTime) {
+        if let primary {
+            guard position.system == primary.system, position.timeline >= primary.timeline else { return }
+            if position.timeline > primary.timeline { marks = [] }
+        }
+        primary = position
+        primarySeenAt = askedAt
+        // An idle primary has one mark.
+        if marks.last?.location == position.location { marks.removeLast() }
+        marks.append(Mark(time: askedAt, location: position.location))
+        if marks.count > Self.maximumMarks { marks.removeFirst() }
+    }
+
+    /// Leaves a server out until its next good sample.
+    mutating func leaveOut(_ server: Int) { servers[server].sample = nil }
+
+    /// Leaves a server out whose sample has failed.
+    ///
+    /// - Returns: the number of failures in a row.
+    mutating func noteFailure(of server: Int) -> Int {
+        leaveOut(server)
+        servers[server].failures += 1
+        return servers[server].failures
+    }
+
+    /// The newest place of the primary; nil while it is silent.
+    func primary(at now: MonotonicTime) -> DatabasePosition? {
+        primary != nil && primarySeenAt + Self.patience >= now ? primary : nil
+    }
+
+    /// The age of the newest place of the primary that a replica has replayed; nil if it is not known.
+    func lag(of server: Int, at now: MonotonicTime) -> Duration? {
+        guard let primary = primary(at: now), let sample = servers[server].sample, sample.isReplica,
+            servers[server].seenAt + Self.patience >= now, sample.position.isComparable(with: primary),
+            let mark = marks.last(where: { $0.location <= sample.position.location })
+        else { return nil }
+        return now.since(mark.time)
+    }
+
+    /// The replicas that lag by no more than a limit, with the places that they had replayed when they were seen last.
+    func replicas(maximumLag: Duration, at now: MonotonicTime) -> [(server: Int, position: DatabasePosition)] {
+        servers.indices.compactMap { server in
+            guard let sample = servers[server].sample, let lag = lag(of: server, at: now), lag <= maximumLag else {
+                return nil
+            }
+            return (server, sample.position)
+        }
+    }
+}

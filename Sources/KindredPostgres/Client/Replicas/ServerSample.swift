@@ -1,0 +1,38 @@
+/// The role of a server and its place in the log, as it tells them.
+struct ServerSample: Sendable, Equatable {
+    /// Whether it replays the log of a primary.
+    let isReplica: Bool
+    /// The place that it has flushed, or as a replica replayed.
+    let position: DatabasePosition
+    /// Whether transactions are read-only if they do not say otherwise.
+    let isReadOnly: Bool
+
+    /// A replica counts for the timeline that its control data show.
+    static let question = Statement(
+        text: StatementText(
+            catalog: """
+                SELECT r.is_replica::pg_catalog.text, CASE WHEN r.is_replica THEN pg_catalog.pg_last_wal_replay_lsn() \
+                ELSE pg_catalog.pg_current_wal_flush_lsn() END::pg_catalog.text, s.system_identifier::pg_catalog.text, \
+                CASE WHEN r.is_replica THEN \
+                pg_catalog.to_hex(GREATEST(c.timeline_id, y.min_recovery_end_timeline)::pg_catalog.int8) \
+                ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END, \
+                pg_catalog.current_setting('transaction_read_only') \
+                FROM (SELECT pg_catalog.pg_is_in_recovery() AS is_replica) AS r, pg_catalog.pg_control_system() AS s, \
+                pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS y
+                """),
+        resultFormat: .text)
+}
+
+extension ServerSample {
+    /// Reads the answer; nil for a server that does not say all of it.
+    init?(answer: QueryResult) {
+        guard let row = answer.first, let texts = try? (0..<5).map({ try row.decode($0, as: String.self) }),
+            let isReplica = texts[0], let location = texts[1].flatMap({ DatabasePosition.location($0) }),
+            let system = texts[2].flatMap({ UInt64($0) }), let timeline = texts[3].flatMap({ UInt32($0, radix: 16) }),
+            let isReadOnly = texts[4]
+        else { return nil }
+        self.isReplica = isReplica == "true"
+        self.isReadOnly = isReadOnly == "on"
+        position = DatabasePosition(system: system, timeline: timeline, location: location)
+    }
+}

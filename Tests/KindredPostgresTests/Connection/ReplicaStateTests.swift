@@ -1,0 +1,124 @@
+import Testing
+
+@testable import KindredPostgres
+
+/// Which replicas may be read, without servers.
+@Suite struct ReplicaStateTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
+
+    private func sample(
+        _ location: UInt64, isReplica: Bool = true, timeline: UInt32 = 1, system: UInt64 = 7
+    ) -> ServerSample {
+        ServerSample(
+            isReplica: isReplica,
+            position: DatabasePosition(system: system, timeline: timeline, location: location), isReadOnly: isReplica)
+    }
+
+    private func replicas(_ state: ReplicaState, _ limit: Duration, at now: MonotonicTime) -> [Int] {
+        state.replicas(maximumLag: limit, at: now).map(\.server)
+    }
+
+    /// A primary that writes ten bytes each tenth of a second, from 0 on, and is sampled at each of them.
+    private func primary(_ count: Int, replicas: Int = 2) -> (state: ReplicaState, now: MonotonicTime) {
+        var state = ReplicaState(count: replicas + 1)
+        for number in 0..<count {
+            _ = state.note(
+                sample(UInt64(number) * 10, isReplica: false), of: 0, askedAt: start + .milliseconds(100 * number))
+        }
+        return (state, start + .milliseconds(100 * (count - 1)))
+    }
+
+    @Test func theLagIsTheAgeOfWhatItHasReplayed() {
+        var (state, now) = primary(100)
+        let isNew = state.note(sample(500), of: 1, askedAt: now)
+        let isNewAgain = state.note(sample(509), of: 1, askedAt: now)
+        #expect(isNew && !isNewAgain)
+        _ = state.note(sample(2_000), of: 2, askedAt: now)
+        #expect(state.lag(of: 1, at: now) == .milliseconds(4_900))
+        // Ahead of the last sample.
+        #expect(state.lag(of: 2, at: now) == .zero)
+        #expect(state.lag(of: 0, at: now) == nil)
+        #expect(replicas(state, .seconds(1), at: now) == [2])
+        #expect(replicas(state, .seconds(5), at: now) == [1, 2])
+    }
+
+    @Test func anIdlePrimaryHasNoLag() {
+        var (state, now) = primary(10)
+        for _ in 0..<100 {
+            now = now + .milliseconds(100)
+            _ = state.note(sample(90, isReplica: false), of: 0, askedAt: now)
+            _ = state.note(sample(90), of: 1, askedAt: now)
+            _ = state.note(sample(80), of: 2, askedAt: now)
+        }
+        #expect(state.lag(of: 1, at: now) == .zero)
+        #expect(state.lag(of: 2, at: now) == .milliseconds(10_100))
+    }
+
+    @Test func withASilentPrimaryOrReplicaItIsNotKnown() {
+        var (state, now) = primary(10)
+        _ = state.note(sample(90), of: 1, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now + .seconds(1)) == [1])
+        #expect(replicas(state, .seconds(1_000), at: now + .milliseconds(1_001)) == [])
+        _ = state.note(sample(90, isReplica: false), of: 0, askedAt: now + .seconds(5))
+        #expect(replicas(state, .seconds(1_000), at: now + .seconds(5)) == [])
+        // What it replayed is older than all that is known.
+        var late = primary(5_000)
+        _ = late.state.note(sample(10), of: 1, askedAt: late.now)
+        #expect(late.state.lag(of: 1, at: late.now) == nil)
+    }
+
+    @Test func aReplicaThatFailsIsLeftOut() {
+        var (state, now) = primary(10)
+        _ = state.note(sample(90), of: 1, askedAt: now)
+        let failures = [state.noteFailure(of: 1), state.noteFailure(of: 1)]
+        #expect(failures == [1, 2])
+        #expect(replicas(state, .seconds(1), at: now) == [])
+        _ = state.note(sample(90), of: 1, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [1])
+        state.leaveOut(1)
+        #expect(replicas(state, .seconds(1), at: now) == [])
+        let again = state.noteFailure(of: 1)
+        #expect(again == 1)
+    }
+
+    @Test func othersClustersAndTimelinesAreNotRead() {
+        var (state, now) = primary(10)
+        _ = state.note(sample(90, timeline: 2), of: 1, askedAt: now)
+        _ = state.note(sample(90, system: 8), of: 2, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [])
+        // A replica takes the place of the primary, and the other one follows it.
+        _ = state.note(sample(100, isReplica: false, timeline: 2), of: 1, askedAt: now)
+        _ = state.note(sample(90), of: 2, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [])
+        _ = state.note(sample(100, timeline: 2), of: 2, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [2])
+        // The former primary, which has not noticed it, does not count, nor does one of another cluster.
+        _ = state.note(sample(9_000, isReplica: false), of: 0, askedAt: now)
+        _ = state.note(sample(9_000, isReplica: false, timeline: 9, system: 8), of: 0, askedAt: now)
+        #expect(state.primary(at: now) == DatabasePosition(system: 7, timeline: 2, location: 100))
+    }
+
+    @Test func aContextNeverGoesBack() {
+        func position(_ location: UInt64, _ timeline: UInt32 = 1) -> DatabasePosition {
+            DatabasePosition(system: 7, timeline: timeline, location: location)
+        }
+        let fresh = PositionRecord()
+        #expect(fresh.need == .none && fresh.position == nil)
+        let record = PositionRecord(after: position(50))
+        #expect(record.need == .position(position(50)))
+        record.learn(replayed: position(60))
+        record.learn(replayed: position(40))
+        #expect(record.need == .position(position(60)))
+        record.learn(nil)
+        #expect(record.need == .unknown && record.position == nil)
+        record.learn(position(70))
+        #expect(record.need == .position(position(70)) && !record.takeIgnored())
+        record.learn(position(5, 2))
+        #expect(record.need == .position(position(5, 2)))
+        record.learn(position(90))
+        #expect(record.need == .position(position(5, 2)))
+        let forged = PositionRecord(after: position(1_000))
+        forged.learn(position(100))
+        #expect(forged.takeIgnored() && !forged.takeIgnored() && forged.position == position(100))
+    }
+}
