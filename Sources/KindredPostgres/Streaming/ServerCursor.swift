@@ -20,7 +20,7 @@ package final class ServerCursor {
 
     package init(client: PostgresClient, statement: Statement, timeout: Duration?) {
         self.client = client
-        self.statement = statement
+        self.statement = client.resolved([statement])[0]
         self.timeout = timeout
     }
 

@@ -70,7 +70,7 @@ final class Request: Sendable {
         onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
         self.id = id
-        if !traits.isInTransaction, let settings = traits.settings?.statement {
+        if !traits.isInTransaction, let settings = traits.settings?.statement(for: statements) {
             self.statements = [settings] + statements
             hiddenCount = 1
         } else {
