@@ -18,12 +18,12 @@ package final class TenantSchema: Sendable {
     /// The search path, as a setting has it: the schema, then the shared ones.
     let path: String
     let pathUse: PathUse
-    private let quotedName: String
+    /// The name as it stands between quotes.
+    private let nameInQuotes: String
     /// Ends texts of the program's own, which name tables by the search path: no other tenant's may be taken for them.
     private let label: String
     /// The tenant's types by those of the model.
     private let types: [PostgresDataType: PostgresDataType]
-    private let texts = RankedMutex<[StatementText: StatementText]>([:], .leaf)
 
     /// - Parameters:
     ///   - oid: the schema's number, which tells it from a later one of the same name.
@@ -34,8 +34,9 @@ package final class TenantSchema: Sendable {
         pathUse: PathUse
     ) throws {
         self.name = name
-        quotedName = try SQLIdentifier.quote(name)
-        path = try ([name] + shared).map { try SQLIdentifier.quote($0) }.joined(separator: ", ")
+        nameInQuotes = String(try SQLIdentifier.quote(name).dropFirst().dropLast())
+        // Temporary tables last, as in all sessions: else they would come before all.
+        path = (try ([name] + shared).map { try SQLIdentifier.quote($0) } + ["pg_temp"]).joined(separator: ", ")
         label = "\n/* schema \(oid) */"
         self.types = types
         self.pathUse = pathUse
@@ -58,23 +59,13 @@ package final class TenantSchema: Sendable {
         }
     }
 
+    /// Made anew for each use: kept texts of many tenants would take more memory than all else, and this less than a
+    /// hundredth of the time of a statement.
     private func text(of shared: StatementText) -> StatementText {
-        if shared.isOneTime { return resolving(shared) }
-        if let known = texts.withLock({ $0[shared] }) { return known }
-        let made = resolving(shared)
-        return texts.withLock { texts in
-            if let known = texts[shared] { return known }
-            // There are many tenants, and a text is soon made again.
-            if texts.count >= 256 { texts = [:] }
-            texts[shared] = made
-            return made
-        }
-    }
-
-    private func resolving(_ shared: StatementText) -> StatementText {
-        let isMarked = shared.text.utf8.contains(0)
-        guard isMarked || shared.mayChangeSession else { return shared }
-        var text = isMarked ? shared.text.replacing(Self.mark, with: quotedName) : shared.text
+        let parts = shared.text.utf8.split(separator: 0, omittingEmptySubsequences: false)
+        guard parts.count > 1 || shared.mayChangeSession else { return shared }
+        // The quotes around the NUL are those of the name.
+        var text = parts.map { String(Substring($0)) }.joined(separator: nameInQuotes)
         if shared.mayChangeSession { text += label }
         return shared.isOneTime
             ? StatementText(oneTime: text, effect: shared.effect, mayChangeSession: shared.mayChangeSession)
