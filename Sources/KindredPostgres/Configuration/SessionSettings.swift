@@ -8,7 +8,7 @@
 package final class SessionSettings: Sendable {
     /// The values by setting, the role among them; names of settings ignore case.
     private let values: [String: String]
-    /// Makes the settings; nil if there are none. A tenant's search path is among them.
+    /// Makes the settings, a tenant's search path among them; nil if there are none.
     let statement: Statement?
     /// Makes the settings without a tenant's search path; nil if there are none.
     private let statementWithoutPath: Statement?

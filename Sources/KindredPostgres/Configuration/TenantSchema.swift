@@ -72,11 +72,3 @@ package final class TenantSchema: Sendable {
             : StatementText(text, mayChangeSession: shared.mayChangeSession)
     }
 }
-
-extension PostgresClient {
-    /// Statements as they are sent: with the names and types of the client's tenant, if it has one.
-    func resolved(_ statements: [Statement]) -> [Statement] {
-        guard let schema = settings?.schema else { return statements }
-        return statements.map(schema.resolved)
-    }
-}

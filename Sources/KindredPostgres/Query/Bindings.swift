@@ -82,7 +82,8 @@ package struct Bindings: Sendable {
         replaced.slots = SmallArray()
         for slot in slots {
             replaced.slots.append(
-                Slot(type: types[slot.type] ?? slot.type, format: slot.format, offset: slot.offset, length: slot.length))
+                Slot(type: types[slot.type] ?? slot.type, format: slot.format, offset: slot.offset, length: slot.length)
+            )
         }
         return replaced
     }

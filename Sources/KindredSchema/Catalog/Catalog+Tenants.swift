@@ -41,11 +41,10 @@ extension Catalog {
         return sum
     }
 
-    /// The catalog with ordinals in place of OIDs, and in an order that depends on names alone: two schemas with equal ones have
-    /// one model. The second value has the types in the order of their ordinals.
+    /// The catalog with ordinals in place of OIDs, in an order that depends on names alone, and its types in the order of theirs.
     ///
-    /// The tables of a line of inheritance keep their OIDs, which their models hold: each schema has its own model then. Nil
-    /// where a number could be taken for an ordinal.
+    /// Two schemas with equal ones have one model. The tables of a line of inheritance keep their OIDs, which models hold: each
+    /// such schema has its own. Nil where a number could be taken for an ordinal.
     package func shape() -> (catalog: Catalog, types: [UInt32])? {
         let first: UInt32 = 0xF000_0000
         let types = types.sorted { ($0.schema, $0.name, $0.oid) < ($1.schema, $1.name, $1.oid) }

@@ -35,7 +35,8 @@ struct SchemaNameText {
 
     /// Letters, digits and what else a name without quotes has.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "_" || scalar == "$" || scalar.value >= 0x80 || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+        scalar == "_" || scalar == "$" || scalar.value >= 0x80 || ("a"..."z").contains(scalar)
+            || ("A"..."Z").contains(scalar)
             || ("0"..."9").contains(scalar)
     }
 

@@ -70,7 +70,8 @@ struct TypeResolver {
     private func comparedType(_ type: UInt32, _ resolved: Resolved) -> String? {
         let isDomain = type != resolved.base || elementType(of: type) != resolved.element
         guard resolved.labels != nil, isDomain, let index = rows[resolved.element ?? resolved.base] else { return nil }
-        guard let name = try? QualifiedName(catalog: catalog.types[index].schema, catalog.types[index].name).quoted else {
+        guard let name = try? QualifiedName(catalog: catalog.types[index].schema, catalog.types[index].name).quoted
+        else {
             return nil
         }
         return name + (resolved.element == nil ? "" : "[]")

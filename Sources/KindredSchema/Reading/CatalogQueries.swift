@@ -242,10 +242,12 @@ enum CatalogQueries {
                                     pg_catalog.unnest(indkey::pg_catalog.int2[]), pg_catalog.unnest(indclass::pg_catalog.oid[]),
                                     pg_catalog.unnest(indcollation::pg_catalog.oid[])) AS e (number, class, collated)
                                 JOIN pg_catalog.pg_opclass AS c ON c.oid = e.class
-                                LEFT JOIN pg_catalog.pg_collation AS l ON l.oid = e.collated
                                 LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid = indrelid AND a.attnum = e.number
                                 WHERE NOT c.opcintype = ANY ('{\(exactTypes)}'::pg_catalog.oid[])
-                                    OR NOT l.collisdeterministic OR a.attgenerated <> ''::pg_catalog."char") AS isloose
+                                    OR e.collated >= 16384 AND NOT (
+                                        SELECT l.collisdeterministic FROM pg_catalog.pg_collation AS l
+                                        WHERE l.oid = e.collated)
+                                    OR a.attgenerated <> ''::pg_catalog."char") AS isloose
                         FROM pg_catalog.pg_index
                         WHERE \(within("indrelid", isScoped)) AND (indisunique OR indisexclusion) AND indisvalid AND indimmediate
                     ) AS x

@@ -117,7 +117,8 @@ extension SchemaReader {
         _ schemas: [String], among names: [String]? = nil, besides others: [String], from client: PostgresClient
     ) async throws -> SchemaPart {
         try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
-            let scope = try CatalogScope(try await client.execute(try CatalogScope.statement(for: schemas, among: names)))
+            let scope = try CatalogScope(
+                try await client.execute(try CatalogScope.statement(for: schemas, among: names)))
             let queries =
                 try CatalogQueries.scoped(to: scope) + [
                     PostgresClient.typeCatalog(of: scope.types), scope.outerKeys(besides: schemas + others),

@@ -21,7 +21,8 @@ extension Database {
     /// With tenants that have schemas of their own it throws `.invalidRequest`: give the classes to `connect`.
     public func register(_ classes: [any TypedObject.Type]) throws {
         guard schemaTenants == nil else {
-            throw KindredError(.invalidRequest, "The classes of tenants with schemas of their own are given to Database.connect")
+            throw KindredError(
+                .invalidRequest, "The classes of tenants with schemas of their own are given to Database.connect")
         }
         try replaceRuntime { runtime in
             var known = runtime.registered

@@ -75,7 +75,9 @@ public struct DatabaseTenant: Sendable {
         return try await body(context)
     }
 
-    /// The tenant's model: its tables, under the template's schema, and the shared ones. Tenants of the same shape share it.
+    /// The tenant's model: its tables, under the template's schema, and the shared ones.
+    ///
+    /// Tenants of the same shape share it.
     public var schema: DatabaseSchema { tenant.runtime.schema }
 }
 
@@ -99,7 +101,8 @@ extension Database {
         let tenants = try requireSchemaTenants()
         if let known = tenants.tenant(name) { return DatabaseTenant(database: self, tenant: known) }
         guard !client.isInTransaction else {
-            throw KindredError(.invalidRequest, "A tenant is first used outside of a transaction, since its schema is read")
+            throw KindredError(
+                .invalidRequest, "A tenant is first used outside of a transaction, since its schema is read")
         }
         return try await client.called(at: fileID, line) {
             DatabaseTenant(database: self, tenant: try await tenants.find(name, from: client, overrides: overrides))

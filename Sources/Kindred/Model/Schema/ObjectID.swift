@@ -25,7 +25,8 @@ public struct ObjectID: Hashable, Sendable {
     /// - Parameter schema: that of the tenant, for entities that are tenants'; nil where there are none.
     package init(_ entity: EntityRuntime, _ key: ObjectKey, in schema: String? = nil) {
         self.entity =
-            entity.name.isTenants ? schema.map { QualifiedName(schema: $0, name: entity.name.name) } ?? entity.name : entity.name
+            entity.name.isTenants
+            ? schema.map { QualifiedName(schema: $0, name: entity.name.name) } ?? entity.name : entity.name
         var (attributes, values) = (key.isTemporary ? [] : entity.entity.primaryKey, key.values)
         // Numbers of tables change when a database moves, so that their names stand in IDs. The entity's own is not named: IDs
         // stay the same when a table begins or ceases to inherit from it.

@@ -12,13 +12,17 @@ struct SchemaTenant: Sendable {
 ///
 /// A shape is a catalog without OIDs and without the schema's name. Models name tables by the template's schema.
 final class SchemaTenants: Sendable {
-    /// What all tenants share, as read once.
-    struct Shared: Sendable {
+    /// What all tenants share, as read at one time.
+    final class Shared: Sendable {
         /// The schemas behind the tenant's in the search path, and their tables.
         let path: [String]
         let part: SchemaPart
         /// The names of the template's relations, by which those of tenants are found.
         let names: [String]
+
+        init(path: [String], part: SchemaPart, names: [String]) {
+            (self.path, self.part, self.names) = (path, part, names)
+        }
     }
 
     /// A model, and its types in the order of the shape.
@@ -78,7 +82,7 @@ final class SchemaTenants: Sendable {
         _ tenant: SchemaTenant, read shared: Shared, newShape shape: (catalog: Catalog, types: [UInt32])?
     ) -> SchemaTenant {
         state.withLock { state in
-            guard state.shared?.part.types.columns === shared.part.types.columns else { return tenant }
+            guard state.shared === shared else { return tenant }
             if let known = state.tenants[tenant.schema.name] { return known }
             if let shape, state.models[shape.catalog] == nil {
                 state.models[shape.catalog] = Model(runtime: tenant.runtime, types: shape.types)
@@ -87,9 +91,6 @@ final class SchemaTenants: Sendable {
             return tenant
         }
     }
-
-    /// The number of models, for tests.
-    package var modelCount: Int { state.withLock { $0.models.count } }
 }
 
 extension SchemaRuntime {

@@ -16,7 +16,8 @@ extension SchemaTenants {
         let shared = try await SchemaReader.read(path, besides: [], from: client)
         try client.register(shared.types)
         let own = try DatabaseSchema(
-            catalog: shared.catalog, overrides: overrides.filter { $0.isOfTable(in: shared.catalog) }, types: client.types
+            catalog: shared.catalog, overrides: overrides.filter { $0.isOfTable(in: shared.catalog) },
+            types: client.types
         ).parsingFilters()
         let part = try await SchemaReader.read([template], besides: path, from: client)
         let catalog = part.catalog.marking(template, as: template)
@@ -66,19 +67,22 @@ extension SchemaTenants {
         _ overrides: [SchemaOverride]
     ) throws -> SchemaRuntime {
         guard part.schemas[name] != nil else {
-            throw KindredError(.invalidRequest, "There is no schema \(name), whose tables would be the tenants' template")
+            throw KindredError(
+                .invalidRequest, "There is no schema \(name), whose tables would be the tenants' template")
         }
         // They stand for themselves, whatever stood for them before.
         let types = catalog.types.map { PostgresDataType(rawValue: $0.oid) }
         client.types.share(Dictionary(types.map { ($0, $0) }) { first, _ in first })
         let schema = try DatabaseSchema(
-            catalog: catalog.adding(shared.part.catalog), overrides: overrides, types: try client.types(with: part.types)
+            catalog: catalog.adding(shared.part.catalog), overrides: overrides,
+            types: try client.types(with: part.types)
         ).parsingFilters()
         let runtime = SchemaRuntime(schema, classes: classes)
         guard runtime.mismatches.isEmpty else {
             throw KindredError(
                 .classMismatch,
-                "The schema \(name) does not fit the classes: \(runtime.mismatches.joined(separator: "; ")). Migrate it")
+                "The schema \(name) does not fit the classes: \(runtime.mismatches.joined(separator: "; ")). Migrate it"
+            )
         }
         try client.register(part.types)
         return runtime
@@ -100,6 +104,7 @@ extension Database {
     /// Throws `KindredError` `.invalidRequest` for a database that was connected without them.
     func requireSchemaTenants() throws -> SchemaTenants {
         if let schemaTenants { return schemaTenants }
-        throw KindredError(.invalidRequest, "Tenants with schemas of their own need Database.connect(…, tenants: .schemas(template:))")
+        throw KindredError(
+            .invalidRequest, "Tenants with schemas of their own need Database.connect(…, tenants: .schemas(template:))")
     }
 }
