@@ -78,7 +78,7 @@ public enum SchemaReader {
     }
 }
 
-/// What was read of some schemas.
+/// The catalog of some schemas, and what a tenant needs besides.
 package struct SchemaPart: Sendable {
     /// A foreign key to a schema that was not read.
     package struct OuterKey: Sendable {

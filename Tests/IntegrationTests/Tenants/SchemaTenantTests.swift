@@ -26,7 +26,10 @@ struct SchemaTenantTests {
             #expect(!first.statements.isEmpty)
             try await expectStatements([]) { _ = try await database.tenant("acme").makeContext() }
             await expectError(.notFound) { _ = try await database.tenant("nobody") }
-            await expectError(.invalidRequest) { _ = try await database.tenant("public") }
+            await expectError(.notFound) { _ = try await database.tenant("pg_catalog") }
+            for name in ["public", "tenant_template"] {
+                await expectError(.invalidRequest) { _ = try await database.tenant(name) }
+            }
             await expectError(.invalidRequest) {
                 try await database.makeContext().transaction { () async throws in _ = try await database.tenant("beta")
                 }

@@ -94,7 +94,7 @@ extension Database {
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `KindredError` `.notFound` if there is no such schema; `.classMismatch` with all differences if it does not fit
-    ///   the classes; `.invalidRequest` for a schema in the search path, for one with a foreign key to another tenant's table, which
+    ///   the classes; `.invalidRequest` for the template, for a schema in the search path, for one with a foreign key to another tenant's table, which
     ///   is named, in a transaction before the first use, and where the database was connected without tenants; and the errors of
     ///   a query.
     public func tenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseTenant {

@@ -12,7 +12,7 @@ struct SchemaTenant: Sendable {
 ///
 /// A shape is a catalog without OIDs and without the schema's name. Models name tables by the template's schema.
 final class SchemaTenants: Sendable {
-    /// What all tenants share, as read at one time.
+    /// The tables and names that all tenants share, as read at one time.
     final class Shared: Sendable {
         /// The schemas behind the tenant's in the search path, and their tables.
         let path: [String]

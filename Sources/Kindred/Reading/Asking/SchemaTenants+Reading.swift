@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-// Reading the schemas of tenants. What they share, and the template, is read when a database connects; the schema of a tenant when it is
-// first used, by the names of the template's tables.
+// Reading the schemas of tenants. What they share, and the template, is read when a database connects; the schema of a tenant
+// when it is first used, by the names of the template's tables.
 extension SchemaTenants {
     /// Reads what tenants share, and the template; gives the model of the database itself, which has the shared tables only.
     ///
@@ -22,7 +22,8 @@ extension SchemaTenants {
         let part = try await SchemaReader.read([template], besides: path, from: client)
         let catalog = part.catalog.marking(template, as: template)
         let tables = Shared(path: path, part: shared, names: catalog.relations.map(\.name))
-        let model = try makeModel(catalog, of: part, named: template, tables, client, overrides)
+        let model = try makeModel(
+            of: part, catalog, named: template, besides: tables, for: client, overrides: overrides)
         try names?.check(model.schema)
         let runtime = SchemaRuntime(own, classes: classes.only(in: own))
         begin(tables, template: model, catalog)
@@ -35,9 +36,10 @@ extension SchemaTenants {
     ) async throws -> SchemaTenant {
         if let known = tenant(name) { return known }
         guard let shared else { throw KindredError(.invalidRequest, "The template of the tenants was not read") }
-        try requireOutside(shared.path, name)
+        try requireOutside(shared.path + [template], name)
         let part = try await SchemaReader.read([name], among: shared.names, besides: shared.path, from: client)
-        guard let oid = part.schemas[name] else {
+        // The name may come from a client.
+        guard !name.hasPrefix("pg_"), name != "information_schema", let oid = part.schemas[name] else {
             throw KindredError(.notFound, "There is no schema \(name), which would be a tenant's")
         }
         if let key = part.outerKeys.first {
@@ -53,7 +55,9 @@ extension SchemaTenants {
         let shape = catalog.shape()
         let known = shape.flatMap(model(for:))
         if let known { client.types.share(Dictionary(known.types.map { ($1, $0) }) { first, _ in first }) }
-        let runtime = try known?.runtime ?? makeModel(catalog, of: part, named: name, shared, client, overrides)
+        let runtime =
+            try known?.runtime
+            ?? makeModel(of: part, catalog, named: name, besides: shared, for: client, overrides: overrides)
         let schema = try TenantSchema(
             named: name, oid: oid, before: shared.path, types: known?.types ?? [:],
             pathUse: max(part.pathUse, shared.part.pathUse))
@@ -63,8 +67,8 @@ extension SchemaTenants {
 
     /// Makes a model of a schema's tables and the shared ones.
     private func makeModel(
-        _ catalog: Catalog, of part: SchemaPart, named name: String, _ shared: Shared, _ client: PostgresClient,
-        _ overrides: [SchemaOverride]
+        of part: SchemaPart, _ catalog: Catalog, named name: String, besides shared: Shared, for client: PostgresClient,
+        overrides: [SchemaOverride]
     ) throws -> SchemaRuntime {
         guard part.schemas[name] != nil else {
             throw KindredError(
@@ -93,7 +97,8 @@ extension SchemaTenants {
         throw KindredError(
             .invalidRequest,
             """
-            The schema \(name) is in the search path of the connection, so that all tenants share its tables: leave it out there
+            The schema \(name) is no tenant's: it is the template, or in the search path of the connection, so that all tenants \
+            share its tables
             """)
     }
 }
