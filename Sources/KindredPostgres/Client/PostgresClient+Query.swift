@@ -16,7 +16,9 @@ extension PostgresClient {
         -> QueryResult
     {
         return try await self.called(at: fileID, line) {
-            try await execute(try sql.statement(types: types), timeout: timeout)
+            // The parts of a tenant's composite have its own types, which the server tells from their text.
+            let types = settings?.schema == nil ? types : nil
+            return try await execute(try sql.statement(types: types), timeout: timeout)
         }
     }
 

@@ -68,6 +68,9 @@ struct SchemaTenantTests {
                 #expect(try place?.decode("street", as: String.self) == "<\(number)> lane")
                 #expect(try place?.decode("mood", as: String.self) == "calm")
 
+                let same = try await context.query("SELECT id FROM project WHERE place = \(place)")
+                #expect(try same.first?[0] == 1)
+
                 #expect(try await context.fetch("project").where("mood == 'busy'").count() == 1)
                 #expect(try await context.fetch("project").where("mood IN {'calm', 'busy'}").count() == 2)
                 garden["mood"] = "calm"
