@@ -1,6 +1,7 @@
 import KindredPostgres
-import KindredSchema
 import Testing
+
+@testable import KindredSchema
 
 /// Catalogs of tenants' schemas: names are marked where they are the schema's, and equal tables have an equal shape.
 @Suite struct TenantShapeTests {
