@@ -37,4 +37,32 @@ import Testing
         #expect(try await context.fetch("task").count() == 4)
         await database.close()
     }
+
+    @Test(
+        .database(
+            """
+            CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL);
+            INSERT INTO country VALUES ('AT', 'Austria');
+            CREATE SCHEMA tenant_template;
+            CREATE TABLE tenant_template.person (id integer PRIMARY KEY, name text NOT NULL, country text REFERENCES country);
+            CREATE SCHEMA acme;
+            CREATE TABLE acme.person (id integer PRIMARY KEY, name text NOT NULL, country text REFERENCES country);
+            INSERT INTO acme.person VALUES (1, 'Ann', 'AT');
+            CREATE FUNCTION number_of_tasks() RETURNS bigint LANGUAGE sql AS 'SELECT 1';
+            ALTER FUNCTION number_of_tasks() SET search_path = acme, pg_temp;
+            """))
+    func bySchema() async throws {
+        let uri = try TestDatabase.current.uri
+        // block: by-schema
+        let database = try await Database.connect(uri, tenants: .schemas(template: "tenant_template"))
+        let tenant = try await database.tenant("acme")
+        let context = try tenant.makeContext()
+        print(try await context.fetch("person").count())  // FROM "acme"."person"
+        print(try await context.fetch("country").count())  // FROM "public"."country"
+        // end
+        let person = try await context.get("person", 1)
+        #expect(try await person.object(forKey: "country")?["name"] == "Austria")
+        #expect(person.objectID?.uri == "kindred:/acme/person?id=1")
+        await database.close()
+    }
 }

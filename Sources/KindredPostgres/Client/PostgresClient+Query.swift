@@ -16,7 +16,9 @@ extension PostgresClient {
         -> QueryResult
     {
         return try await self.called(at: fileID, line) {
-            try await execute(try sql.statement(types: types), timeout: timeout)
+            // The parts of a tenant's composite have its own types, which the server tells from their text.
+            let types = settings?.schema == nil ? types : nil
+            return try await execute(try sql.statement(types: types), timeout: timeout)
         }
     }
 
@@ -29,7 +31,9 @@ extension PostgresClient {
 
     /// Runs a statement that its caller reports to observers; see ``observingShared(_:_:rowCount:)``.
     package func executeUnobserved(_ statement: Statement, timeout: Duration?) async throws -> QueryResult {
-        guard let result = try await run([statement], by: deadline(timeout)).first else { throw Self.noResult }
+        guard let result = try await run(resolved([statement]), by: deadline(timeout)).first else {
+            throw Self.noResult
+        }
         return result
     }
 
@@ -55,6 +59,7 @@ extension PostgresClient {
     /// its results come in binary form if all of their types can be read so; in a batch it gets text.
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
+        let statements = resolved(statements)
         let transaction = currentTransaction
         try requireSettings(in: transaction)
         if transaction != nil {

@@ -30,6 +30,17 @@ extension PostgresClient {
             statement: found.text.text)
     }
 
+    /// Statements as they are sent: with the names and types of the client's tenant, if it has one.
+    func resolved(_ statements: [Statement]) -> [Statement] {
+        guard let schema = settings?.schema else { return statements }
+        return statements.map(schema.resolved)
+    }
+
+    /// The text of a statement as it is sent.
+    package func text(of statement: Statement) -> String {
+        (settings?.schema?.resolved(statement) ?? statement).text.text
+    }
+
     /// Throws for what would be sent by the simple protocol, which takes no parameters, outside of the task's transaction.
     func requireNoSettings() throws {
         guard settings?.isEmpty == false else { return }

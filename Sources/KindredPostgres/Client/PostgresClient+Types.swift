@@ -59,8 +59,19 @@ extension PostgresClient {
     }
 
     /// Reads the types of a database, without the row types of tables.
-    package static let typeCatalog = Statement(
-        text: StatementText(
+    package static let typeCatalog = Statement(text: typeText("t.oid >= 16384"))
+
+    /// Reads some types.
+    package static func typeCatalog(of types: [UInt32]) throws -> Statement {
+        var bindings = Bindings()
+        try bindings.appendArray(types.map { .integer(Int64($0)) }, of: .oid)
+        return Statement(text: scopedTypeText, bindings: bindings, resultFormat: .binary)
+    }
+
+    private static let scopedTypeText = typeText("t.oid = ANY ($1)")
+
+    private static func typeText(_ condition: String) -> StatementText {
+        StatementText(
             catalog: """
                 SELECT t.oid::pg_catalog.int8 AS oid, t.typname::pg_catalog.text AS name, t.typtype::pg_catalog.text AS kind,
                     t.typcategory::pg_catalog.text AS category, t.typelem::pg_catalog.int8 AS element, t.typbasetype::pg_catalog.int8 AS base,
@@ -83,10 +94,11 @@ extension PostgresClient {
                     FROM pg_catalog.pg_attribute AS a
                     WHERE a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
                 ) AS f ON c.relkind = 'c'
-                WHERE t.oid >= 16384 AND t.typtype <> 'p'
+                WHERE \(condition) AND t.typtype <> 'p'
                     AND (t.typtype <> 'c' OR c.relkind = 'c') AND (e.oid IS NULL OR ec.relkind = 'c')
                 """
-        ))
+        )
+    }
 
     /// Registers the types in a result of `typeCatalog`.
     package func register(_ catalog: QueryResult) throws {

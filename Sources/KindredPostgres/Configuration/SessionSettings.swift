@@ -8,18 +8,27 @@
 package final class SessionSettings: Sendable {
     /// The values by setting, the role among them; names of settings ignore case.
     private let values: [String: String]
-    /// Makes the settings; nil if there are none.
+    /// Makes the settings, a tenant's search path among them; nil if there are none.
     let statement: Statement?
+    /// Makes the settings without a tenant's search path; nil if there are none.
+    private let statementWithoutPath: Statement?
+    /// The tenant whose tables the statements name; nil if they name them as they are.
+    package let schema: TenantSchema?
     /// The reason why nothing may be sent; nil if there is none.
     let refusal: (any Error)?
 
     /// No settings, and the role of the connection.
     package static let none = SessionSettings(values: [:], statement: nil, refusal: nil)
 
-    private init(values: [String: String], statement: Statement?, refusal: (any Error)?) {
+    private init(
+        values: [String: String], statement: Statement?, refusal: (any Error)?, schema: TenantSchema? = nil,
+        withoutPath: Statement? = nil
+    ) {
         self.values = values
         self.statement = statement
         self.refusal = refusal
+        self.schema = schema
+        statementWithoutPath = schema == nil ? statement : withoutPath
     }
 
     /// Those of a context that may send nothing, for a reason.
@@ -45,6 +54,22 @@ package final class SessionSettings: Sendable {
             values[Self.role] = role
         }
         self.init(values: values, statement: try Self.statement(values), refusal: nil)
+    }
+
+    /// The same settings for a tenant with a schema of its own.
+    ///
+    /// Transactions run with the schema in front of the search path. A statement outside of transactions does so if it needs to.
+    package func of(_ schema: TenantSchema) throws -> SessionSettings {
+        var values = values
+        values[Self.path] = schema.path
+        return SessionSettings(
+            values: values, statement: try Self.statement(values), refusal: refusal, schema: schema,
+            withoutPath: statement)
+    }
+
+    /// Makes the settings for statements outside of transactions; nil if they need none.
+    func statement(for statements: [Statement]) -> Statement? {
+        schema?.needsPath(statements) == false ? statementWithoutPath : statement
     }
 
     /// Whether statements run as those of the program's own do.
@@ -94,11 +119,12 @@ extension SessionSettings: CustomStringConvertible {
 // What may be set.
 extension SessionSettings {
     private static let role = "role"
+    private static let path = "search_path"
 
     /// Settings that have to stay as they are: by them values are decoded and encoded, names are found, and transactions run.
     private static let kept: Set<String> = Set(
         PostgresConfiguration.fixedSettings.keys.map { $0.lowercased() } + [
-            "search_path", "client_encoding", "array_nulls", "transform_null_equals", "lc_monetary", "xmlbinary",
+            path, "client_encoding", "array_nulls", "transform_null_equals", "lc_monetary", "xmlbinary",
             "xmloption", "transaction_isolation", "transaction_read_only", "transaction_deferrable",
         ])
 

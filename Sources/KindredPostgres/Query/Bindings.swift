@@ -75,6 +75,19 @@ package struct Bindings: Sendable {
         }
     }
 
+    /// The same parameters with other types in place of some.
+    func replacing(_ types: [PostgresDataType: PostgresDataType]) -> Bindings {
+        guard slots.contains(where: { types[$0.type] != nil }) else { return self }
+        var replaced = self
+        replaced.slots = SmallArray()
+        for slot in slots {
+            replaced.slots.append(
+                Slot(type: types[slot.type] ?? slot.type, format: slot.format, offset: slot.offset, length: slot.length)
+            )
+        }
+        return replaced
+    }
+
     /// Appends a `bigint`.
     package mutating func append(_ value: Int64) throws {
         try append(as: .int8) { bytes in

@@ -49,10 +49,11 @@ package struct ResultHandle: Sendable {
     func columns(_ types: TypeRegistry?) -> RowColumns {
         RowColumns(
             (0..<Int32(clamping: columnCount)).map { column in
-                unsafe RowColumns.Column(
+                let type = unsafe PostgresDataType(rawValue: PQftype(pointer, column))
+                return unsafe RowColumns.Column(
                     // A name that is not valid UTF-8 is dropped; repairing it would alter it.
                     name: PQfname(pointer, column).flatMap { unsafe String(validatingCString: $0) } ?? "",
-                    dataType: PostgresDataType(rawValue: PQftype(pointer, column)),
+                    dataType: types?.shared(type) ?? type,
                     format: PQfformat(pointer, column) == 1 ? .binary : .text,
                     table: PQftable(pointer, column),
                     number: Int(PQftablecol(pointer, column)))

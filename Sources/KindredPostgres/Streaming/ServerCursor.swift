@@ -30,7 +30,7 @@ package final class ServerCursor {
     init(client: PostgresClient, statement: Statement, timeout: Duration?, guardian: ReplicaGuard?) {
         self.guardian = guardian
         self.client = client
-        self.statement = statement
+        self.statement = client.resolved([statement])[0]
         self.timeout = timeout
     }
 

@@ -41,6 +41,8 @@ package final class TypeRegistry: Sendable {
         var kinds: [PostgresDataType: Kind] = [:]
         /// The fields that composite types had before they were altered: rows in memory may still have them.
         var formerFields: [PostgresDataType: [[Field]]] = [:]
+        /// The types of tenants' schemas, by which values are the same as those of another tenant's type.
+        var shared: [PostgresDataType: PostgresDataType] = [:]
         /// The types that the catalog was asked for.
         var sought: Set<PostgresDataType> = []
         /// Whether the catalog was read.
@@ -76,6 +78,7 @@ package final class TypeRegistry: Sendable {
     /// The fields of a composite type whose value has fields of these types; nil if it never had such fields.
     func fields(of type: PostgresDataType, _ types: [PostgresDataType]) -> [Field]? {
         state.withLock { state in
+            let (type, types) = (state.shared[type] ?? type, types.map { state.shared[$0] ?? $0 })
             if case .composite(let fields?) = state.kinds[type], fields.map(\.type) == types { return fields }
             return state.formerFields[type]?.last { $0.map(\.type) == types }
         }
@@ -102,7 +105,27 @@ package final class TypeRegistry: Sendable {
 
     /// The kind of a type that is not built in.
     package func kind(of type: PostgresDataType) -> Kind? {
-        state.withLock { $0.kinds[type] }
+        state.withLock { $0.kinds[$0.shared[type] ?? type] }
+    }
+
+    /// Notes that types are the same as those of other tenants, whose numbers stand for them in columns of results.
+    ///
+    /// - Parameter types: those that stand for them, by their own.
+    package func share(_ types: [PostgresDataType: PostgresDataType]) {
+        state.withLock { $0.shared.merge(types) { $1 } }
+    }
+
+    /// The type that stands for one in columns of results: itself, or that of another tenant.
+    package func shared(_ type: PostgresDataType) -> PostgresDataType {
+        type.isUserDefined ? state.withLock { $0.shared[type] ?? type } : type
+    }
+
+    /// Whether the values of two types are the same: one is a tenant's, or both are.
+    ///
+    /// Rows in memory may have the type that stood for a tenant's before its schema was changed.
+    func isSame(_ one: PostgresDataType, as other: PostgresDataType) -> Bool {
+        guard one.isUserDefined, other.isUserDefined else { return false }
+        return shared(one) == shared(other) || state.withLock { $0.shared[one] != nil } && areAlike(one, other)
     }
 
     /// Whether the values of two types are of one kind, so that a value of one that can be encoded as the other stays the same.

@@ -34,7 +34,7 @@ struct Annotations {
         if catalog.comments.isEmpty && overrides.isEmpty { return }
         var names: [UInt32: QualifiedName] = [:]
         for relation in catalog.relations where !relation.isPartition {
-            names[relation.oid] = QualifiedName(schema: relation.schema, name: relation.name)
+            names[relation.oid] = QualifiedName(catalog: relation.schema, relation.name)
         }
         read(catalog, names)
         if !overrides.isEmpty { apply(overrides, catalog: catalog, names: names) }

@@ -25,6 +25,12 @@ public struct SchemaOverride: Sendable, Hashable {
     let table: String
     let target: Target
 
+    /// Whether its table is among a catalog's relations.
+    package func isOfTable(in catalog: Catalog) -> Bool {
+        let meanings = Set(DatabaseSchema.interpretations(of: table, searchPath: catalog.searchPath))
+        return catalog.relations.contains { meanings.contains(QualifiedName(catalog: $0.schema, $0.name)) }
+    }
+
     /// Sets names and rules of a foreign key's relationships.
     ///
     /// - Parameters:

@@ -1,6 +1,6 @@
 extension Catalog {
     /// A row of `pg_class`.
-    package struct Relation: Sendable {
+    package struct Relation: Sendable, Hashable {
         package var oid: UInt32
         package var schema = "public"
         package var name: String
@@ -27,7 +27,7 @@ extension Catalog {
     }
 
     /// A row of `pg_attribute`.
-    package struct Column: Sendable {
+    package struct Column: Sendable, Hashable {
         package var relation: UInt32
         package var number: Int16
         package var name: String
@@ -46,7 +46,7 @@ extension Catalog {
     }
 
     /// A row of `pg_constraint`.
-    package struct Constraint: Sendable {
+    package struct Constraint: Sendable, Hashable {
         package enum Kind: UInt8, Sendable {
             case primaryKey = 0x70
             case unique = 0x75
@@ -86,7 +86,7 @@ extension Catalog {
 
     /// A foreign key on a single partition, or to one, in terms of the partitioned tables, whose columns may have other
     /// numbers.
-    package struct PartitionKey: Sendable {
+    package struct PartitionKey: Sendable, Hashable {
         /// The key in `pg_constraint`.
         package var constraint: UInt32
         /// The root of the partition that holds the key, or the table that holds it.
@@ -98,7 +98,7 @@ extension Catalog {
     }
 
     /// A row of `pg_index`.
-    package struct Index: Sendable {
+    package struct Index: Sendable, Hashable {
         package var relation: UInt32
         /// The key columns, then the INCLUDE columns; 0 stands for an expression.
         package var columns: [Int16]
@@ -116,7 +116,7 @@ extension Catalog {
     }
 
     /// A value of a unique index or EXCLUDE constraint that is partial, or whose values only the server can compare.
-    package struct ServerCheckElement: Sendable {
+    package struct ServerCheckElement: Sendable, Hashable {
         /// The index in `pg_class`.
         package var index: UInt32
         package var relation: UInt32
@@ -133,7 +133,7 @@ extension Catalog {
     }
 
     /// A row of `pg_type`.
-    package struct TypeRow: Sendable {
+    package struct TypeRow: Sendable, Hashable {
         package var oid: UInt32
         package var schema = "public"
         package var name: String
@@ -155,14 +155,14 @@ extension Catalog {
     }
 
     /// A row of `pg_enum`.
-    package struct EnumLabel: Sendable {
+    package struct EnumLabel: Sendable, Hashable {
         package var type: UInt32
         package var position: Float
         package var label: String
     }
 
     /// A row of `pg_description`.
-    package struct Comment: Sendable {
+    package struct Comment: Sendable, Hashable {
         package enum Object: Sendable, Hashable {
             case relation(UInt32)
             case column(UInt32, Int16)
@@ -175,7 +175,7 @@ extension Catalog {
     }
 
     /// The origins of a view's columns, as Describe would report them.
-    package struct ViewOrigins: Sendable {
+    package struct ViewOrigins: Sendable, Hashable {
         /// A column of a table or view.
         package struct Origin: Sendable, Hashable {
             package var relation: UInt32
@@ -190,7 +190,7 @@ extension Catalog {
     }
 
     /// A view that shows each row of one table or view at most once.
-    package struct Projection: Sendable {
+    package struct Projection: Sendable, Hashable {
         package var view: UInt32
         package var base: UInt32
         /// Whether it reads the base without the tables that inherit from it.

@@ -3,7 +3,7 @@ import KindredPostgres
 /// The rows of PostgreSQL's catalog from which the model is made, as plain values.
 ///
 /// Inference depends on nothing else: two catalogs with the same rows, in any order, give the same model.
-package struct Catalog: Sendable {
+package struct Catalog: Sendable, Hashable {
     /// Tables, views and other relations with rows, including partitions and unreadable ones.
     package var relations: [Relation] = []
     /// Their columns, and the fields of composite types.

@@ -46,7 +46,7 @@ extension SchemaBuilder {
             isMatchFull = row.isMatchFull
             isEnforced = row.isEnforced
             mayDangle = !row.isEnforced || !row.isValidated
-            let name = QualifiedName(schema: source.table.name.schema, name: row.name)
+            let name = source.table.name.sibling(row.name)
             checkTime = !row.isDeferrable ? .statement : row.canBeDeferred ? .choice([name]) : .transaction
         }
 

@@ -45,7 +45,7 @@ extension SchemaBuilder {
             self.relation = relation
             self.kind = kind
             self.isIgnored = isIgnored
-            name = QualifiedName(schema: relation.schema, name: relation.name)
+            name = QualifiedName(catalog: relation.schema, relation.name)
         }
 
         /// Whether it shows rows of other relations.

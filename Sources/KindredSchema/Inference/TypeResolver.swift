@@ -55,7 +55,7 @@ struct TypeResolver {
             guard let index = rows[resolved.base] else { return }
             let row = catalog.types[index]
             guard row.kind == UInt8(ascii: "d"), row.base != 0 else { return }
-            if resolved.domain == nil { resolved.domain = QualifiedName(schema: row.schema, name: row.name) }
+            if resolved.domain == nil { resolved.domain = QualifiedName(catalog: row.schema, row.name) }
             if row.isNotNull { resolved.isNotNull = true }
             if row.hasDefault { resolved.hasDefault = true }
             resolved.base = row.base
@@ -70,9 +70,11 @@ struct TypeResolver {
     private func comparedType(_ type: UInt32, _ resolved: Resolved) -> String? {
         let isDomain = type != resolved.base || elementType(of: type) != resolved.element
         guard resolved.labels != nil, isDomain, let index = rows[resolved.element ?? resolved.base] else { return nil }
-        let names = [catalog.types[index].schema, catalog.types[index].name].compactMap { try? SQLIdentifier.quote($0) }
-        guard names.count == 2 else { return nil }
-        return names.joined(separator: ".") + (resolved.element == nil ? "" : "[]")
+        guard let name = try? QualifiedName(catalog: catalog.types[index].schema, catalog.types[index].name).quoted
+        else {
+            return nil
+        }
+        return name + (resolved.element == nil ? "" : "[]")
     }
 
     private func elementType(of type: UInt32) -> UInt32? {
@@ -105,7 +107,7 @@ struct TypeResolver {
             default: return nil
             }
             return UserType(
-                name: QualifiedName(schema: row.schema, name: row.name),
+                name: QualifiedName(catalog: row.schema, row.name),
                 type: PostgresDataType(rawValue: row.oid),
                 definition: definition
             )

@@ -19,7 +19,11 @@ public final class Attribute: Sendable {
     /// The column's number in its table, from 1; dropped columns leave gaps.
     public let number: Int
     /// The type as SQL writes it, such as `character varying(40)`.
-    public let typeName: String
+    public var typeName: String {
+        sqlType.utf8.contains(0) ? sqlType.replacing("\(TenantSchema.mark).", with: "") : sqlType
+    }
+    /// The type as SQL writes it: a mark stands for the schemas of tenants.
+    package let sqlType: String
     /// The column's own type.
     public let type: PostgresDataType
     /// The base type; the same as `type` for a column without a domain.
@@ -84,7 +88,7 @@ public final class Attribute: Sendable {
     ) {
         self.name = name
         self.number = number
-        self.typeName = typeName
+        sqlType = typeName
         self.type = type
         self.baseType = baseType ?? type
         self.isNotNull = isNotNull
@@ -113,7 +117,7 @@ extension Attribute: Hashable {
     public static func == (left: Attribute, right: Attribute) -> Bool {
         left === right
             || left.name.hasSameBytes(as: right.name) && left.number == right.number
-                && left.typeName == right.typeName && left.type == right.type && left.baseType == right.baseType
+                && left.sqlType == right.sqlType && left.type == right.type && left.baseType == right.baseType
                 && left.isNotNull == right.isNotNull && left.hasDefault == right.hasDefault
                 && left.identity == right.identity && left.isGenerated == right.isGenerated
                 && left.elementType == right.elementType && left.enumLabels == right.enumLabels

@@ -2,17 +2,45 @@ import KindredPostgres
 
 /// The schema-qualified name of a table, view or type, such as `public.person`.
 ///
+/// Tables of tenants with schemas of their own have the name of the template's.
+///
 /// Names are compared byte by byte, as PostgreSQL does: two spellings of `é` are two names.
 public struct QualifiedName: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The schema's name, without quotes.
     public let schema: String
     /// The object's own name, without quotes.
     public let name: String
+    /// Whether each tenant has one in its schema, for which the schema stands.
+    package let isTenants: Bool
 
     /// Creates a name from its two unquoted parts.
     public init(schema: String, name: String) {
+        self.init(schema: schema, name: name, isTenants: false)
+    }
+
+    private init(schema: String, name: String, isTenants: Bool) {
         self.schema = schema
         self.name = name
+        self.isTenants = isTenants
+    }
+
+    /// A name as the catalog has it, where a mark stands before the schema of tenants' tables.
+    package init(catalog schema: String, _ name: String) {
+        let isTenants = schema.utf8.first == 0
+        self.init(schema: isTenants ? String(schema.dropFirst()) : schema, name: name, isTenants: isTenants)
+    }
+
+    /// The name of another object in the same schema.
+    package func sibling(_ name: String) -> QualifiedName {
+        QualifiedName(schema: schema, name: name, isTenants: isTenants)
+    }
+
+    /// The name in SQL; a mark stands for the schemas of tenants.
+    package var quoted: String {
+        get throws {
+            let schema = try isTenants ? TenantSchema.mark : SQLIdentifier.quote(schema)
+            return "\(schema).\(try SQLIdentifier.quote(name))"
+        }
     }
 
     /// Both parts joined by a dot, unquoted: for people, not for SQL.

@@ -80,3 +80,71 @@ public enum SchemaReader {
         if let place = catalog.searchPath.firstIndex(of: "pg_catalog"), place > 0 { client.warn(of: .lateCatalog) }
     }
 }
+
+/// The catalog of some schemas, and what a tenant needs besides.
+package struct SchemaPart: Sendable {
+    /// A foreign key to a schema that was not read.
+    package struct OuterKey: Sendable {
+        package let name: String
+        package let table: String
+        package let target: QualifiedName
+    }
+
+    package let catalog: Catalog
+    /// The answer about types, for a client to register.
+    package let types: QueryResult
+    /// The numbers of the schemas that are there.
+    package let schemas: [String: UInt32]
+    /// The foreign keys that lead elsewhere.
+    package let outerKeys: [OuterKey]
+    /// The statements for which the search path matters.
+    package let pathUse: TenantSchema.PathUse
+}
+
+extension SchemaReader {
+    /// The schemas of the session's search path that are there, in its order.
+    package static func searchPath(of client: PostgresClient) async throws -> [String] {
+        let result = try await client.execute(
+            Statement(text: searchPathText, resultFormat: .binary))
+        return try result.first?.decode(0) ?? []
+    }
+
+    private static let searchPathText = StatementText("SELECT pg_catalog.current_schemas(false)::pg_catalog.text[]")
+
+    /// Reads some schemas, in a transaction of its own, so that all statements see one snapshot.
+    ///
+    /// - Parameters:
+    ///   - names: those of relations, by which they are found without reading all; nil for all.
+    ///   - others: the further schemas to which foreign keys may lead.
+    package static func read(
+        _ schemas: [String], among names: [String]? = nil, besides others: [String], from client: PostgresClient
+    ) async throws -> SchemaPart {
+        try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
+            let scope = try CatalogScope(
+                try await client.execute(try CatalogScope.statement(for: schemas, among: names)))
+            let queries =
+                try CatalogQueries.scoped(to: scope) + [
+                    PostgresClient.typeCatalog(of: scope.types), scope.outerKeys(besides: schemas + others),
+                    scope.pathUse(),
+                ]
+            var results = try await client.executeBatch(queries)[...]
+            guard results.count == queries.count, let uses = results.popLast()?.first, let keys = results.popLast(),
+                let types = results.popLast()
+            else {
+                throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
+            }
+            let catalog = try CatalogDecoder(results).catalog
+            warn(client, of: catalog)
+            let isAll = try uses.decode(0, as: Bool.self) == true
+            let isAny = try uses.decode(1, as: Int.self) != 0
+            return SchemaPart(
+                catalog: catalog, types: types, schemas: scope.schemas,
+                outerKeys: try keys.map { row in
+                    SchemaPart.OuterKey(
+                        name: try row.decode(0) ?? "", table: try row.decode(1) ?? "",
+                        target: QualifiedName(schema: try row.decode(2) ?? "", name: try row.decode(3) ?? ""))
+                },
+                pathUse: isAll ? .all : isAny ? .writes : .none)
+        }
+    }
+}

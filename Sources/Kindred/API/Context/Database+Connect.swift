@@ -18,6 +18,7 @@ extension Database {
     ///   - requiredSettings: the settings that every context must be given, by
     ///     ``makeContext(settings:role:faulting:tracking:reading:after:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
     ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
+    ///   - tenants: how tenants with tables of their own are kept apart; nil without any.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
     ///   - fileID: the file of the call, for errors and observers.
@@ -33,6 +34,7 @@ extension Database {
         names: RelationshipNames? = nil,
         tracking: TrackingOptions = TrackingOptions(),
         requiredSettings: [String] = [],
+        tenants: DatabaseTenants? = nil,
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -41,7 +43,7 @@ extension Database {
             try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
         return try await connect(
             configuration, classes: classes, overrides: overrides, names: names, tracking: tracking,
-            requiredSettings: requiredSettings, logger: logger, fileID: fileID, line: line)
+            requiredSettings: requiredSettings, tenants: tenants, logger: logger, fileID: fileID, line: line)
     }
 
     /// Connects with a configuration, and reads the catalog in one round trip.
@@ -52,34 +54,41 @@ extension Database {
         names: RelationshipNames? = nil,
         tracking: TrackingOptions = TrackingOptions(),
         requiredSettings: [String] = [],
+        tenants: DatabaseTenants? = nil,
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
     ) async throws -> Database {
         try await connect(
             configuration, servers: [], classes: classes, overrides: overrides, names: names, tracking: tracking,
-            requiredSettings: requiredSettings, logger: logger, at: SourcePlace(fileID: fileID, line: line))
+            requiredSettings: requiredSettings, tenants: tenants, logger: logger,
+            at: SourcePlace(fileID: fileID, line: line))
     }
 
     /// - Parameter servers: those to read from; none for a database without replicas.
     static func connect(
         _ configuration: PostgresConfiguration, servers: [PostgresConfiguration], classes: [any TypedObject.Type],
         overrides: [SchemaOverride], names: RelationshipNames?, tracking: TrackingOptions, requiredSettings: [String],
-        logger: Logger?, at place: SourcePlace
+        tenants: DatabaseTenants? = nil, logger: Logger?, at place: SourcePlace
     ) async throws -> Database {
         try tracking.wakeUp.validate()
         let client = try await PostgresClient.connect(configuration, logger: logger)
         do {
-            let schema = try await client.called(at: place) {
-                try await SchemaReader.read(from: client, overrides: overrides).parsingFilters()
+            let classes = TypedClasses(classes.map { EntityClass($0) })
+            let schemaTenants = tenants.map { SchemaTenants(template: $0.template, classes: classes) }
+            let runtime = try await client.called(at: place) {
+                if let schemaTenants {
+                    return try await schemaTenants.read(from: client, overrides: overrides, names: names)
+                }
+                let schema = try await SchemaReader.read(from: client, overrides: overrides).parsingFilters()
+                try names?.check(schema)
+                return try SchemaRuntime(schema, classes: classes).checked()
             }
-            try names?.check(schema)
-            let runtime = try SchemaRuntime(schema, classes: TypedClasses(classes.map { EntityClass($0) })).checked()
             return Database(
                 client: client, replicas: servers.isEmpty ? nil : try ReplicaSet(servers, of: client), runtime: runtime,
                 overrides: overrides, names: names,
                 listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
-                logger: logger)
+                schemaTenants: schemaTenants, logger: logger)
         } catch {
             await client.close()
             throw error

@@ -6,7 +6,9 @@ extension Database {
     ///
     /// Throws `KindredError` `.unknownEntity` with the nearest names. Sends nothing.
     public func addHooks(_ hooks: ObjectHooks, to entityName: String) throws {
-        registeredHooks.add(hooks, for: try runtime.entity(named: entityName).name)
+        // The template's model has the shared tables, too.
+        let model = schemaTenants?.templateModel ?? runtime
+        registeredHooks.add(hooks, for: try model.entity(named: entityName).name)
     }
 
     /// Registers typed classes; contexts made from now on create their entities' objects as these.
@@ -15,7 +17,13 @@ extension Database {
     /// `KindredError` `.classMismatch` with all differences between the classes and the database: missing columns and
     /// relationships, other types, nullable columns without an optional in the class. Columns without a property are
     /// fine.
+    ///
+    /// With tenants that have schemas of their own it throws `.invalidRequest`: give the classes to `connect`.
     public func register(_ classes: [any TypedObject.Type]) throws {
+        guard schemaTenants == nil else {
+            throw KindredError(
+                .invalidRequest, "The classes of tenants with schemas of their own are given to Database.connect")
+        }
         try replaceRuntime { runtime in
             var known = runtime.registered
             for type in classes { known.insert(EntityClass(type)) }

@@ -112,7 +112,7 @@ extension Database {
 extension ContextCore {
     /// Throws for a context of a tenant: what others change is read for all tenants together.
     func requireNoTenant(for what: String) throws {
-        guard tenant != nil else { return }
+        guard tenant != nil || tenantSchema != nil else { return }
         throw KindredError(
             .invalidRequest,
             "The context of a tenant follows no changes, which are those of all tenants: make one without a tenant for \(what)"

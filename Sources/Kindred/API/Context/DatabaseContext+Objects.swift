@@ -70,7 +70,7 @@ extension DatabaseContext {
     /// Throws `KindredError` `.invalidObjectID` if the text is not such a URI, `.notFound` if there is no such row.
     public func object(with uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         return try await client.called(at: fileID, line) {
-            try await object(with: try ObjectID(uri: uri, schema: core.runtime))
+            try await object(with: try ObjectID(uri: uri, core.entity(named:)))
         }
     }
 }

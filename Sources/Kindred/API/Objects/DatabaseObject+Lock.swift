@@ -23,6 +23,9 @@ extension DatabaseObject {
         fileID: String = #fileID, line: Int = #line
     ) async throws {
         try await called(at: fileID, line) { context in
+            if text != nil, context.core.tenantSchema != nil {
+                try context.core.requireNoTenant(for: "announced locks")
+            }
             try await Refresher(context.core).lock(self, lock, waiting: waiting)
             if let text { try await LockAnnouncer.of(context.database).announce(self, text) }
         }

@@ -78,7 +78,7 @@ public struct TypedGroupRequest<Object: TypedObject, Row: Sendable>: Sendable {
 
     /// The SQL of the request, with `$1`, `$2`, … for its values.
     public var sql: String {
-        get throws { try query.statement(in: context.schema).text.text }
+        get throws { context.core.client.text(of: try query.statement(in: context.schema)) }
     }
 }
 

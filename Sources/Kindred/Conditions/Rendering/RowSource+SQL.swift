@@ -5,9 +5,7 @@ import KindredSchema
 extension RowSource {
     func write(to text: inout String) throws {
         if isOnly { text += "ONLY " }
-        text += try SQLIdentifier.quote(table.schema)
-        text += "."
-        text += try SQLIdentifier.quote(table.name)
+        text += try table.quoted
         text += " AS t\(alias)"
     }
 }

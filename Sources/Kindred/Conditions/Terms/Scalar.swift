@@ -48,7 +48,7 @@ struct ValueType {
         structure = attribute.structure
         isReadAsText = attribute.isReadAsText
         type = attribute.baseType
-        typeName = attribute.typeName
+        typeName = attribute.sqlType
         comparedName = attribute.comparedType ?? typeName
         enumLabels = attribute.enumLabels
         let scalarFamily = Self.family(of: type, typeName, structure)

@@ -52,7 +52,7 @@ enum TenantSetting {
 
     /// The type as which the tenant is compared with a column.
     static func type(for attribute: Attribute) -> String {
-        attribute.comparedType ?? Attribute.castName(of: attribute.typeName)
+        attribute.comparedType ?? Attribute.castName(of: attribute.sqlType)
     }
 }
 

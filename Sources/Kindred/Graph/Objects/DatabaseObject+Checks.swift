@@ -5,7 +5,7 @@ import KindredSchema
 extension ContextCore {
     func requireOwn(_ object: DatabaseObject) throws {
         guard object.core !== self else { return }
-        guard object.core.tenant == tenant else { throw otherTenant(object.runtime) }
+        guard object.core.hasTenant(of: self) else { throw otherTenant(object.runtime) }
         throw KindredError(
             .foreignContext,
             "\(object) belongs to another context",

@@ -52,6 +52,27 @@ extension Database {
 }
 
 extension ContextCore {
+    /// The schema of the context's tenant; nil if it is that of none with tables of its own.
+    var tenantSchema: TenantSchema? { client.settings?.schema }
+
+    /// Whether objects of another context are the same tenant's.
+    func hasTenant(of other: ContextCore) -> Bool {
+        tenant == other.tenant && tenantSchema?.name == other.tenantSchema?.name
+    }
+
+    /// The entity that an ID names; nil if there is none.
+    ///
+    /// IDs have the schemas of tenants. Throws `.otherTenant` for the ID of another one's object.
+    func entity(named name: QualifiedName) throws -> EntityRuntime? {
+        guard let tenantSchema else { return runtime[name] }
+        if let shared = runtime[name], !shared.name.isTenants { return shared }
+        guard let template = runtime.schema.searchPath.first,
+            let own = runtime[QualifiedName(schema: template, name: name.name)]
+        else { return nil }
+        guard name.schema.hasSameBytes(as: tenantSchema.name) else { throw otherTenant(own) }
+        return own
+    }
+
     /// Throws if a value names another tenant in the column of an entity that says whose a row is.
     func requireTenant(_ value: PostgresValue?, in column: Int, of entity: EntityRuntime, key: String?) throws {
         guard let tenant, column == entity.tenantColumn, !tenant.owns(value) else { return }

@@ -20,6 +20,8 @@ public final class Database: Sendable {
     let requiredSettings: [String]
     let model: RankedMutex<SharedModel>
     let tenantModels = RankedMutex(TenantModels(), .leaf)
+    /// The tenants with schemas of their own; nil if there are none.
+    let schemaTenants: SchemaTenants?
     let overrides: [SchemaOverride]
     /// The keys of relationships that the program knows; nil for no check.
     let names: RelationshipNames?
@@ -39,9 +41,10 @@ public final class Database: Sendable {
 
     init(
         client: PostgresClient, replicas: ReplicaSet? = nil, runtime: SchemaRuntime, overrides: [SchemaOverride],
-        names: RelationshipNames? = nil,
-        listening: ChangeListening = .byClient, requiredSettings: [String] = [], logger: Logger?
+        names: RelationshipNames? = nil, listening: ChangeListening = .byClient, requiredSettings: [String] = [],
+        schemaTenants: SchemaTenants? = nil, logger: Logger?
     ) {
+        self.schemaTenants = schemaTenants
         mistakes = MistakeLog(logger)
         self.listening = listening
         self.client = client
@@ -102,6 +105,12 @@ struct SharedModel: Sendable {
     init(_ runtime: SchemaRuntime) {
         self.runtime = runtime
         lookups = runtime.entities.map { $0.sharesLookups ? KeyLookups() : nil }
+    }
+
+    /// The model of a tenant's contexts, whose statements are not those of other tenants.
+    init(withoutLookups runtime: SchemaRuntime) {
+        self.runtime = runtime
+        lookups = Array(repeating: nil, count: runtime.entities.count)
     }
 
     /// The model of a context, with what that shares.

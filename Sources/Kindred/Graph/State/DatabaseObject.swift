@@ -99,7 +99,7 @@ open class DatabaseObject: @unchecked Sendable {
 
     /// The row's identity, equal across contexts; nil if the entity has no key, and for a new object that was discarded.
     public var objectID: ObjectID? {
-        key.map { ObjectID(runtime, $0) }
+        key.map { ObjectID(runtime, $0, in: core.tenantSchema?.name) }
     }
 
     /// Whether the object's row has been deleted, or is about to be while ``prepareForDeletion()`` runs.

@@ -62,7 +62,7 @@ final class LockAnnouncer: Sendable {
         return try rows.compactMap { row in
             // A row of a table that was renamed since has no ID in this model.
             guard let text = try row.decode(0, as: String.self),
-                let id = try? ObjectID(uri: text, schema: core.runtime),
+                let id = try? ObjectID(uri: text, core.entity(named:)),
                 let since = try row.decode(5, as: PostgresTimestamp.self)
             else { return nil }
             return AnnouncedLock(

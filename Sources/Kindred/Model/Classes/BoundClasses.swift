@@ -76,6 +76,6 @@ struct BoundClasses: Sendable {
     private func place(_ table: QualifiedName, of entity: Entity, _ type: EntityClass) -> QualifiedName {
         if let type = following[table] ?? qualified[table] { return self.entity(of: type.mapping) }
         guard table.schema == type.mapping.entity.schema else { return table }
-        return QualifiedName(schema: entity.name.schema, name: table.name)
+        return entity.name.sibling(table.name)
     }
 }

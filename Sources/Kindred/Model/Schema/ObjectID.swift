@@ -22,8 +22,11 @@ public struct ObjectID: Hashable, Sendable {
         values = key.values
     }
 
-    package init(_ entity: EntityRuntime, _ key: ObjectKey) {
-        self.entity = entity.name
+    /// - Parameter schema: that of the tenant, for entities that are tenants'; nil where there are none.
+    package init(_ entity: EntityRuntime, _ key: ObjectKey, in schema: String? = nil) {
+        self.entity =
+            entity.name.isTenants
+            ? schema.map { QualifiedName(schema: $0, name: entity.name.name) } ?? entity.name : entity.name
         var (attributes, values) = (key.isTemporary ? [] : entity.entity.primaryKey, key.values)
         // Numbers of tables change when a database moves, so that their names stand in IDs. The entity's own is not named: IDs
         // stay the same when a table begins or ceases to inherit from it.
@@ -72,7 +75,9 @@ extension ObjectID {
     /// Parses the URI form, and checks entity, attributes and value types against the schema.
     ///
     /// Throws `KindredError` `.invalidObjectID` with the reason. Sends nothing.
-    package init(uri: String, schema: SchemaRuntime) throws {
+    ///
+    /// - Parameter find: finds an entity; nil if there is none.
+    package init(uri: String, _ find: (QualifiedName) throws -> EntityRuntime?) throws {
         func invalid(_ reason: String) -> KindredError {
             KindredError(.invalidObjectID, "The text is not the URI of an object: \(reason)")
         }
@@ -87,7 +92,7 @@ extension ObjectID {
         else {
             throw invalid("it does not have the form \(Self.scheme)/schema/table?key=value")
         }
-        guard let entity = schema[QualifiedName(schema: schemaName, name: tableName)] else {
+        guard let entity = try find(QualifiedName(schema: schemaName, name: tableName)) else {
             throw invalid("there is no entity \(schemaName).\(tableName)")
         }
         var given: [String: String] = [:]
@@ -118,7 +123,7 @@ extension ObjectID {
             guard let oid else { throw invalid("\(entity.name) has no rows of a table \(table ?? "")") }
             values.append(.integer(Int64(oid)))
         }
-        self.init(entity, ObjectKey(values))
+        self.init(entity, ObjectKey(values), in: schemaName)
     }
 }
 

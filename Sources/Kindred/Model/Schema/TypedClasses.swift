@@ -20,6 +20,15 @@ package struct TypedClasses: Sendable {
         }
     }
 
+    /// Those whose entities a schema has.
+    func only(in schema: DatabaseSchema) -> TypedClasses {
+        var found = self
+        found.types = types.mapValues { classes in
+            classes.filter { schema[$1.mapping.isQualified ? $0 : schema.following($0)] != nil }
+        }
+        return found
+    }
+
     /// The classes bound to a database's entities.
     func bound(to schema: DatabaseSchema) -> BoundClasses {
         BoundClasses(following: types[false] ?? [:], qualified: types[true] ?? [:], problems, schema)

@@ -8,7 +8,12 @@ extension Database {
     ///
     /// - Parameter keepsEqual: whether an equal model stays, so that contexts go on to share one.
     func readModel(keepingEqual keepsEqual: Bool = false) async throws -> DatabaseSchema {
-        try await SchemaReader.read(from: client, overrides: overrides) { found in
+        if let schemaTenants {
+            let found = try await schemaTenants.read(from: client, overrides: overrides, names: names)
+            try replaceRuntime { keepsEqual && found.schema.hasSameContent(as: $0.schema) ? $0 : found }
+            return found.schema
+        }
+        return try await SchemaReader.read(from: client, overrides: overrides) { found in
             let schema = try found.parsingFilters()
             try names?.check(schema)
             try replaceRuntime { runtime in

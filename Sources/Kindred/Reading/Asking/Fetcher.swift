@@ -10,7 +10,7 @@ struct Fetcher: Sendable {
     /// The object of an ID: from memory, or by one SELECT by key.
     func identified(_ id: ObjectID) async throws -> DatabaseObject {
         guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
-        guard let entity = core.runtime[id.entity], let key = entity.key(of: id) else {
+        guard let entity = try core.entity(named: id.entity), let key = entity.key(of: id) else {
             throw KindredError(
                 .invalidObjectID,
                 "This database has no \(id): no such entity, key or table",

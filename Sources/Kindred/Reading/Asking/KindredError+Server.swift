@@ -98,6 +98,8 @@ extension EntityRuntime {
             return "a row that it references is missing, or rows still reference it"
         }
         let holder = QualifiedName(schema: schema, name: table)
+        // The server names the tenant's schema, and the model the template's.
+        let isHolder = name.isTenants ? holder.name.hasSameBytes(as: name.name) : holder == name
         let key = foreignKeys.first { !$0.model.isByView && $0.model.foreignKey == server.constraint }?.model
         let detail = server.detail ?? ""
         // In other languages the table tells, and in a self-reference the columns in the detail.
@@ -107,7 +109,7 @@ extension EntityRuntime {
         let isReferenced =
             detail.contains("is still referenced from table")
             || !detail.contains("is not present in table")
-                && (holder != name || isNamed(key?.destinationColumns) && !isNamed(key?.columns))
+                && (!isHolder || isNamed(key?.destinationColumns) && !isNamed(key?.columns))
         if isReferenced { return "rows of \(holder) still refer to it" }
         let columns = key.map { " (\($0.columns.joined(separator: ", ")))" } ?? ""
         let target = key.map { "\($0.destination)" } ?? "the table that it refers to"
@@ -136,10 +138,9 @@ extension SchemaRuntime {
     /// Translates an error of COMMIT from a deferred constraint.
     func refusedAtEnd(_ error: PostgresError, among objects: [DatabaseObject]) -> any Error {
         let named = error.naming(in: self)
-        let entity = entities.first { entity in
-            entity.name.name == named.server?.table && entity.name.schema == named.server?.schema
-        }
-        guard let entity else { return error }
+        guard let table = named.server?.table, let schema = named.server?.schema,
+            let entity = self[name(ofServers: QualifiedName(schema: schema, name: table))]
+        else { return error }
         let own = objects.filter { $0.runtime === entity }
         return KindredError(refused: error, entity: entity, key: nil, among: own) ?? error
     }

@@ -195,7 +195,7 @@ extension FetchRequest {
 extension FetchRequest {
     /// The SQL of `all()`, with `$1`, `$2`, … for values, and without the prefetched relationships.
     public var sql: String {
-        get throws { try query.statement(in: context.schema).text.text }
+        get throws { context.core.client.text(of: try query.statement(in: context.schema)) }
     }
 
     /// The server's plan of the query, as EXPLAIN prints it.

@@ -28,7 +28,7 @@ struct ColumnArrays {
     var expressions: [String] {
         zip(columns, names).map { column, name in
             isText(column)
-                ? "new.\(name)::\(Attribute.castName(of: entity.entity.attributes[column].typeName))" : "new.\(name)"
+                ? "new.\(name)::\(Attribute.castName(of: entity.entity.attributes[column].sqlType))" : "new.\(name)"
         }
     }
 

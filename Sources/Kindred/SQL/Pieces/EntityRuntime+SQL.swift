@@ -4,9 +4,7 @@ import KindredSchema
 // Pieces of SQL text shared by an entity's statements. Identifiers pass through `SQLIdentifier.quote`.
 extension EntityRuntime {
     var quotedName: String {
-        get throws {
-            "\(try SQLIdentifier.quote(name.schema)).\(try SQLIdentifier.quote(name.name))"
-        }
+        get throws { try name.quoted }
     }
 
     /// The table without the rows of tables that inherit from it, for which no key of it holds: foreign keys refer to these rows
@@ -126,7 +124,7 @@ extension EntityRuntime {
     /// `SELECT enum_range(…)`: the labels of a column's enum, or of the enum of its elements.
     func labels(of column: Int) -> Statement {
         let attribute = entity.attributes[column]
-        var type = attribute.comparedType ?? attribute.typeName
+        var type = attribute.comparedType ?? attribute.sqlType
         while type.hasSuffix("[]") { type.removeLast(2) }
         let text = "SELECT pg_catalog.enum_range(NULL::\(type))::pg_catalog.text[]"
         return Statement(text: StatementText(text), resultFormat: .binary)

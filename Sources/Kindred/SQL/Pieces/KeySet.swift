@@ -52,7 +52,7 @@ struct KeySet {
             let attribute = entity.entity.attributes[column]
             let parameter = Parameter(number: first + position)
             guard attribute.baseType.arrayType == nil else { return parameter.description }
-            return "\(parameter)::text[]::\(attribute.comparedType ?? attribute.typeName)[]"
+            return "\(parameter)::text[]::\(attribute.comparedType ?? attribute.sqlType)[]"
         }
     }
 

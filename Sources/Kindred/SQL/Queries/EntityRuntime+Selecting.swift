@@ -16,9 +16,17 @@ extension EntityRuntime {
             if lazyColumns.isEmpty { return try SelectQuery.columns(of: entity) }
             return try entity.attributes.indices.map { column in
                 let attribute = entity.attributes[column]
-                if attribute.isLazy { return attribute.leftOut("NULL::\(attribute.typeName)") }
+                if attribute.isLazy { return attribute.leftOut("NULL::\(attribute.typeInRawSQL)") }
                 return try selectList(of: [column], alias: "t0")
             }.joined(separator: ", ")
         }
+    }
+}
+
+extension Attribute {
+    /// The type of a NULL in SQL of the program's, whose text has no marks: a tenant's own type is none of them.
+    fileprivate var typeInRawSQL: String {
+        guard sqlType.utf8.contains(0) else { return sqlType }
+        return baseType.isUserDefined ? "text" : baseType.description
     }
 }

@@ -5,9 +5,7 @@ import KindredSchema
 enum ConstraintStatements {
     /// `SET CONSTRAINTS … DEFERRED`, or `IMMEDIATE`, which checks them.
     static func set(_ constraints: [QualifiedName], areDeferred: Bool) throws -> Statement {
-        let names = try constraints.map {
-            "\(try SQLIdentifier.quote($0.schema)).\(try SQLIdentifier.quote($0.name))"
-        }
+        let names = try constraints.map { try $0.quoted }
         let text = "SET CONSTRAINTS \(names.joined(separator: ", ")) \(areDeferred ? "DEFERRED" : "IMMEDIATE")"
         return Statement(text: StatementText(text), bindings: Bindings(), resultFormat: .text)
     }

@@ -22,7 +22,8 @@ struct RefusedDeletion {
         object = ""
         if let server = error.server, let schema = server.schema, let table = server.table {
             find(
-                constraint: server.constraint, of: QualifiedName(schema: schema, name: table), in: runtime,
+                constraint: server.constraint, of: runtime.name(ofServers: QualifiedName(schema: schema, name: table)),
+                in: runtime,
                 to: referenced, among: deleted)
         }
         if owner == nil, deleted.count == 1, let only = deleted.keys.first { owner = only }

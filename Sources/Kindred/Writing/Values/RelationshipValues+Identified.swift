@@ -18,7 +18,7 @@ extension RelationshipValues {
     /// has been saved or discarded.
     func identified(_ id: ObjectID, for relationship: RelationshipRuntime) throws -> IdentifiedObject {
         let destination = relationship.destination
-        guard id.entity == destination.name else {
+        guard try core.entity(named: id.entity) === destination else {
             throw relationship.wrongMember("the ID of an object of \(id.entity)")
         }
         if id.isTemporary {

@@ -72,7 +72,7 @@ struct RelationshipValues: Sendable {
     private func requireMember(_ object: DatabaseObject, of relationship: RelationshipRuntime) throws {
         let entity = relationship.destination
         guard object.core === core else {
-            guard object.core.tenant == core.tenant else {
+            guard object.core.hasTenant(of: core) else {
                 throw core.otherTenant(object.runtime, key: relationship.model.name)
             }
             throw KindredError(

@@ -74,7 +74,7 @@ final class Request: Sendable {
         onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
         self.id = id
-        let settings = traits.isInTransaction ? nil : traits.settings?.statement
+        let settings = traits.isInTransaction ? nil : traits.settings?.statement(for: statements)
         let hidden = (traits.isWhole ? [Self.begin] : []) + (settings.map { [$0] } ?? [])
         self.statements = hidden.isEmpty ? statements : hidden + statements + (traits.isWhole ? [Self.commit] : [])
         hiddenCount = hidden.count

@@ -73,12 +73,14 @@ struct BinaryDecoder {
     /// An array of any dimensions whose elements are of the given type.
     func array(
         of element: PostgresDataType,
+        _ types: TypeRegistry? = nil,
         _ decode: (ByteView) throws -> PostgresValue
     ) throws -> PostgresArray {
         var reader = self
         let dimensionCount = try reader.next(Int32.self)
         _ = try reader.next(Int32.self)
-        guard (0...6).contains(dimensionCount), try reader.next(UInt32.self) == element.rawValue else {
+        let found = PostgresDataType(rawValue: try reader.next(UInt32.self))
+        guard (0...6).contains(dimensionCount), found == element || types?.isSame(found, as: element) == true else {
             throw malformed
         }
         var dimensions: [PostgresArray.Dimension] = []

@@ -18,7 +18,7 @@ extension Codec {
             guard context.isKnown(element) else { return nil }
             let decodeElement = { (bytes: ByteView) in try context.decode(bytes, as: element) }
             return switch context.format {
-            case .binary: .array(try BinaryDecoder(bytes, type).array(of: element, decodeElement))
+            case .binary: .array(try BinaryDecoder(bytes, type).array(of: element, context.types, decodeElement))
             case .text: .array(try ArrayTextReader.read(bytes, as: type, of: element, decode: decodeElement))
             }
         case .range(let bound):

@@ -3,7 +3,7 @@ extension SchemaBuilder {
     func makeTables() {
         tables.reserveCapacity(catalog.relations.count)
         for relation in catalog.relations {
-            let name = QualifiedName(schema: relation.schema, name: relation.name)
+            let name = QualifiedName(catalog: relation.schema, relation.name)
             if relation.isPartition {
                 otherNames[relation.oid] = name
                 hidden[name] = .partition
@@ -68,7 +68,7 @@ extension SchemaBuilder {
             if constraint.canBeDeferred {
                 tables[index].deferrableConstraints.append(
                     DeferrableConstraint(
-                        name: QualifiedName(schema: tables[index].name.schema, name: constraint.name),
+                        name: tables[index].name.sibling(constraint.name),
                         columns: constraint.columns.contains(0) ? [] : tables[index].columnNames(constraint.columns)))
             }
             if constraint.kind == .exclusion { continue }

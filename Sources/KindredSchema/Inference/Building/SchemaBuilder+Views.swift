@@ -61,7 +61,7 @@ extension Attribute {
         Attribute(
             name: name,
             number: number,
-            typeName: typeName,
+            typeName: sqlType,
             type: type,
             baseType: baseType,
             isNotNull: isNotNull || other.isNotNull,

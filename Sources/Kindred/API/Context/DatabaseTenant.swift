@@ -1,0 +1,111 @@
+public import KindredPostgres
+import KindredSchema
+
+/// How the tenants of a database are kept apart, where each has tables of its own.
+public struct DatabaseTenants: Sendable, Hashable {
+    let template: String
+
+    /// Each tenant has a schema with the tables of a template.
+    ///
+    /// The database itself has the tables of the search path only, which all tenants share: neither the template's nor a tenant's
+    /// are entities of it. See ``Database/tenant(_:fileID:line:)``.
+    ///
+    /// - Parameter template: the schema whose tables the typed classes and annotations fit. It is not in the search path.
+    public static func schemas(template: String) -> DatabaseTenants { DatabaseTenants(template: template) }
+}
+
+/// A tenant whose tables are in a schema of its own.
+///
+/// ```swift
+/// let database = try await Database.connect(uri, tenants: .schemas(template: "tenant_template"))
+/// let context = try await database.tenant("acme").makeContext()
+/// let people = try await context.fetch("person").all()   // SELECT … FROM "acme"."person"
+/// ```
+public struct DatabaseTenant: Sendable {
+    /// The database whose connections it uses.
+    public let database: Database
+    let tenant: SchemaTenant
+
+    /// The schema's name.
+    public var name: String { tenant.schema.name }
+
+    /// Makes a unit of work for the tenant; cheap, and sends nothing.
+    ///
+    /// A name is that of the tenant's table, else that of a shared one: `person`. The library's statements name the schema, and send
+    /// no search path. SQL of ``DatabaseContext/query(_:fileID:line:)`` runs with the tenant's search path, which is set in front
+    /// of it as a setting is: see ``Database/makeContext(settings:role:faulting:tracking:)``. So do all statements of a transaction,
+    /// and writes whose triggers, defaults or checks call functions without a search path of their own; reads, too, where
+    /// policies or views do.
+    ///
+    /// One transaction is that of one tenant: a statement of another is `PostgresError` `.settingsDiffer`. Objects and IDs of other
+    /// tenants are `KindredError` `.otherTenant`. Changes of others are not followed: live requests, `observe`, `changes(of:)` and
+    /// `locks(of:)` throw `.invalidRequest`, and so does a lock that is announced.
+    ///
+    /// - Parameters:
+    ///   - settings: further settings of the context.
+    ///   - role: the role as which the statements run; nil is the connection's.
+    ///   - faulting: the effect of the first access to a relationship.
+    /// - Throws: the errors of ``Database/makeContext(settings:role:faulting:tracking:)``.
+    public func makeContext(
+        settings: [String: any PostgresEncodable] = [:], role: String? = nil, faulting: FaultingMode = .batch
+    ) throws -> DatabaseContext {
+        let session = try database.checked(try database.texts(of: settings), role: role)
+        return ContextCore(
+            database: database, model: SharedModel(withoutLookups: tenant.runtime),
+            client: database.contextClient(with: try session.of(tenant.schema)), faulting: faulting
+        ).context
+    }
+
+    /// Makes a context of the tenant for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
+    ///
+    /// As ``makeContext(settings:role:faulting:)``. Sends nothing itself.
+    ///
+    /// - Parameters:
+    ///   - settings: further settings of the context.
+    ///   - role: the role as which the statements run; nil is the connection's.
+    ///   - faulting: the effect of the first access to a relationship.
+    ///   - body: uses the context.
+    /// - Throws: the errors of `makeContext` and of `body`.
+    public func withContext<T>(
+        settings: [String: any PostgresEncodable] = [:], role: String? = nil, faulting: FaultingMode = .batch,
+        _ body: (DatabaseContext) async throws -> T
+    ) async throws -> T {
+        let context = try makeContext(settings: settings, role: role, faulting: faulting)
+        defer { context.core.rollback() }
+        return try await body(context)
+    }
+
+    /// The tenant's model: its tables, under the template's schema, and the shared ones.
+    ///
+    /// Tenants of the same shape share it.
+    public var schema: DatabaseSchema { tenant.runtime.schema }
+}
+
+extension Database {
+    /// The tenant that has a schema of its own.
+    ///
+    /// Its first use reads the schema, in three round trips: the tables that the template has, with all of their columns. It may have
+    /// more columns, tables and indexes than the template. Later uses send nothing, until ``refreshSchema(fileID:line:)`` reads shared
+    /// tables and template again; tenants and contexts that are held keep their model. Not in a transaction, where nothing else
+    /// than the transaction's connection could be used.
+    ///
+    /// - Parameters:
+    ///   - name: the schema's name.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    /// - Throws: `KindredError` `.notFound` if there is no such schema; `.classMismatch` with all differences if it does not fit
+    ///   the classes; `.invalidRequest` for the template, for a schema in the search path, for one with a foreign key to another tenant's table, which
+    ///   is named, in a transaction before the first use, and where the database was connected without tenants; and the errors of
+    ///   a query.
+    public func tenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseTenant {
+        let tenants = try requireSchemaTenants()
+        if let known = tenants.tenant(name) { return DatabaseTenant(database: self, tenant: known) }
+        guard !client.isInTransaction else {
+            throw KindredError(
+                .invalidRequest, "A tenant is first used outside of a transaction, since its schema is read")
+        }
+        return try await client.called(at: fileID, line) {
+            DatabaseTenant(database: self, tenant: try await tenants.find(name, from: client, overrides: overrides))
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import KindredPostgres
+import KindredSchema
+
+// Reading the schemas of tenants. What they share, and the template, is read when a database connects; the schema of a tenant
+// when it is first used, by the names of the template's tables.
+extension SchemaTenants {
+    /// Reads what tenants share, and the template; gives the model of the database itself, which has the shared tables only.
+    ///
+    /// Throws `KindredError` `.invalidRequest` if there is no template, or if it is in the search path; `.classMismatch` if the
+    /// classes fit neither of both.
+    func read(
+        from client: PostgresClient, overrides: [SchemaOverride], names: RelationshipNames?
+    ) async throws -> SchemaRuntime {
+        let path = try await SchemaReader.searchPath(of: client).filter { !$0.hasPrefix("pg_temp_") }
+        try requireOutside(path, template)
+        let shared = try await SchemaReader.read(path, besides: [], from: client)
+        try client.register(shared.types)
+        let own = try DatabaseSchema(
+            catalog: shared.catalog, overrides: overrides.filter { $0.isOfTable(in: shared.catalog) },
+            types: client.types
+        ).parsingFilters()
+        let part = try await SchemaReader.read([template], besides: path, from: client)
+        let catalog = part.catalog.marking(template, as: template)
+        let tables = Shared(path: path, part: shared, names: catalog.relations.map(\.name))
+        let model = try makeModel(
+            of: part, catalog, named: template, besides: tables, for: client, overrides: overrides)
+        try names?.check(model.schema)
+        let runtime = SchemaRuntime(own, classes: classes.only(in: own))
+        begin(tables, template: model, catalog)
+        return try runtime.checked()
+    }
+
+    /// The tenant of a name, from memory, or by reading its schema in three round trips.
+    func find(
+        _ name: String, from client: PostgresClient, overrides: [SchemaOverride]
+    ) async throws -> SchemaTenant {
+        if let known = tenant(name) { return known }
+        guard let shared else { throw KindredError(.invalidRequest, "The template of the tenants was not read") }
+        try requireOutside(shared.path + [template], name)
+        let part = try await SchemaReader.read([name], among: shared.names, besides: shared.path, from: client)
+        // The name may come from a client.
+        guard !name.hasPrefix("pg_"), name != "information_schema", let oid = part.schemas[name] else {
+            throw KindredError(.notFound, "There is no schema \(name), which would be a tenant's")
+        }
+        if let key = part.outerKeys.first {
+            throw KindredError(
+                .invalidRequest,
+                """
+                The foreign key \(key.name) of \(name).\(key.table) leads to \(key.target), which is neither the tenant's nor \
+                shared by all: drop it
+                """,
+                entity: "\(name).\(key.table)", constraint: key.name)
+        }
+        let catalog = part.catalog.marking(name, as: template)
+        let shape = catalog.shape()
+        let known = shape.flatMap(model(for:))
+        if let known { client.types.share(Dictionary(known.types.map { ($1, $0) }) { first, _ in first }) }
+        let runtime =
+            try known?.runtime
+            ?? makeModel(of: part, catalog, named: name, besides: shared, for: client, overrides: overrides)
+        let schema = try TenantSchema(
+            named: name, oid: oid, before: shared.path, types: known?.types ?? [:],
+            pathUse: max(part.pathUse, shared.part.pathUse))
+        return keep(
+            SchemaTenant(schema: schema, runtime: runtime), read: shared, newShape: known == nil ? shape : nil)
+    }
+
+    /// Makes a model of a schema's tables and the shared ones.
+    private func makeModel(
+        of part: SchemaPart, _ catalog: Catalog, named name: String, besides shared: Shared, for client: PostgresClient,
+        overrides: [SchemaOverride]
+    ) throws -> SchemaRuntime {
+        guard part.schemas[name] != nil else {
+            throw KindredError(
+                .invalidRequest, "There is no schema \(name), whose tables would be the tenants' template")
+        }
+        // They stand for themselves, whatever stood for them before.
+        let types = catalog.types.map { PostgresDataType(rawValue: $0.oid) }
+        client.types.share(Dictionary(types.map { ($0, $0) }) { first, _ in first })
+        let schema = try DatabaseSchema(
+            catalog: catalog.adding(shared.part.catalog), overrides: overrides,
+            types: try client.types(with: part.types)
+        ).parsingFilters()
+        let runtime = SchemaRuntime(schema, classes: classes)
+        guard runtime.mismatches.isEmpty else {
+            throw KindredError(
+                .classMismatch,
+                "The schema \(name) does not fit the classes: \(runtime.mismatches.joined(separator: "; ")). Migrate it"
+            )
+        }
+        try client.register(part.types)
+        return runtime
+    }
+
+    private func requireOutside(_ path: [String], _ name: String) throws {
+        guard path.contains(where: { $0.hasSameBytes(as: name) }) else { return }
+        throw KindredError(
+            .invalidRequest,
+            """
+            The schema \(name) is no tenant's: it is the template, or in the search path of the connection, so that all tenants \
+            share its tables
+            """)
+    }
+}
+
+extension Database {
+    /// The tenants with schemas of their own.
+    ///
+    /// Throws `KindredError` `.invalidRequest` for a database that was connected without them.
+    func requireSchemaTenants() throws -> SchemaTenants {
+        if let schemaTenants { return schemaTenants }
+        throw KindredError(
+            .invalidRequest, "Tenants with schemas of their own need Database.connect(…, tenants: .schemas(template:))")
+    }
+}
