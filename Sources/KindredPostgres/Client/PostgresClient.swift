@@ -42,7 +42,7 @@ public final class PostgresClient: Sendable {
     }
 
     /// Uses the connections of another client, for statements that run with settings, or whose positions are asked for.
-    private init(_ owner: PostgresClient, _ settings: SessionSettings?, _ positions: PositionRecord?) {
+    private init(_ owner: PostgresClient, _ settings: SessionSettings?, recordingIn positions: PositionRecord?) {
         self.owner = owner
         (self.settings, self.positions) = (settings, positions)
         (configuration, types, logger) = (owner.configuration, owner.types, owner.logger)
@@ -72,7 +72,7 @@ public final class PostgresClient: Sendable {
     ///   - settings: nil, as for SQL of the program's own, stands for those of the transaction around a statement.
     ///   - positions: takes the positions of what the client writes; nil asks for none.
     package func with(_ settings: SessionSettings?, recordingIn positions: PositionRecord? = nil) -> PostgresClient {
-        PostgresClient(origin, settings, positions)
+        PostgresClient(origin, settings, recordingIn: positions)
     }
 
     /// A client for another server of the database, such as a replica; it connects with its first statement.

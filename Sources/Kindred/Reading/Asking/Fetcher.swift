@@ -31,7 +31,8 @@ struct Fetcher: Sendable {
         if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
         if let lookups = core.lookups[entity.index],
-            let place = lookups.enter(for: key, of: entity, server, isBound: core.client.isBound || core.reads != nil)
+            let place = lookups.enter(
+                for: key, of: entity, server, isBound: core.client.isBound || core.reads?.usesReplicas == true)
         {
             let found = try await core.client.observingShared(try entity.selectByKeys()) {
                 try await lookups.wait(at: place, server)

@@ -17,6 +17,9 @@ package final class ReadRoute: Sendable {
         positions = PositionRecord(after: token, coversReads: servers != nil && maximumLag != nil)
     }
 
+    /// Whether replicas may answer.
+    package var usesReplicas: Bool { positions.coversReads }
+
     /// Runs a query, as ``read(_:over:notOnReplica:)`` does several.
     package func read(
         _ statement: Statement, over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?
