@@ -20,14 +20,7 @@ import Testing
         _ body: (Database, DatabaseContext) async throws -> Void
     ) async throws {
         let proxy = try RefusingProxy(refusing: text, message, state: state)
-        let database = try await Database.connect(proxy.configuration)
-        do {
-            try await body(database, database.makeContext())
-        } catch {
-            await database.close()
-            throw error
-        }
-        await database.close()
+        try await lend(try await Database.connect(proxy.configuration)) { try await body($0, $0.makeContext()) }
         #expect(proxy.count > 0)
     }
 

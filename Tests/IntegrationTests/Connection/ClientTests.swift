@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredTesting
 import Testing
@@ -32,6 +33,17 @@ func lend(_ client: PostgresClient, _ body: (PostgresClient) async throws -> Voi
         throw error
     }
     await client.close()
+}
+
+/// Lends a database and closes it afterwards.
+func lend(_ database: Database, _ body: (Database) async throws -> Void) async throws {
+    do {
+        try await body(database)
+    } catch {
+        await database.close()
+        throw error
+    }
+    await database.close()
 }
 
 /// Expects that the client answers.

@@ -1,6 +1,5 @@
 import KindredPostgres
 import KindredTesting
-import Synchronization
 import Testing
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)"))
@@ -105,19 +104,15 @@ struct ConnectionFaultTests {
             try await eventually("the statement runs") {
                 try await runningCount(other, "SELECT pg_sleep") == 1
             }
-            let sent = Mutex<[UInt8]>([])
-            proxy.set { direction, bytes in
-                if direction == .toServer { sent.withLock { $0 += bytes } }
-                return .forward
-            }
+            let sent = proxy.recordSent()
             let texts = (0..<5).map { "SELECT 'behind \($0)'" }
             let behind = texts.map { text in Task { try await run(text) } }
             if areProgrammed {
                 // They wait until the session can be put back.
                 try await Task.sleep(for: .milliseconds(50))
-                #expect(sent.withLock { $0 }.isEmpty)
+                #expect(sent.all.isEmpty)
             } else {
-                try await eventually("all are sent") { texts.allSatisfy { contains(sent.withLock { $0 }, $0) } }
+                try await eventually("all are sent") { texts.allSatisfy { contains(sent.all, $0) } }
             }
             try await kill([pid], over: other)
             await expectPostgresError(.connectionLost) { _ = try await slow.value }

@@ -1,7 +1,6 @@
 import KindredPostgres
 import KindredTesting
 import Logging
-import Synchronization
 import Testing
 
 /// The kind of a pooler: told, or found out, and what follows from it.
@@ -19,19 +18,14 @@ import Testing
     @Test func theServerItselfIsAskedNothing() async throws {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
-        let sent = Mutex<[UInt8]>([])
-        proxy.set { direction, bytes in
-            if direction == .toServer { sent.withLock { $0 += bytes } }
-            return .forward
-        }
+        let sent = proxy.recordSent()
         let lines = LogLines()
         let client = try await PostgresClient.connect(proxy.configuration, logger: lines.logger)
         try await lend(client) { (client) async throws in
             #expect(client.pooler == .none)
             try await client.query("SELECT 'asked'")
         }
-        let text = sent.withLock { String(decoding: $0, as: UTF8.self) }
-        #expect(text.contains("asked") && !text.contains("pg_backend_pid"))
+        #expect(sent.text.contains("asked") && !sent.text.contains("pg_backend_pid"))
         #expect(lines.take(.notice).isEmpty)
     }
 

@@ -1,6 +1,5 @@
 import KindredPostgres
 import KindredTesting
-import Synchronization
 import Testing
 
 /// The sessions that a pooler of transactions lends: what SQL of the program changes there is put back before another
@@ -84,18 +83,12 @@ struct PoolerSessionTests {
     private func sent(by body: (PostgresClient) async throws -> Void) async throws -> String {
         let proxy = try FaultProxy()
         defer { proxy.stop() }
-        let sent = Mutex<[UInt8]>([])
-        proxy.set { direction, bytes in
-            if direction == .toServer { sent.withLock { $0 += bytes } }
-            return .forward
-        }
+        let sent = proxy.recordSent()
         var configuration = proxy.configuration
         configuration.pooler = .transaction
         configuration.pool.maximumConnections = 1
         try await lend(configuration, body)
-        return sent.withLock { bytes in
-            String(decoding: bytes.map { $0 < 0x20 || $0 > 0x7e ? UInt8(ascii: "|") : $0 }, as: UTF8.self)
-        }
+        return sent.text
     }
 
     @Test func oneSyncCoversStatementAndCleanUp() async throws {

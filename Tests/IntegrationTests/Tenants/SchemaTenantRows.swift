@@ -53,13 +53,7 @@ func withSchemaTenants(
     try await withDatabase { plain, _, other in
         let database = try await Database.connect(
             plain.client.configuration, tenants: .schemas(template: "tenant_template"), logger: logger?.logger)
-        do {
-            try await body(database, other)
-        } catch {
-            await database.close()
-            throw error
-        }
-        await database.close()
+        try await lend(database) { try await body($0, other) }
     }
 }
 

@@ -41,13 +41,7 @@ enum Listening {
         try await withLive("person", "email") { _, _, other in
             let database = try await Database.connect(
                 configuration, tracking: TrackingOptions(wakeUp: wakeUp), logger: log.logger)
-            do {
-                try await body(database, other)
-            } catch {
-                await database.close()
-                throw error
-            }
-            await database.close()
+            try await lend(database) { try await body($0, other) }
         }
     }
 
