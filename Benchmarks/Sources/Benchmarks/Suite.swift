@@ -11,6 +11,8 @@ struct Suite: Sendable {
     let isAlone: Bool
     /// The interpreter for the peers, if requested.
     let python: String?
+    /// The address of a pooler before the server, if requested.
+    let pooler: String?
 
     // Not on the main actor, as in a server: each answer would need another thread switch.
     @concurrent
@@ -36,8 +38,12 @@ struct Suite: Sendable {
         var peers: PeerProcess?
         if let python { peers = try await PeerProcess(python: python, serverURI: serverURI, database: Self.shopName) }
         var table = Table(isPinned: isPinned, peerVersions: peers?.versions)
-        try await measureShop(serverURI, peers, &table)
-        try await measureCatalogs(serverURI, &table)
+        if let pooler {
+            try await measurePooler(pooler, serverURI, &table)
+        } else {
+            try await measureShop(serverURI, peers, &table)
+            try await measureCatalogs(serverURI, &table)
+        }
         table.write()
     }
 
@@ -59,6 +65,18 @@ struct Suite: Sendable {
         await one.close()
         await typed.close()
         await four.close()
+        try shop.drop()
+    }
+
+    private func measurePooler(_ pooler: String, _ serverURI: String, _ table: inout Table) async throws {
+        let shop = try BenchmarkDatabase.make(Self.shopName, on: serverURI, Workload.scripts)
+        let behind = BenchmarkDatabase(uri: pooler, name: shop.name)
+        var configuration = try behind.configuration(connections: 4)
+        configuration.pooler = .transaction
+        configuration.statementCacheCapacity = 150
+        let database = try await Database.connect(configuration)
+        try await measure(Self.concurrentLookups(behind, database, Keys()), nil, &table)
+        await database.close()
         try shop.drop()
     }
 

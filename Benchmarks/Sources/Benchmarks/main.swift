@@ -15,6 +15,9 @@ let usage = """
         --peers PATH   with SQLAlchemy and asyncpg beside it, in the Python interpreter at that path, which has the
                        packages sqlalchemy, psycopg[binary] and asyncpg
 
+        --pooler URI   only many tasks, through a pooler of transactions at that address before the server of DATABASE_URL,
+                       which keeps prepared statements for each connection, 150 or more
+
         --counts       counts statements, allocations and instructions instead, and fails if one has grown
         --without-instructions
                        with --counts: leaves out what callgrind takes minutes to count
@@ -28,6 +31,7 @@ var isPinned = false
 var usesTCP = false
 var isAlone = false
 var python: String?
+var pooler: String?
 var counts = false
 var growth = false
 var live = false
@@ -41,6 +45,7 @@ while let argument = arguments.popFirst() {
     case "--peers": python = arguments.popFirst()
     case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
     case "--only": only = arguments.popFirst() ?? ""
+    case "--pooler": pooler = arguments.popFirst()
     case "--counts": counts = true
     case "--without-instructions": break  // Callgrind reads it
     case "--growth": growth = true
@@ -53,7 +58,8 @@ while let argument = arguments.popFirst() {
 }
 // First, because threads and servers inherit it.
 if isPinned && floor_pin() == 0 { print("This system cannot bind a process to a processor") }
-let suite = Suite(rounds: rounds, only: only, isPinned: isPinned, usesTCP: usesTCP, isAlone: isAlone, python: python)
+let suite = Suite(
+    rounds: rounds, only: only, isPinned: isPinned, usesTCP: usesTCP, isAlone: isAlone, python: python, pooler: pooler)
 let countSuite = CountSuite(only: only, updates: updates)
 let growthSuite = GrowthSuite(only: only)
 let liveSuite = LiveSuite(only: only)
