@@ -16,7 +16,7 @@ struct BenchmarkDatabase: Sendable {
     }
 
     func drop() throws {
-        try BenchmarkDatabase(uri: uri, name: "postgres").run("DROP DATABASE IF EXISTS \(name)")
+        try BenchmarkDatabase(uri: uri, name: "postgres").run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
 
     /// Removes all rows of a table.
