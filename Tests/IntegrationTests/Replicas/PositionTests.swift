@@ -1,6 +1,5 @@
 import Foundation
 import Kindred
-import Synchronization
 import TestSupport
 import Testing
 
@@ -80,30 +79,27 @@ private func storedAge(of id: Int, in context: DatabaseContext) async throws -> 
             let rounds = TestAmount.of(40, full: 400, long: 2_000)
             try await scene.writer.query(
                 "INSERT INTO person SELECT 1000 + i, 'task', 0 FROM generate_series(0, \(tasks - 1)) AS i")
-            let isOver = Atomic(false)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
+                group.addTask { () async throws in
                     var random = SeededGenerator(seed: 43)
-                    while !isOver.load(ordering: .relaxed) {
-                        let reader = scene.readers[Int.random(in: 0..<2, using: &random)]
-                        try await reader.query("SELECT pg_wal_replay_pause()")
-                        try await Task.sleep(for: .milliseconds(Int.random(in: 0...100, using: &random)))
-                        try await reader.query("SELECT pg_wal_replay_resume()")
-                        try await Task.sleep(for: .milliseconds(Int.random(in: 0...50, using: &random)))
-                    }
-                }
-                group.addTask {
-                    defer { isOver.store(true, ordering: .relaxed) }
-                    try await withThrowingTaskGroup(of: Void.self) { group in
-                        for task in 0..<tasks {
-                            group.addTask {
-                                var session = Session(scene, task, of: tasks)
-                                try await session.run(rounds)
-                            }
+                    do {
+                        while true {
+                            let reader = scene.readers[Int.random(in: 0..<2, using: &random)]
+                            try await reader.query("SELECT pg_wal_replay_pause()")
+                            try await Task.sleep(for: .milliseconds(Int.random(in: 0...100, using: &random)))
+                            try await reader.query("SELECT pg_wal_replay_resume()")
+                            try await Task.sleep(for: .milliseconds(Int.random(in: 0...50, using: &random)))
                         }
-                        try await group.waitForAll()
+                    } catch is CancellationError {}
+                }
+                for task in 0..<tasks {
+                    group.addTask { () async throws in
+                        var session = Session(scene, task, of: tasks)
+                        try await session.run(rounds)
                     }
                 }
+                for _ in 0..<tasks { try await group.next() }
+                group.cancelAll()
                 try await group.waitForAll()
             }
             let ages = try await scene.writer.query("SELECT age FROM person WHERE id >= 1000")
