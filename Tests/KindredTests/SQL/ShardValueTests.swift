@@ -23,6 +23,7 @@ import Testing
             entities: [
                 entity("task", ["tenant", "id", "place"], key: ["tenant", "id"], partitions: ["tenant"]),
                 entity("note", ["tenant", "id"], key: ["tenant", "id"]),
+                entity("part", ["tenant", "id"], key: ["tenant", "id"], partitions: ["tenant", "id"]),
                 entity("log", ["id"], key: ["id"], partitions: ["id"]),
             ],
             searchPath: ["public"]))
@@ -44,6 +45,14 @@ import Testing
             #expect(all.text.text == keys && all.bindings.count == 2)
         }
         #expect(try task.select(one).text === task.select([ObjectKey([9, 1])]).text)
+    }
+
+    /// The text is kept by its shape, which does not say the column.
+    @Test func theEqualityIsAlwaysThatOfTheSameColumn() throws {
+        let part = try runtime.entity(named: "part")
+        let keys = [ObjectKey([7, 1]), ObjectKey([8, 1])]
+        #expect(try part.select([ObjectKey([7, 1])]).text.text.hasSuffix(#" AND t."tenant" = $3"#))
+        #expect(try part.select(keys).text.text.hasSuffix("unnest($1, $2))"))
     }
 
     @Test func theEqualityStandsBehindTheOtherParameters() throws {

@@ -81,7 +81,8 @@ struct EntityLinks: Sendable {
         if !entity.partitionColumns.isEmpty { return entity.partitionColumns.compactMap(entity.attributeIndex(of:)) }
         let keys = Set(([entity.primaryKey.compactMap(entity.attributeIndex(of:))] + references).map { Set($0) })
             .filter { $0.count > 1 }
-        return entity.attributes.indices.filter { column in keys.count { $0.contains(column) } > 1 }
+        let uses = entity.attributes.indices.map { column in keys.count { $0.contains(column) } }
+        return uses.indices.filter { uses[$0] > 1 }.sorted { (uses[$1], $0) < (uses[$0], $1) }
     }
 }
 
@@ -115,7 +116,7 @@ extension EntityRuntime {
     var constraintsOfModel: Set<String> { links.constraintNames }
 
     /// The columns by which rows are distributed: those of partitions, or of shards, as the catalog says, else those that two of its keys and
-    /// foreign keys of several columns have in common, such as a tenant's.
+    /// foreign keys of several columns have in common, such as a tenant's; that of most keys first.
     var shardColumns: [Int] { links.shardColumns }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.

@@ -23,7 +23,7 @@ extension Optional<ShardValue> {
 }
 
 extension Parameters {
-    /// The value that keys share in one of the columns by which rows are distributed; nil if they share none.
+    /// The value that keys share in the column by which rows are distributed, the first that the keys have; nil if they share none.
     ///
     /// Of a single column the set of keys says as much already.
     ///
@@ -33,16 +33,14 @@ extension Parameters {
     mutating func shardValue<Keys: Collection>(
         of keys: Keys, in entity: EntityRuntime, columns: [Int], value: (Keys.Element, Int) throws -> PostgresValue?
     ) throws -> ShardValue? {
-        guard columns.count > 1, let first = keys.first else { return nil }
-        for column in entity.shardColumns {
-            guard let place = columns.firstIndex(of: column), let shared = try value(first, place),
-                try keys.allSatisfy({ try value($0, place) == shared })
-            else { continue }
-            isOneShard = true
-            return ShardValue(
-                entity: entity, column: column, parameter: try self.value(shared, as: column, of: entity))
-        }
-        return nil
+        guard columns.count > 1, let first = keys.first,
+            // Always the same one: the statement's text is kept by its shape.
+            let column = entity.shardColumns.first(where: columns.contains),
+            let place = columns.firstIndex(of: column), let shared = try value(first, place),
+            try keys.allSatisfy({ try value($0, place) == shared })
+        else { return nil }
+        isOneShard = true
+        return ShardValue(entity: entity, column: column, parameter: try self.value(shared, as: column, of: entity))
     }
 
     /// The keys of many rows, with the value by which they are distributed where they share it.
