@@ -37,4 +37,17 @@ import Testing
         #expect(try await context.fetch("task").count() == 4)
         await database.close()
     }
+
+    @Test(.database(.sql("CREATE TABLE task (tenant_id integer, id bigint, PRIMARY KEY (tenant_id, id))")))
+    func connectionsOfATenant() async throws {
+        var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+        // block: connections-of-a-tenant
+        configuration.pool.maximumConnectionsPerTenant = 4
+        let database = try await Database.connect(configuration)
+        // end
+        try await database.withContext(tenant: ["tenant_id": 7], setting: "app.tenant_id") { (context) async throws in
+            #expect(try await context.fetch("task").count() == 0)
+        }
+        await database.close()
+    }
 }

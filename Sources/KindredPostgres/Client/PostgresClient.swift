@@ -25,6 +25,8 @@ public final class PostgresClient: Sendable {
     let knownCapabilities = RankedMutex<ServerCapabilities?>(nil, .leaf)
     /// The settings of its statements; nil, as for SQL of the program's own, stands for those of the transaction around them.
     package let settings: SessionSettings?
+    /// How many connections it may use at once together with others; nil if there is no limit but the pool's.
+    let limit: ConnectionLimit?
     /// The client whose connections it uses; nil if they are its own.
     private let owner: PostgresClient?
 
@@ -34,15 +36,14 @@ public final class PostgresClient: Sendable {
         self.configuration = configuration
         self.logger = logger
         (types, formats, observers, closing) = (TypeRegistry(), ResultFormats(), StatementObservers(), AsyncLatch())
-        (settings, owner) = (nil, nil)
+        (settings, limit, owner) = (nil, nil, nil)
         listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
     /// Uses the connections of another client, for statements that run with settings.
-    private init(_ owner: PostgresClient, _ settings: SessionSettings) {
-        self.owner = owner
-        self.settings = settings
+    private init(_ owner: PostgresClient, _ settings: SessionSettings, limit: ConnectionLimit?) {
+        (self.owner, self.settings, self.limit) = (owner, settings, limit)
         (configuration, types, logger) = (owner.configuration, owner.types, owner.logger)
         (pool, formats, observers) = (owner.pool, owner.formats, owner.observers)
         (listener, closing) = (owner.listener, owner.closing)
@@ -53,7 +54,11 @@ public final class PostgresClient: Sendable {
     }
 
     /// The client whose every statement runs with the given settings, over the same connections and in the same transactions.
-    package func with(_ settings: SessionSettings) -> PostgresClient { PostgresClient(origin, settings) }
+    ///
+    /// - Parameter limit: how many of the connections it may use at once, with all others that have the same limit.
+    package func with(_ settings: SessionSettings, limit: ConnectionLimit? = nil) -> PostgresClient {
+        PostgresClient(origin, settings, limit: limit)
+    }
 
     /// The client that has the connections; it stands for all that use them where transactions and leases are looked up.
     var origin: PostgresClient { owner ?? self }

@@ -25,6 +25,8 @@ extension Database {
     /// the column is given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint
     /// within a transaction.
     ///
+    /// With `pool.maximumConnectionsPerTenant` its contexts together use no more connections at once.
+    ///
     /// Changes of others are not followed: live requests, `observe`, `changes(of:)` and `locks(of:)` throw `.invalidRequest`.
     ///
     /// - Parameters:
@@ -58,9 +60,9 @@ extension Database {
             }
         }
         let session = try checked(all, role: role)
+        let tenant = ContextTenant(column: column, value: value)
         return ContextCore(
-            database: self, model: model, client: contextClient(with: session),
-            tenant: ContextTenant(column: column, value: value), faulting: faulting
+            database: self, model: model, client: client(of: tenant, with: session), tenant: tenant, faulting: faulting
         ).context
     }
 

@@ -18,6 +18,8 @@ public final class Database: Sendable {
     let requiredSettings: [String]
     let model: RankedMutex<SharedModel>
     let tenantModels = RankedMutex(TenantModels(), .leaf)
+    /// Count the connections of each tenant that has contexts.
+    let tenantLimits = RankedMutex(TenantLimits(), .leaf)
     let overrides: [SchemaOverride]
     /// The keys of relationships that the program knows; nil for no check.
     let names: RelationshipNames?
