@@ -44,9 +44,9 @@ import Testing
             CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL);
             INSERT INTO country VALUES ('AT', 'Austria');
             CREATE SCHEMA tenant_template;
-            CREATE TABLE tenant_template.person (id integer PRIMARY KEY, name text NOT NULL, country text REFERENCES country);
+            CREATE TABLE tenant_template.person (id integer PRIMARY KEY, name text NOT NULL, country_code text REFERENCES country);
             CREATE SCHEMA acme;
-            CREATE TABLE acme.person (id integer PRIMARY KEY, name text NOT NULL, country text REFERENCES country);
+            CREATE TABLE acme.person (id integer PRIMARY KEY, name text NOT NULL, country_code text REFERENCES country);
             INSERT INTO acme.person VALUES (1, 'Ann', 'AT');
             CREATE FUNCTION number_of_tasks() RETURNS bigint LANGUAGE sql AS 'SELECT 1';
             ALTER FUNCTION number_of_tasks() SET search_path = acme, pg_temp;
@@ -63,6 +63,19 @@ import Testing
         let person = try await context.get("person", 1)
         #expect(try await person.object(forKey: "country")?["name"] == "Austria")
         #expect(person.objectID?.uri == "kindred:/acme/person?id=1")
+        await database.close()
+    }
+
+    @Test(.database(.sql("CREATE TABLE task (tenant_id integer, id bigint, PRIMARY KEY (tenant_id, id))")))
+    func connectionsOfATenant() async throws {
+        var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
+        // block: connections-of-a-tenant
+        configuration.pool.maximumConnectionsPerTenant = 4
+        let database = try await Database.connect(configuration)
+        // end
+        try await database.withContext(tenant: ["tenant_id": 7], setting: "app.tenant_id") { (context) async throws in
+            #expect(try await context.fetch("task").count() == 0)
+        }
         await database.close()
     }
 }

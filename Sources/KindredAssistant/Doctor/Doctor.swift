@@ -23,7 +23,9 @@ public enum Doctor {
             let results = try await client.executeBatch(DoctorQueries.all, timeout: options.timeout)
             return (catalog, try DoctorCatalogDecoder(results).catalog)
         }
-        return report(on: Examination(catalog, facts, generated: options.generated), options)
+        let examination = Examination(
+            catalog, facts, generated: options.generated, tenantColumn: options.tenantColumn)
+        return report(on: examination, options)
     }
 
     /// Applies every rule to what was read: a pure function.

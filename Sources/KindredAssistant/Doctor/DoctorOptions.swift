@@ -6,6 +6,8 @@ public struct DoctorOptions: Sendable {
     public var ignored = DoctorIgnoreList()
     /// The generated classes that have to fit the database; nil for none.
     public var generated: GeneratedClasses?
+    /// The column by which the rows of tables are a tenant's, for the rules about tenants; nil for none.
+    public var tenantColumn: String?
     /// How long the statements together may take.
     public var timeout: Duration = .seconds(30)
 

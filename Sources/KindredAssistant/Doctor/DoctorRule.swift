@@ -34,7 +34,7 @@ public struct DoctorRule: Sendable {
 
     /// All rules, sorted by number.
     public static let all: [DoctorRule] = [
-        indexRules, relationshipRules, actionRules, keyRules, nameRules, safetyRules, ownRules,
+        indexRules, relationshipRules, actionRules, keyRules, nameRules, safetyRules, tenantRules, ownRules,
     ].flatMap { $0 }.sorted { $0.id < $1.id }
 
     /// The rule of a number, such as `K101`, or of a name; nil if there is none.

@@ -8,6 +8,8 @@ struct Examination: Sendable {
     let problems: [AnnotationProblem]
     /// The files that would be written otherwise today, and what the folder is called; nil where it was not compared.
     let outdated: (folder: String, files: [String]?)?
+    /// The column by which rows are a tenant's; nil where nothing is said of tenants.
+    let tenantColumn: String?
     let openSchemas: [String]
     let searchPath: [String]
     let role: String
@@ -28,8 +30,11 @@ struct Examination: Sendable {
     /// The numbers of rules that annotations ignore.
     private let ignored: [CatalogObject: Set<String>]
 
-    init(_ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil) {
+    init(
+        _ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil, tenantColumn: String? = nil
+    ) {
         self.facts = facts
+        self.tenantColumn = tenantColumn
         openSchemas = catalog.openSchemas
         searchPath = catalog.searchPath
         role = catalog.role

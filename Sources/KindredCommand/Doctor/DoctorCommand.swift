@@ -50,6 +50,11 @@ struct DoctorCommand: ToolCommand {
             "A folder of classes that kindred generate wrote, which have to fit the database.", valueName: "dir"))
     var generated: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The column by which rows are a tenant's: unique keys without it are findings.", valueName: "column"))
+    var tenantColumn: String?
+
     @Option(help: ArgumentHelp("Say what a rule is about, such as K101, and end.", valueName: "rule"))
     var explain: String?
 
@@ -72,6 +77,7 @@ struct DoctorCommand: ToolCommand {
         var options = DoctorOptions()
         options.includesSmallTables = all
         options.ignored = try ignoreList()
+        options.tenantColumn = tenantColumn
         options.generated = try generated.map { folder in
             do {
                 return try GeneratedClasses(folder: folder)

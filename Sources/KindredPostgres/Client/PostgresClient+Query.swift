@@ -229,11 +229,20 @@ extension PostgresClient {
     func acquireExclusive(by deadline: MonotonicTime) async throws -> ConnectionPool.Lease {
         let isNested = currentTransaction != nil || currentLease != nil
         for _ in 0...configuration.pool.maximumConnections {
-            let lease = try await pool.acquire(.exclusive, isNested: isNested, by: deadline)
+            let lease = try await acquire(.exclusive, isNested: isNested, by: deadline)
             if lease.connection.isAlive { return lease }
-            pool.release(lease)
+            lease.giveBack()
         }
         throw PostgresError(.connectionLost, "Every new connection ended before it could be used")
+    }
+
+    /// Takes a connection of the pool, within the client's limit if it has one.
+    private func acquire(
+        _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime
+    ) async throws -> ConnectionPool.Lease {
+        // A task that holds a connection would wait for itself.
+        guard let limit, !isNested else { return try await pool.acquire(use, isNested: isNested, by: deadline) }
+        return try await limit.acquire(use, by: deadline)
     }
 
     /// Retries with another connection while the lent one had ended before anything was sent.
@@ -242,10 +251,10 @@ extension PostgresClient {
         _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
         for _ in 0...configuration.pool.maximumConnections {
-            let lease = try await pool.acquire(use, isNested: isNested, by: deadline)
+            let lease = try await acquire(use, isNested: isNested, by: deadline)
             // An exclusive connection has to be alive before its user begins.
             if use == .exclusive, !lease.connection.isAlive {
-                pool.release(lease)
+                lease.giveBack()
                 continue
             }
             do {

@@ -2,6 +2,11 @@ extension PostgresClient {
     /// Whether its statements run with settings or a role of their own.
     package var hasSettings: Bool { settings?.statement != nil }
 
+    /// A limit for the clients of one tenant; nil where the configuration sets none.
+    package func tenantLimit() -> ConnectionLimit? {
+        configuration.pool.maximumConnectionsPerTenant.map { ConnectionLimit($0, of: pool, configuration.pool) }
+    }
+
     /// Throws, before anything is sent, if the client's settings are refused, or if the task's transaction runs with others.
     ///
     /// A transaction that has none yet takes these.

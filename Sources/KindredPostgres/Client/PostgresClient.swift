@@ -27,6 +27,8 @@ public final class PostgresClient: Sendable {
     package let settings: SessionSettings?
     /// Takes the positions of its writes; nil if they are not asked for.
     let positions: PositionRecord?
+    /// How many connections it may use at once together with others; nil if there is no limit but the pool's.
+    let limit: ConnectionLimit?
     /// The client whose connections it uses; nil if they are its own.
     private let owner: PostgresClient?
 
@@ -36,15 +38,17 @@ public final class PostgresClient: Sendable {
         self.configuration = configuration
         self.logger = logger
         (types, formats, observers, closing) = (TypeRegistry(), ResultFormats(), StatementObservers(), AsyncLatch())
-        (settings, positions, owner) = (nil, nil, nil)
+        (settings, positions, limit, owner) = (nil, nil, nil, nil)
         listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
     }
 
     /// Uses the connections of another client, for statements that run with settings, or whose positions are asked for.
-    private init(_ owner: PostgresClient, _ settings: SessionSettings?, recordingIn positions: PositionRecord?) {
-        self.owner = owner
-        (self.settings, self.positions) = (settings, positions)
+    private init(
+        _ owner: PostgresClient, _ settings: SessionSettings?, recordingIn positions: PositionRecord?,
+        limit: ConnectionLimit?
+    ) {
+        (self.owner, self.settings, self.positions, self.limit) = (owner, settings, positions, limit)
         (configuration, types, logger) = (owner.configuration, owner.types, owner.logger)
         (pool, formats, observers) = (owner.pool, owner.formats, owner.observers)
         (listener, closing) = (owner.listener, owner.closing)
@@ -55,7 +59,7 @@ public final class PostgresClient: Sendable {
     private init(_ configuration: PostgresConfiguration, besides other: PostgresClient) throws {
         try configuration.validate()
         self.configuration = configuration
-        (settings, positions, owner) = (nil, nil, nil)
+        (settings, positions, limit, owner) = (nil, nil, nil, nil)
         (types, formats, observers, logger) = (other.types, other.formats, other.observers, other.logger)
         closing = AsyncLatch()
         listener = try PostgresListener(configuration, logger: logger)
@@ -71,8 +75,11 @@ public final class PostgresClient: Sendable {
     /// - Parameters:
     ///   - settings: nil, as for SQL of the program's own, stands for those of the transaction around a statement.
     ///   - positions: takes the positions of what the client writes; nil asks for none.
-    package func with(_ settings: SessionSettings?, recordingIn positions: PositionRecord? = nil) -> PostgresClient {
-        PostgresClient(origin, settings, recordingIn: positions)
+    ///   - limit: how many of the connections it may use at once, with all others that have the same limit.
+    package func with(
+        _ settings: SessionSettings?, recordingIn positions: PositionRecord? = nil, limit: ConnectionLimit? = nil
+    ) -> PostgresClient {
+        PostgresClient(origin, settings, recordingIn: positions, limit: limit)
     }
 
     /// A client for another server of the database, such as a replica; it connects with its first statement.

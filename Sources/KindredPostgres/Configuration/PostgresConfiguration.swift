@@ -213,6 +213,12 @@ extension PostgresConfiguration {
     public struct PoolOptions: Sendable, Hashable {
         /// The largest number of connections.
         public var maximumConnections = 10
+        /// The largest number of connections that contexts of one tenant use at once; nil is no limit but the pool's.
+        ///
+        /// A transaction, a stream and a COPY count one, and so does each statement while it runs, also one that shares its
+        /// connection. Further ones of the tenant wait in front of the pool, at most for `acquireTimeout`, and then fail with
+        /// `PostgresError` `.poolTimeout`. Contexts that are made for a tenant by its column alone have one.
+        public var maximumConnectionsPerTenant: Int?
         /// The number of connections kept open.
         public var minimumConnections = 0
         /// The largest number of requests that share a connection.
@@ -297,6 +303,9 @@ extension PostgresConfiguration {
         if pool.maximumConnections < 1 { throw invalid("The pool needs at least one connection") }
         if pool.minimumConnections < 0 || pool.minimumConnections > pool.maximumConnections {
             throw invalid("The pool's minimum is not within 0 to \(pool.maximumConnections)")
+        }
+        if let limit = pool.maximumConnectionsPerTenant, limit < 1 {
+            throw invalid("A tenant needs at least one connection")
         }
         if keepAlive.count < 1 || pool.pipelineDepth < 1 || pool.connectConcurrency < 1 || pool.maximumWaiters < 0
             || statementCacheCapacity < 0 || maximumResultSize < 1 || maximumBytesInFlight < 1

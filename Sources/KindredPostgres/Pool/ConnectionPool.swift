@@ -5,15 +5,6 @@ import Synchronization
 final class ConnectionPool: PolledSource {
     private typealias Machine = PoolStateMachine
 
-    /// A lent connection, to be given back once.
-    struct Lease: ConnectionShare {
-        let id: Int
-        let connection: PooledConnection
-        let pool: ConnectionPool
-
-        func giveBack() { pool.release(self) }
-    }
-
     private struct Waiter {
         let turn: CheckedContinuation<Lease, any Error>
         /// Whether the deadline is the statement's own, not the acquire timeout.
@@ -64,10 +55,11 @@ final class ConnectionPool: PolledSource {
     ///
     /// Throws `PostgresError` `.poolTimeout`, `.poolOverloaded`, `.connectionFailed`, `.nestedAcquire` or `.closed`,
     /// and `.timeout` at the statement's deadline.
+    ///
+    /// - Parameter now: when the caller began to wait.
     func acquire(
-        _ use: PoolStateMachine.Use, isNested: Bool, by statementDeadline: MonotonicTime
+        _ use: PoolStateMachine.Use, isNested: Bool, from now: MonotonicTime = .now, by statementDeadline: MonotonicTime
     ) async throws -> Lease {
-        let now = MonotonicTime.now
         if use == .exclusive, let threshold = options.leaseWarning { Poller.shared.wake(by: now + threshold) }
         if let lease = try acquireNow(use, isNested: isNested, now) { return lease }
         let limit = now + options.acquireTimeout
@@ -153,10 +145,10 @@ final class ConnectionPool: PolledSource {
 
     private func endUseAndRelease(_ lease: Lease) {
         lease.connection.endUse()
-        release(lease)
+        lease.giveBack()
     }
 
-    /// Takes a lent connection back.
+    /// Takes a lent connection back, for `Lease.giveBack()`.
     func release(_ lease: Lease) {
         let now = MonotonicTime.now
         change(now: now) { state, actions in state.machine.release(lease.id, now: now, actions: &actions) }

@@ -130,6 +130,15 @@ import Testing
         #expect(try await run(["--fail-on", "note"]).status == 0)
     }
 
+    @Test(.database(.sql("CREATE TABLE plan (code text PRIMARY KEY, tenant_id integer)")))
+    func theColumnOfTenantsIsAnOption() async throws {
+        #expect(try await !run(["--all"]).output.contains("K411"))
+        #expect(
+            try await run(["--all", "--tenant-column", "tenant_id"]).output.contains("[K411 unique-across-tenants]"))
+        #expect(
+            try await run(["--all", "--tenant-column", "owner"]).output.contains("K411: No table has the column owner"))
+    }
+
     @Test(.database(.sql(schema))) func fixPrintsSQLThatCanBeRun() async throws {
         let output = try await run(["--all", "--fix"]).output
         #expect(output.contains("-- K101 public.email has no usable index"))

@@ -256,6 +256,40 @@ extension DoctorRulesTests {
                 """,
             keys: ["K410:public.t.also_bad", "K410:public.t.bad"], level: .note, isRepairable: false, text: "app."),
         Example(
+            rule: "K411",
+            sql: """
+                CREATE TABLE country (code text PRIMARY KEY, name text UNIQUE);
+                CREATE TABLE project (
+                    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant_id integer NOT NULL, code text, mark uuid UNIQUE,
+                    name text CONSTRAINT named UNIQUE, country text CONSTRAINT one_each UNIQUE REFERENCES country,
+                    UNIQUE (tenant_id, code));
+                CREATE TABLE task (id serial PRIMARY KEY, tenant_id integer, project_id bigint UNIQUE REFERENCES project);
+                """,
+            keys: ["K411:public.project.named", "K411:public.project.one_each"], level: .warning,
+            text: "lacks tenant_id",
+            tenantColumn: "tenant_id"),
+        Example(
+            rule: "K411",
+            sql: """
+                CREATE TABLE plan (code text PRIMARY KEY, tenant_id integer, label text);
+                CREATE UNIQUE INDEX lower_label ON plan (lower(label));
+                CREATE UNIQUE INDEX of_one ON plan (label) WHERE tenant_id = 1;
+                CREATE UNIQUE INDEX joined ON plan ((tenant_id || label));
+                """,
+            keys: ["K411:public.plan.lower_label", "K411:public.plan.plan_pkey"], isRepairable: false,
+            text: "lower(label)",
+            tenantColumn: "tenant_id"),
+        Example(
+            rule: "K412",
+            sql: """
+                CREATE TABLE project (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, tenant_id integer);
+                CREATE TABLE task (id uuid PRIMARY KEY, tenant_id integer); CREATE TABLE country (id serial PRIMARY KEY);
+                CREATE TABLE note (tenant_id integer, id uuid, PRIMARY KEY (tenant_id, id));
+                CREATE TABLE plan (code text PRIMARY KEY, tenant_id integer);
+                """,
+            keys: ["K412:tenant_id"], level: .note, isRepairable: false, text: "public.project, public.task",
+            tenantColumn: "tenant_id"),
+        Example(
             rule: "K501",
             sql: """
                 CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE t (id integer PRIMARY KEY REFERENCES p);

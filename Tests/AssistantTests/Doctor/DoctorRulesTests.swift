@@ -16,6 +16,7 @@ import Testing
         var isRepairable = true
         /// What of the message or the facts is looked for.
         var text = ""
+        var tenantColumn: String?
         var testDescription: String { "\(rule) \(keys.joined(separator: " "))" }
     }
 
@@ -27,7 +28,7 @@ import Testing
     @Test(.database, arguments: examples) func aRuleFindsAndItsRepairMakesItGoAway(_ example: Example) async throws {
         try await withDoctorClient { client in
             try await client.runScript(example.sql)
-            let found = try await client.allFindings().findings(of: example.rule)
+            let found = try await client.allFindings(tenantColumn: example.tenantColumn).findings(of: example.rule)
             #expect(found.map(\.ignoreKey) == example.keys)
             if let level = example.level { #expect(found.first?.level == level) }
             let texts = found.flatMap { [$0.message] + $0.facts.map(\.value) }
@@ -36,7 +37,9 @@ import Testing
             #expect(found.allSatisfy { $0.repair.isEmpty != example.isRepairable }, "\(found.map(\.repair))")
             guard example.isRepairable else { return }
             for finding in found { try await client.repair(finding) }
-            #expect(try await client.allFindings().findings(of: example.rule).map(\.ignoreKey) == [])
+            #expect(
+                try await client.allFindings(tenantColumn: example.tenantColumn).findings(of: example.rule).map(
+                    \.ignoreKey) == [])
         }
     }
 

@@ -54,6 +54,18 @@ import Testing
         }
     }
 
+    @Test func rulesAboutTenantsNeedTheirColumn() {
+        let facts = DoctorWorld().facts
+        func report(_ column: String?) -> DoctorReport {
+            Doctor.report(on: Examination(Catalog(), facts, tenantColumn: column), DoctorOptions())
+        }
+        #expect(report("tenant").findings(of: "K411").map(\.entity) == ["public.parent"])
+        #expect(report(nil).findings(of: "K411").isEmpty)
+        #expect(report(nil).skipped.map(\.rule) == ["K104"])
+        #expect(report("owner").findings(of: "K411").isEmpty)
+        #expect(report("owner").skipped.map(\.rule) == ["K104", "K411"])
+    }
+
     @Test func aRolePastRowSecurityAndALatePathAreFound() {
         var catalog = Catalog()
         catalog.role = "app"

@@ -141,10 +141,7 @@ struct TenantReadingTests {
 
     @Test func whatAllTenantsChangeIsNotFollowed() async throws {
         try await withTenantContext { context, _, _ in
-            let task = try await context.get("task", 11)
             try await expectStatements([]) {
-                await expectError(.invalidRequest) { _ = try await context.fetch("task").live() }
-                await expectError(.invalidRequest) { _ = try await context.observe(task) }
                 await expectError(.invalidRequest) { _ = try await context.changes(of: "task") }
                 await expectError(.invalidRequest) { _ = try context.locks(of: "task") }
             }

@@ -121,6 +121,7 @@ import Testing
 
     @Test(arguments: [
         Change("no server") { $0.endpoints = [] }, Change("no connections") { $0.pool.maximumConnections = 0 },
+        Change("no connections for a tenant") { $0.pool.maximumConnectionsPerTenant = 0 },
         Change("fewer than none") { $0.pool.maximumConnections = -1 },
         Change("minimum above maximum") { $0.pool.minimumConnections = 11 },
         Change("minimum below zero") { $0.pool.minimumConnections = -1 },

@@ -25,7 +25,11 @@ extension Database {
     /// the column is given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint
     /// within a transaction.
     ///
-    /// Changes of others are not followed: live requests, `observe`, `changes(of:)` and `locks(of:)` throw `.invalidRequest`.
+    /// With `pool.maximumConnectionsPerTenant` its contexts together use no more connections at once.
+    ///
+    /// Live requests and `observe` show the tenant's rows, and share nothing with those of other tenants: see
+    /// ``makeContext(settings:role:faulting:tracking:)`` for what they cost. A row that comes to another tenant leaves them.
+    /// `changes(of:)` and `locks(of:)`, which name the rows of all tenants, throw `.invalidRequest`.
     ///
     /// - Parameters:
     ///   - tenant: the name of the column, and the value in the tenant's rows.
@@ -62,9 +66,10 @@ extension Database {
         }
         let session = try checked(all, role: role)
         let reads = route(reading, after: position)
+        let tenant = ContextTenant(column: column, value: value)
         return ContextCore(
-            database: self, model: model, client: contextClient(with: session, reads), reads: reads,
-            tenant: ContextTenant(column: column, value: value), faulting: faulting
+            database: self, model: model, client: contextClient(with: session, reads, of: tenant), reads: reads,
+            tenant: tenant, faulting: faulting
         ).context
     }
 
@@ -110,12 +115,12 @@ extension Database {
 }
 
 extension ContextCore {
-    /// Throws for a context of a tenant: what others change is read for all tenants together.
+    /// Throws for a context of a tenant: what is asked for is read for all tenants together.
     func requireNoTenant(for what: String) throws {
         guard tenant != nil || tenantSchema != nil else { return }
         throw KindredError(
             .invalidRequest,
-            "The context of a tenant follows no changes, which are those of all tenants: make one without a tenant for \(what)"
+            "The context of a tenant does not show what is that of all tenants: make one without a tenant for \(what)"
         )
     }
 }

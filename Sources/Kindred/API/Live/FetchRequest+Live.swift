@@ -22,7 +22,6 @@ extension FetchRequest {
         atMostEvery interval: Duration? = nil, fileID: String = #fileID, line: Int = #line
     ) async throws -> LiveRequest<Object> {
         let core = context.core
-        try core.requireNoTenant(for: "live requests")
         try core.client.requireSettings()
         try core.settings.requireFollowable()
         return try await core.client.called(at: fileID, line) {

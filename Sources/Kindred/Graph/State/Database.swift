@@ -22,6 +22,8 @@ public final class Database: Sendable {
     let tenantModels = RankedMutex(TenantModels(), .leaf)
     /// The tenants with schemas of their own; nil if there are none.
     let schemaTenants: SchemaTenants?
+    /// Count the connections of each tenant that has contexts.
+    let tenantLimits = RankedMutex(TenantLimits(), .leaf)
     let overrides: [SchemaOverride]
     /// The keys of relationships that the program knows; nil for no check.
     let names: RelationshipNames?
@@ -72,9 +74,14 @@ public final class Database: Sendable {
     }
 
     /// The pool as a context with some settings uses it; nil stands for one without any.
-    func contextClient(with settings: SessionSettings?, _ reads: ReadRoute? = nil) -> PostgresClient {
-        if let reads { return client.with(settings ?? plainClient.settings, recordingIn: reads.positions) }
-        return settings.map { client.with($0) } ?? plainClient
+    ///
+    /// - Parameter tenant: whose limit of connections holds.
+    func contextClient(
+        with settings: SessionSettings?, _ reads: ReadRoute? = nil, of tenant: ContextTenant? = nil
+    ) -> PostgresClient {
+        if settings == nil, reads == nil { return plainClient }
+        return client.with(
+            settings ?? plainClient.settings, recordingIn: reads?.positions, limit: tenant.flatMap { limit(of: $0) })
     }
 
     /// The types of the database, which encode values.

@@ -106,8 +106,8 @@ struct LiveQuery: Sendable {
     ) throws {
         let schema = core.runtime.schema
         self.core = ContextCore(
-            database: core.database, model: SharedModel(of: core), client: core.client, faulting: .batch,
-            isReadOnly: true)
+            database: core.database, model: SharedModel(of: core), client: core.client, tenant: core.tenant,
+            faulting: .batch, isReadOnly: true)
         self.entity = entity
         var query = query
         // Memory compares them.

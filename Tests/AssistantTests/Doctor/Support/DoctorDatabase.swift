@@ -23,8 +23,9 @@ func withDoctorClient<Value>(
 
 extension PostgresClient {
     /// What the doctor finds, in tables of any size.
-    func allFindings() async throws -> DoctorReport {
+    func allFindings(tenantColumn: String? = nil) async throws -> DoctorReport {
         var options = DoctorOptions()
+        options.tenantColumn = tenantColumn
         options.includesSmallTables = true
         return try await Doctor.findings(of: self, options: options)
     }
