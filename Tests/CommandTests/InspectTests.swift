@@ -66,8 +66,8 @@ import Testing
         let (_, text, _) = try await run("--capabilities")
         let lines = text.split(separator: "\n")
         #expect(lines.count == ServerCapability.allCases.count + 2)
-        #expect(lines.first == "LISTEN and NOTIFY                        yes", "\(text)")
-        #expect(lines.dropLast(2).last == "positions in the write-ahead log         no", "\(text)")
+        #expect(lines.first == "LISTEN and NOTIFY                          yes", "\(text)")
+        #expect(lines.dropLast(2).last == "positions in the write-ahead log           no", "\(text)")
         #expect(lines.last?.hasPrefix("    Grant the role EXECUTE") == true)
         #expect(try await run("--capabilities", "person").status == .usage)
     }

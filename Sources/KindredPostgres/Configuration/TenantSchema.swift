@@ -46,7 +46,7 @@ package final class TenantSchema: Sendable {
     func resolved(_ statement: Statement) -> Statement {
         var resolved = statement
         resolved.text = text(of: statement.text)
-        if !types.isEmpty { resolved.bindings = statement.bindings.replacing(types) }
+        if !types.isEmpty { resolved.bindings = statement.bindings.retyped(types) }
         return resolved
     }
 

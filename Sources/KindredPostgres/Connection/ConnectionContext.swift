@@ -10,7 +10,7 @@ final class ConnectionContext: Sendable {
     let warnings = SecurityWarnings()
     let startupRequirements = Connector.StartupRequirements()
     let parameterChanges = StreamObservers<ServerParameterChange>()
-    /// Statements that were refused because their transaction only reads; several that nobody has read yet count as one.
+    /// Statements that were refused because their transaction only reads; several count as one until they are read.
     let readOnlyRefusals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     private let hasTold = Atomic(false)
 

@@ -76,7 +76,7 @@ package struct Bindings: Sendable {
     }
 
     /// The same parameters with other types in place of some.
-    func replacing(_ types: [PostgresDataType: PostgresDataType]) -> Bindings {
+    func retyped(_ types: [PostgresDataType: PostgresDataType]) -> Bindings {
         guard slots.contains(where: { types[$0.type] != nil }) else { return self }
         var replaced = self
         replaced.slots = SmallArray()

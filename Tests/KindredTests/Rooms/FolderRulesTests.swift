@@ -17,7 +17,7 @@ import Testing
         ],
         "API": [
             "Objects", "Relationships", "Columns", "Predicates", "Totals", "Typed", "Requests", "Views", "Context",
-            "Live",
+            "Database", "Live",
         ],
     ]
 

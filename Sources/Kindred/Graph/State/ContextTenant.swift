@@ -117,3 +117,13 @@ extension ContextCore {
             entity: entity.name.description, key: key)
     }
 }
+
+extension ContextCore {
+    /// Throws for a context of a tenant: what is asked for is read for all tenants together.
+    func requireNoTenant(for what: String) throws {
+        guard tenant != nil || tenantSchema != nil else { return }
+        throw KindredError(
+            .invalidRequest,
+            "The context of a tenant does not show what is that of all tenants: make one without a tenant for \(what)")
+    }
+}

@@ -27,7 +27,7 @@ extension KindredError.Code {
         case .notFound, .objectDeleted, .otherTenant: .notFound
         case .staleObject, .deletionDenied, .consumerMoved: .conflict
         case .accessDenied: .forbidden
-        case .contextBusy, .replicaConflict, .readOnlyServer: .unavailable
+        case .contextBusy, .replicaConflict, .readOnly: .unavailable
         case .unknownEntity, .unknownKey, .invalidCondition, .invalidRequest, .notStored, .foreignContext,
             .objectDiscarded, .faultingForbidden, .missingSettings, .notLoaded:
             .mistake

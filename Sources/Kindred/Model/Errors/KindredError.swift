@@ -100,8 +100,8 @@ public struct KindredError: Error, Sendable {
         public static let untrackable = Code("untrackable")
         /// A replica failed, or cancelled a query, when a stream had given its first rows.
         public static let replicaConflict = Code("replicaConflict")
-        /// The server takes no writes: it is a replica, or is set to be read-only, or the transaction is.
-        public static let readOnlyServer = Code("readOnlyServer")
+        /// A write was refused: the server is a replica or set to be read-only, or the transaction only reads.
+        public static let readOnly = Code("readOnly")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }
