@@ -8,7 +8,8 @@ import Testing
     private static let texts: [(capability: ServerCapability, text: String)] = [
         (.listen, "LISTEN kindred_probe"), (.statementTriggers, "REFERENCING NEW TABLE"),
         (.eventTriggers, "EVENT TRIGGER"),
-        (.deferrableKeys, "kindred_probe DEFERRABLE"), (.savepoints, "SAVEPOINT"), (.skipLocked, "SKIP LOCKED"), (.xmin, "xmin"),
+        (.deferrableKeys, "kindred_probe DEFERRABLE"), (.savepoints, "SAVEPOINT"), (.skipLocked, "SKIP LOCKED"),
+        (.xmin, "xmin"),
         (.advisoryLocks, "pg_try_advisory_lock"), (.binaryCopy, "FORMAT binary"), (.pipelines, "kindred_pipeline"),
         (.positions, "pg_current_wal_flush_lsn"),
     ]
