@@ -152,7 +152,7 @@ private let schema = """
         try await withDatabase { database, context, other in
             let counter = try await context.fetch("counter").where("id = 1").one()
             let (_, recorder) = await recordingStatements {
-                await expectError(.readOnly) { () async throws in
+                await expectError(.readOnlyTransaction) { () async throws in
                     try await context.transaction(isolation: .serializable, readOnly: true, deferrable: true) {
                         try await counter.setValue(1, forKey: "value")
                     }

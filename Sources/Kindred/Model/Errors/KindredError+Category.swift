@@ -27,7 +27,7 @@ extension KindredError.Code {
         case .notFound, .objectDeleted, .otherTenant: .notFound
         case .staleObject, .deletionDenied, .consumerMoved: .conflict
         case .accessDenied: .forbidden
-        case .contextBusy, .replicaConflict, .readOnly: .unavailable
+        case .contextBusy, .replicaConflict, .readOnlyTransaction: .unavailable
         case .unknownEntity, .unknownKey, .invalidCondition, .invalidRequest, .notStored, .foreignContext,
             .objectDiscarded, .faultingForbidden, .missingSettings, .notLoaded:
             .mistake

@@ -101,7 +101,7 @@ public struct KindredError: Error, Sendable {
         /// A replica failed, or cancelled a query, when a stream had given its first rows.
         public static let replicaConflict = Code("replicaConflict")
         /// A write was refused: the server is a replica or set to be read-only, or the transaction only reads.
-        public static let readOnly = Code("readOnly")
+        public static let readOnlyTransaction = Code("readOnlyTransaction")
         /// The text is not the URI of an object in this database.
         public static let invalidObjectID = Code("invalidObjectID")
     }

@@ -253,7 +253,7 @@ extension KindredError {
             code = .accessDenied
             advice = "grant the role the privilege, or see the table's row-level security policies"
         case .readOnlyTransaction?:
-            code = .readOnly
+            code = .readOnlyTransaction
             advice =
                 "the server is a replica or set to be read-only, or the transaction was begun as one that only reads"
         case let state? where state.class == .dataException:
