@@ -1,4 +1,5 @@
 import Kindred
+import KindredMigrations
 import KindredTesting
 import Testing
 
@@ -64,5 +65,14 @@ import Testing
         #expect(try await person.object(forKey: "country")?["name"] == "Austria")
         #expect(person.objectID?.uri == "kindred:/acme/person?id=1")
         await database.close()
+    }
+
+    /// Needs a folder of files; compiled only.
+    private func newTenant(_ database: Database) async throws {
+        // block: new-tenant
+        let tenant = try await database.createTenant("initech", migrations: Migrations(folder: "Tenants"))
+        try await database.dropTenant("initech")  // the schema, with everything in it
+        // end
+        print(tenant.name)
     }
 }
