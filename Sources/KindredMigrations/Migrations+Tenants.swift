@@ -31,8 +31,8 @@ extension Migrations {
     /// is not touched, so that a call which ended early goes on when it is repeated; one that fails stops no other. The
     /// template is a tenant here: migrate it with them.
     ///
-    /// Two statements for all, or one where names are given; then two for each tenant, or one if nothing has ever run there. For each that has something to run, a
-    /// connection and the statements of ``apply(to:)``, without that which makes a schema.
+    /// Two statements for all, or one where names are given; then two for each tenant, or one if nothing has ever run there. For
+    /// each that has something to run, a connection and the statements of ``apply(to:)``, but for the one that makes a schema.
     ///
     /// - Parameters:
     ///   - schemas: The names of the schemas; nil for those of ``tenants(of:)``. Give them the first time.
