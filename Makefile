@@ -28,7 +28,8 @@ long:
 		--filter 'OverlapTests|RacingTransaction|RandomCatalog|RandomDifference|UniqueValueModel'
 	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
-		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge --filter ChangeBooks
+		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge --filter ChangeBooks \
+		--filter ManySchemas
 
 # With another number: make round-trips COUNT=1000
 round-trips:

@@ -86,7 +86,7 @@ let package = Package(
         ),
         .target(name: "KindredGenerator", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
         // Numbered SQL files, applied once each; for servers at start-up, for tests and for the tool.
-        .target(name: "KindredMigrations", dependencies: ["HarmlessText", "KindredPostgres"]),
+        .target(name: "KindredMigrations", dependencies: ["HarmlessText", "Kindred", "KindredPostgres"]),
         // What the tool's commands do, as calls: findings, diagrams, models in, differences of schemas.
         .target(
             name: "KindredAssistant",
@@ -182,8 +182,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredObservability",
-                "KindredService", "KindredTesting",
+                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredMigrations",
+                "KindredObservability", "KindredService", "KindredTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),

@@ -25,6 +25,10 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         public static let locked = Code("locked")
         /// The server has no advisory locks, or the role may not take them; nothing was done.
         public static let unsupported = Code("unsupported")
+        /// A schema is not there, or is that of no tenant, since all share it.
+        public static let noTenant = Code("noTenant")
+        /// There is such a schema already.
+        public static let exists = Code("exists")
         /// A statement failed.
         public static let failed = Code("failed")
     }

@@ -1,18 +1,31 @@
 import KindredPostgres
 
-/// The session's advisory lock that lets one process at a time apply migrations to a database.
+/// The session's advisory lock that lets one process at a time apply migrations to a database, or to a tenant of it.
 struct MigrationLock {
     private let client: PostgresClient
+    /// "kindred" in ASCII, one byte short of a number of 64 bits; with a tenant's name mixed in by FNV-1a.
+    private let key: Int64
 
-    /// "kindred" in ASCII, one byte short of a number of 64 bits.
-    private static let key: Int64 = 0x6B_69_6E_64_72_65_64
-
-    init(_ client: PostgresClient) {
+    init(_ client: PostgresClient, ofTenant tenant: String? = nil) {
         self.client = client
+        key = (tenant ?? "").utf8.reduce(0x6B_69_6E_64_72_65_64) { ($0 ^ Int64($1)) &* 0x100_0000_01B3 }
+    }
+
+    /// Runs `body` with the lock, and gives it back.
+    func hold<T>(within timeout: Duration, _ body: () async throws -> T) async throws -> T {
+        try await take(within: timeout)
+        do {
+            let result = try await body()
+            await release()
+            return result
+        } catch {
+            await release()
+            throw error
+        }
     }
 
     /// Asks again and again, since a session that waits for the lock would be waited for by CREATE INDEX CONCURRENTLY.
-    func take(within timeout: Duration) async throws {
+    private func take(within timeout: Duration) async throws {
         guard client.configuration.pooler != .transaction else { throw Self.sessionNeeded }
         let end = ContinuousClock.now + timeout
         var pause = Duration.milliseconds(20)
@@ -29,7 +42,7 @@ struct MigrationLock {
 
     private func tryToTake() async throws -> Bool {
         do {
-            let rows = try await client.query("SELECT pg_catalog.pg_try_advisory_lock(\(Self.key))")
+            let rows = try await client.query("SELECT pg_catalog.pg_try_advisory_lock(\(key))")
             return try rows.first?.decode(0, as: Bool.self) == true
         } catch let error as PostgresError {
             let lacking = error.lacking(.advisoryLocks)
@@ -43,7 +56,7 @@ struct MigrationLock {
             """
             SELECT EXISTS (SELECT FROM pg_catalog.pg_locks AS l
                 WHERE l.locktype = 'advisory' AND l.pid = pg_catalog.pg_backend_pid() AND l.granted AND l.objsubid = 1
-                    AND (l.classid::pg_catalog.int8 << 32 | l.objid::pg_catalog.int8) = \(Self.key))
+                    AND (l.classid::pg_catalog.int8 << 32 | l.objid::pg_catalog.int8) = \(key))
             """)
         guard try rows.first?.decode(0, as: Bool.self) == true else {
             throw Self.sessionNeeded
@@ -58,8 +71,8 @@ struct MigrationLock {
     }
 
     /// Gives the lock back; a session that has ended has done so.
-    func release() async {
+    private func release() async {
         // A task of its own would be outside of the connection that holds the lock.
-        _ = try? await client.query("SELECT pg_catalog.pg_advisory_unlock(\(Self.key))")
+        _ = try? await client.query("SELECT pg_catalog.pg_advisory_unlock(\(key))")
     }
 }

@@ -10,20 +10,31 @@ struct MigrationRecord: Sendable {
     let appliedAt: String
 }
 
-/// The table of the files that have run, in the schema that belongs to Kindred and holds no entities.
+/// The table of the files that have run: in the schema that belongs to Kindred and holds no entities, or in that of a tenant,
+/// where it is no entity, either.
 struct MigrationRecords {
-    private let client: PostgresClient
+    /// The table's name in the schemas of tenants; the queries of the catalog leave it out.
+    static let nameInTenants = "kindred_migration"
 
-    init(_ client: PostgresClient) {
+    let client: PostgresClient
+    /// The schema of a tenant; nil for the database's own files.
+    let tenant: String?
+
+    init(_ client: PostgresClient, ofTenant tenant: String? = nil) {
         self.client = client
+        self.tenant = tenant
     }
+
+    private var schema: String { tenant ?? "kindred" }
+    private var name: String { tenant == nil ? "migration" : Self.nameInTenants }
+    private var table: SQL { "\(identifier: schema).\(identifier: name)" }
 
     func makeTable() async throws {
         guard try await !isThere() else { return }
-        try await client.query("CREATE SCHEMA IF NOT EXISTS kindred")
+        if tenant == nil { try await client.query("CREATE SCHEMA IF NOT EXISTS kindred") }
         try await client.query(
             """
-            CREATE TABLE IF NOT EXISTS kindred.migration (
+            CREATE TABLE IF NOT EXISTS \(table) (
                 number pg_catalog.int8 PRIMARY KEY,
                 name pg_catalog.text NOT NULL,
                 checksum pg_catalog.text NOT NULL,
@@ -32,11 +43,16 @@ struct MigrationRecords {
             )
             """)
         try await client.query(
-            "COMMENT ON TABLE kindred.migration IS 'The files of SQL that have run; written by Kindred.'")
+            "COMMENT ON TABLE \(table) IS 'The files of SQL that have run; written by Kindred.'")
     }
 
     private func isThere() async throws -> Bool {
-        let rows = try await client.query("SELECT pg_catalog.to_regclass('kindred.migration') IS NOT NULL")
+        let rows = try await client.query(
+            """
+            SELECT EXISTS (
+                SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE n.nspname = \(schema) AND c.relname = \(name))
+            """)
         return try rows.first?.decode(0, as: Bool.self) ?? false
     }
 
@@ -51,7 +67,7 @@ struct MigrationRecords {
             """
             SELECT m.number, m.name, m.checksum = pg_catalog.encode(pg_catalog.sha256(f.text), 'hex'),
                 m.finished_at IS NOT NULL, pg_catalog.date_trunc('second', m.started_at)::pg_catalog.text
-            FROM kindred.migration AS m
+            FROM \(table) AS m
             LEFT JOIN unnest(\(files.map(\.number)), \(files.map(\.text))) AS f (number, text) ON f.number = m.number
             ORDER BY m.number
             """)
@@ -68,7 +84,7 @@ struct MigrationRecords {
     func add(_ file: MigrationFile, isFinished: Bool) async throws {
         try await client.query(
             """
-            INSERT INTO kindred.migration (number, name, checksum, finished_at)
+            INSERT INTO \(table) (number, name, checksum, finished_at)
             VALUES (\(file.number), \(file.name), pg_catalog.encode(pg_catalog.sha256(\(file.text)), 'hex'),
                 CASE WHEN \(isFinished) THEN pg_catalog.clock_timestamp() END)
             """)
@@ -76,7 +92,7 @@ struct MigrationRecords {
 
     func finish(_ file: MigrationFile) async throws {
         try await client.query(
-            "UPDATE kindred.migration SET finished_at = pg_catalog.clock_timestamp() WHERE number = \(file.number)")
+            "UPDATE \(table) SET finished_at = pg_catalog.clock_timestamp() WHERE number = \(file.number)")
     }
 
     /// Returns how many records were concerned.
@@ -85,13 +101,13 @@ struct MigrationRecords {
         if isDone {
             return try await client.query(
                 """
-                UPDATE kindred.migration SET finished_at = pg_catalog.clock_timestamp()
+                UPDATE \(table) SET finished_at = pg_catalog.clock_timestamp()
                 WHERE number = \(number) AND finished_at IS NULL
                 """
             ).affectedRows
         }
         return try await client.query(
-            "DELETE FROM kindred.migration WHERE number = \(number) AND finished_at IS NULL"
+            "DELETE FROM \(table) WHERE number = \(number) AND finished_at IS NULL"
         ).affectedRows
     }
 }

@@ -2,15 +2,9 @@ import KindredPostgres
 
 /// Runs one file on the task's connection.
 struct MigrationRun {
-    private let client: PostgresClient
-    private let records: MigrationRecords
-    private let lock: MigrationLock
-
-    init(_ client: PostgresClient, _ records: MigrationRecords, _ lock: MigrationLock) {
-        self.client = client
-        self.records = records
-        self.lock = lock
-    }
+    let records: MigrationRecords
+    let lock: MigrationLock
+    private var client: PostgresClient { records.client }
 
     func run(_ file: MigrationFile) async throws {
         try await lock.check()

@@ -54,24 +54,26 @@ public struct Migrations: Sendable {
     ///   records cannot be read or written.
     @discardableResult
     public func apply(to client: PostgresClient) async throws -> [MigrationFile] {
+        var applied: [MigrationFile] = []
+        try await apply(to: MigrationRecords(client)) { applied.append($0) }
+        return applied
+    }
+
+    /// Runs the files that have not run yet, by the records of the database or a tenant, and tells of each.
+    func apply(to records: MigrationRecords, _ didRun: (MigrationFile) -> Void) async throws {
         let files = try files()
-        guard !client.isInTransaction else {
+        guard !records.client.isInTransaction else {
             throw PostgresError(
                 .invalidParameter, "Migrations make transactions of their own; apply them outside of one")
         }
-        return try await client.withConnection { _ in
-            let records = MigrationRecords(client)
-            let lock = MigrationLock(client)
-            try await lock.take(within: lockTimeout)
-            do {
+        try await records.client.withConnection { _ in
+            let lock = MigrationLock(records.client, ofTenant: records.tenant)
+            try await lock.hold(within: lockTimeout) {
                 try await records.makeTable()
-                let pending = try pending(files, try await records.read(comparing: files))
-                for file in pending { try await MigrationRun(client, records, lock).run(file) }
-                await lock.release()
-                return pending
-            } catch {
-                await lock.release()
-                throw error
+                for file in try pending(files, try await records.read(comparing: files)) {
+                    try await MigrationRun(records: records, lock: lock).run(file)
+                    didRun(file)
+                }
             }
         }
     }
@@ -80,8 +82,12 @@ public struct Migrations: Sendable {
     ///
     /// Throws as ``apply(to:)`` does before anything runs.
     public func pending(for client: PostgresClient) async throws -> [MigrationFile] {
+        try await pending(by: MigrationRecords(client))
+    }
+
+    func pending(by records: MigrationRecords) async throws -> [MigrationFile] {
         let files = try files()
-        return try pending(files, try await MigrationRecords(client).readIfThere(comparing: files))
+        return try pending(files, try await records.readIfThere(comparing: files))
     }
 
     /// Records the outcome of a file that ran without a transaction and failed, once its traces were looked at by hand.
@@ -92,20 +98,17 @@ public struct Migrations: Sendable {
     ///   - number: The file's number.
     ///   - isDone: Whether everything that it does is done; otherwise it runs again.
     ///   - client: The database's client.
+    ///   - tenant: The schema of the tenant in which it ran; nil for the database's own files.
     /// - Throws: ``MigrationError`` `.missing` if there is no unfinished file of that number.
-    public func resolve(_ number: Int64, isDone: Bool, in client: PostgresClient) async throws {
+    public func resolve(
+        _ number: Int64, isDone: Bool, in client: PostgresClient, ofTenant tenant: String? = nil
+    ) async throws {
         try await client.withConnection { _ in
-            let lock = MigrationLock(client)
-            try await lock.take(within: lockTimeout)
-            do {
-                let count = try await MigrationRecords(client).resolve(number, isDone: isDone)
-                guard count == 1 else {
+            try await MigrationLock(client, ofTenant: tenant).hold(within: lockTimeout) {
+                let records = MigrationRecords(client, ofTenant: tenant)
+                guard try await records.resolve(number, isDone: isDone) == 1 else {
                     throw MigrationError(.missing, "No file of the number \(number) is unfinished.")
                 }
-                await lock.release()
-            } catch {
-                await lock.release()
-                throw error
             }
         }
     }

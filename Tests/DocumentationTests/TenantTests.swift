@@ -1,4 +1,5 @@
 import Kindred
+import KindredMigrations
 import KindredTesting
 import Testing
 
@@ -77,5 +78,14 @@ import Testing
             #expect(try await context.fetch("task").count() == 0)
         }
         await database.close()
+    }
+
+    /// Needs a folder of files; compiled only.
+    private func newTenant(_ database: Database) async throws {
+        // block: new-tenant
+        let tenant = try await database.createTenant("initech", migrations: Migrations(folder: "Tenants"))
+        try await database.dropTenant("initech")  // the schema, with everything in it
+        // end
+        print(tenant.name)
     }
 }

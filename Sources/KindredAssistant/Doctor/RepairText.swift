@@ -36,6 +36,12 @@ enum RepairText {
         "ALTER TABLE \(try name(table)) \(what)"
     }
 
+    /// Fixes a function's search path to its own schema, with the temporary one last.
+    static func pinPath(of function: DoctorCatalog.Function) throws -> String {
+        "ALTER ROUTINE \(try name(schema: function.schema, function.name))(\(function.arguments)) SET search_path = "
+            + "\(try name(function.schema)), pg_temp"
+    }
+
     /// A name of at most 63 bytes for an index, constraint or column, as PostgreSQL makes them: parts joined by `_`.
     static func made(of parts: [String], isTaken: (String) -> Bool) -> String {
         for number in 0... {

@@ -11,6 +11,9 @@ struct MigrateCommand: ParsableCommand {
             A file, such as 0001_people.sql, is one transaction; with a line "-- kindred: no transaction" each of its \
             statements is one. What has run is recorded in kindred.migration. Connect to the server itself, not to a pooler.
 
+            With --tenants the files run in the schema of each tenant, which comes first on the search path, and are recorded in \
+            its table kindred_migration. Name the schemas by --tenant the first time.
+
             Example: kindred migrate Migrations --dry-run --database "$DATABASE_URL"
             """,
         subcommands: [MigrateApply.self, MigrateStatus.self, MigrateResolve.self], defaultSubcommand: MigrateApply.self)
@@ -31,12 +34,39 @@ struct MigrateApply: ToolCommand {
     @Flag(help: "Also run files whose number is lower than that of one that has run.")
     var allowOutOfOrder = false
 
+    @Flag(help: "Run the files in the schemas of all tenants in which files have run.")
+    var tenants = false
+
+    @Option(
+        name: .customLong("tenant"),
+        help: ArgumentHelp("Run the files in this tenant's schema; may be repeated.", valueName: "schema"))
+    var schemas: [String] = []
+
+    @Option(help: ArgumentHelp("With tenants: how many at a time; 4 by default.", valueName: "number"))
+    var limit: Int?
+
+    @Option(help: "With tenants: text, for people, or json, for programs: a stable format that only grows.")
+    var format: Format?
+
     @OptionGroup var connection: ConnectionOptions
+
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    func validate() throws {
+        if tenants, !schemas.isEmpty { throw ValidationError("Give either --tenants or --tenant.") }
+        if !tenants, schemas.isEmpty, limit != nil || format != nil {
+            throw ValidationError("--limit and --format go with --tenants or --tenant.")
+        }
+        if let limit, !(1...100).contains(limit) { throw ValidationError("--limit is a number from 1 to 100.") }
+    }
 
     func run(in terminal: Terminal) async throws {
         try await withMigrations(folder, connection, in: terminal) { migrations, client in
             var migrations = migrations
             migrations.allowsOutOfOrder = allowOutOfOrder
+            if tenants || !schemas.isEmpty { return try await migrate(migrations, client, in: terminal) }
             let files = dryRun ? try await migrations.pending(for: client) : try await migrations.apply(to: client)
             for file in files {
                 terminal.print(
@@ -45,6 +75,24 @@ struct MigrateApply: ToolCommand {
             }
             if files.isEmpty { terminal.print("Everything has run already.") }
         }
+    }
+
+    /// Ends with 1 if a tenant has failed, after all others were migrated.
+    private func migrate(_ migrations: Migrations, _ client: PostgresClient, in terminal: Terminal) async throws {
+        let (names, limit) = (tenants ? nil : schemas, limit ?? 4)
+        let outcomes =
+            dryRun
+            ? try await migrations.pending(forTenants: names, of: client, limit: limit)
+            : try await migrations.apply(toTenants: names, of: client, limit: limit)
+        let page = TenantMigrationPage(outcomes: outcomes, terminal: terminal)
+        switch format ?? .text {
+        case .json: terminal.printLines(page.json)
+        case .text: page.print()
+        }
+        let failed = outcomes.filter { $0.state == .failed }
+        guard let first = failed.first else { return }
+        throw CommandFailure(
+            .failure, "\(failed.count) of \(outcomes.count) tenants failed, the first is \(first.schema).")
     }
 }
 
@@ -97,12 +145,15 @@ struct MigrateResolve: ToolCommand {
     @Flag(help: "It is to run again.")
     var again = false
 
+    @Option(help: ArgumentHelp("The tenant in whose schema it ran.", valueName: "schema"))
+    var tenant: String?
+
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
         guard done != again else { throw CommandFailure(.usage, "resolve takes either --done or --again.") }
         try await withMigrations(folder, connection, in: terminal) { migrations, client in
-            try await migrations.resolve(number, isDone: done, in: client)
+            try await migrations.resolve(number, isDone: done, in: client, ofTenant: tenant)
             terminal.print("\(number) \(done ? "counts as done" : "is to run again")")
         }
     }
@@ -118,7 +169,7 @@ private func withMigrations(
         _ = try migrations.files()
         try await connection.withClient(in: terminal) { try await body(migrations, $0) }
     } catch let error as MigrationError {
-        let isInput = [.invalidFolder, .invalidFile].contains(error.code)
+        let isInput = [.invalidFolder, .invalidFile, .noTenant].contains(error.code)
         throw CommandFailure(isInput ? .badInput : .failure, error.message)
     }
 }

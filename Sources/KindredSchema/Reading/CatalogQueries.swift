@@ -68,7 +68,7 @@ enum CatalogQueries {
             """
     )
 
-    /// Tables and views, except those of system schemas, the helper schema and extensions.
+    /// Tables and views, except those of system schemas, the helper schema and extensions, and records of migrations.
     ///
     /// `hasInsertTrigger` is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest bits of `tgtype`. The tables
     /// that inherit from the table follow, and the obstacles of writes: row triggers BEFORE (2) or INSTEAD OF (64), also those of
@@ -117,6 +117,7 @@ enum CatalogQueries {
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 WHERE \(within("c.oid", isScoped)) AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
                     AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname !~~ 'pg\\_%'::pg_catalog.text
+                    AND c.relname <> 'kindred_migration'
                     AND NOT c.oid = ANY (
                         SELECT d.objid FROM pg_catalog.pg_depend AS d
                         WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'

@@ -69,7 +69,8 @@ package struct CatalogScope: Sendable {
                     WHERE n.nspname = ANY ($1::pg_catalog.name[])
                 ), own (oid) AS (
                     SELECT c.oid FROM named AS n JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid
-                    WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) \(relations)
+                    WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
+                        AND c.relname <> 'kindred_migration' \(relations)
                 ), used (oid) AS (
                     SELECT a.atttypid FROM own AS o JOIN pg_catalog.pg_attribute AS a ON a.attrelid = o.oid
                     WHERE a.attnum > 0 AND a.atttypid >= 16384

@@ -244,6 +244,30 @@ extension DoctorRulesTests {
                 """,
             keys: ["K406:public.bad"], text: "public.t"),
         Example(
+            rule: "K411",
+            sql: """
+                CREATE SCHEMA acme;
+                CREATE TABLE acme.t (id integer PRIMARY KEY);
+                CREATE FUNCTION acme.bad(x integer) RETURNS integer LANGUAGE sql AS 'SELECT x';
+                CREATE FUNCTION acme.good() RETURNS integer LANGUAGE sql SET search_path = acme, pg_temp AS 'SELECT 1';
+                CREATE FUNCTION acme.unused() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+                ALTER TABLE acme.t ADD a integer DEFAULT acme.bad(1), ADD b integer DEFAULT acme.good();
+                CREATE FUNCTION here() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+                CREATE TABLE u (id integer PRIMARY KEY DEFAULT here());
+                """,
+            keys: ["K411:acme.bad(x integer)"], level: .note, text: "acme.t"),
+        Example(
+            rule: "K411",
+            sql: """
+                CREATE SCHEMA acme;
+                CREATE TABLE acme.t (id integer PRIMARY KEY);
+                CREATE TABLE acme.u (id integer PRIMARY KEY);
+                CREATE FUNCTION shared() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+                CREATE TRIGGER a BEFORE INSERT ON acme.t FOR EACH ROW EXECUTE FUNCTION shared();
+                CREATE TRIGGER a BEFORE INSERT ON acme.u FOR EACH ROW EXECUTE FUNCTION shared();
+                """,
+            keys: ["K411:public.shared()"], level: .note, isRepairable: false, text: "acme.t, acme.u"),
+        Example(
             rule: "K410",
             sql: """
                 CREATE TABLE t (id integer PRIMARY KEY, tenant integer, role text); ALTER TABLE t ENABLE ROW LEVEL SECURITY;

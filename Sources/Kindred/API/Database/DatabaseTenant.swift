@@ -93,10 +93,10 @@ extension Database {
     ///   - name: the schema's name.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    /// - Throws: `KindredError` `.notFound` if there is no such schema; `.classMismatch` with all differences if it does not fit
-    ///   the classes; `.invalidRequest` for the template, for a schema in the search path, for one with a foreign key to another tenant's table, which
-    ///   is named, in a transaction before the first use, and where the database was connected without tenants; and the errors of
-    ///   a query.
+    /// - Throws: `KindredError` `.notFound` if there is no such schema, or if it is one of PostgreSQL's or Kindred's own;
+    ///   `.classMismatch` with all differences if it does not fit the classes; `.invalidRequest` for the template, for a schema in the
+    ///   search path, for one with a foreign key to another tenant's table, which is named, in a transaction before the first use, and
+    ///   where the database was connected without tenants; and the errors of a query.
     public func tenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseTenant {
         let tenants = try requireSchemaTenants()
         if let known = tenants.tenant(name) { return DatabaseTenant(database: self, tenant: known) }
@@ -107,5 +107,47 @@ extension Database {
         return try await client.called(at: fileID, line) {
             DatabaseTenant(database: self, tenant: try await tenants.find(name, from: client, overrides: overrides))
         }
+    }
+
+    /// Drops a tenant's schema with everything in it, and forgets the tenant in this process.
+    ///
+    /// ```swift
+    /// try await database.dropTenant("acme")   // DROP SCHEMA "acme" CASCADE
+    /// ```
+    ///
+    /// What depends on it elsewhere goes as well, such as a view of its tables in another schema. Contexts of the tenant that are
+    /// held, here and in other processes, get the errors of the server from then on. Does not look whether the schema fits the
+    /// template, so that one that does not can be dropped.
+    ///
+    /// One statement. In a transaction it is part of it: the tenant is forgotten at once, and read again if it is rolled back.
+    ///
+    /// - Parameters:
+    ///   - name: the schema's name.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    /// - Throws: `KindredError` `.invalidRequest` for the template, for a schema in the search path, and where the database was
+    ///   connected without tenants; `.notFound` if there is no such schema, or if it is one of PostgreSQL's or Kindred's own;
+    ///   and `PostgresError` where the server refuses it.
+    public func dropTenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws {
+        let tenants = try requireSchemaTenants()
+        try tenants.requireTenant(name)
+        do {
+            try await client.called(at: fileID, line) {
+                _ = try await client.query("DROP SCHEMA \(identifier: name) CASCADE")
+            }
+        } catch let error as PostgresError where error.sqlState?.rawValue == "3F000" {
+            tenants.forget(name)
+            throw SchemaTenants.missing(name)
+        }
+        tenants.forget(name)
+    }
+
+    /// The schemas that come behind that of a tenant which is to be made, in its search path.
+    ///
+    /// Throws as ``tenant(_:fileID:line:)`` for a name that is that of no tenant.
+    package func sharedPath(besidesTenant name: String) throws -> [String] {
+        let tenants = try requireSchemaTenants()
+        try tenants.requireTenant(name)
+        return tenants.shared?.path ?? []
     }
 }

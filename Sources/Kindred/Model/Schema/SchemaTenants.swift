@@ -52,6 +52,9 @@ final class SchemaTenants: Sendable {
 
     func tenant(_ name: String) -> SchemaTenant? { state.withLock { $0.tenants[name] } }
 
+    /// Forgets a tenant: its schema is read again when it is next used.
+    func forget(_ name: String) { state.withLock { $0.tenants[name] = nil } }
+
     /// Forgets all tenants, and begins with the template: the schemas of tenants are read again when they are next used.
     func begin(_ shared: Shared, template: SchemaRuntime, _ catalog: Catalog) {
         let shape = catalog.shape()

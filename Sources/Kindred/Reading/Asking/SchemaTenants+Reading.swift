@@ -36,12 +36,9 @@ extension SchemaTenants {
     ) async throws -> SchemaTenant {
         if let known = tenant(name) { return known }
         guard let shared else { throw KindredError(.invalidRequest, "The template of the tenants was not read") }
-        try requireOutside(shared.path + [template], name)
+        try requireTenant(name)
         let part = try await SchemaReader.read([name], among: shared.names, besides: shared.path, from: client)
-        // The name may come from a client.
-        guard !name.hasPrefix("pg_"), name != "information_schema", let oid = part.schemas[name] else {
-            throw KindredError(.notFound, "There is no schema \(name), which would be a tenant's")
-        }
+        guard let oid = part.schemas[name] else { throw Self.missing(name) }
         if let key = part.outerKeys.first {
             throw KindredError(
                 .invalidRequest,
@@ -90,6 +87,20 @@ extension SchemaTenants {
         }
         try client.register(part.types)
         return runtime
+    }
+
+    /// Throws for a name that is that of no tenant: `.invalidRequest` for the template and shared schemas, `.notFound` for those of
+    /// the server and of the library.
+    func requireTenant(_ name: String) throws {
+        try requireOutside((shared?.path ?? []) + [template], name)
+        // The name may come from a client.
+        guard !name.hasPrefix("pg_"), !["information_schema", "kindred"].contains(name) else {
+            throw Self.missing(name)
+        }
+    }
+
+    static func missing(_ name: String) -> KindredError {
+        KindredError(.notFound, "There is no schema \(name), which would be a tenant's")
     }
 
     private func requireOutside(_ path: [String], _ name: String) throws {

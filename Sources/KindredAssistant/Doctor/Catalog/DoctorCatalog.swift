@@ -14,10 +14,13 @@ struct DoctorCatalog: Sendable {
     /// Which equality operators of foreign keys each operator family can search for.
     var searchable: Set<SearchOperator> = []
     var sequences: [Sequence] = []
+    /// Those that run with the rights of their owners.
     var functions: [Function] = []
     var policies: [Policy] = []
     /// Views, with the tables with row security that they read.
     var viewsOfSecuredTables: [(view: UInt32, table: UInt32)] = []
+    /// Functions without a search path of their own, with the tables and views that call them.
+    var looseCalls: [(relation: UInt32, function: Function)] = []
     var comments: [CatalogObject: String] = [:]
 
     struct Settings: Sendable {
@@ -161,13 +164,15 @@ struct DoctorCatalog: Sendable {
         var lastValue: Int64?
     }
 
-    /// A function that runs with the rights of its owner.
+    /// A row of `pg_proc`.
     struct Function: Sendable {
         var oid: UInt32
         var schema = "public"
         var name: String
         var arguments: String
         var hasSearchPath = false
+
+        var signature: String { "\(schema).\(name)(\(arguments))" }
     }
 
     /// A row of `pg_policy`.

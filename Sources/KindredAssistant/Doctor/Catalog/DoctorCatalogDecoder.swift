@@ -20,6 +20,7 @@ struct DoctorCatalogDecoder {
         try decode(&rest, "functions", columns: 5) { $0.functions(&$1) }
         try decode(&rest, "policies", columns: 5) { $0.policies(&$1) }
         try decode(&rest, "views", columns: 2) { $0.viewTables(&$1) }
+        try decode(&rest, "calls", columns: 5) { $0.looseCalls(&$1) }
         try decode(&rest, "comments", columns: 4) { $0.comments(&$1) }
     }
 
@@ -163,6 +164,15 @@ struct DoctorCatalogDecoder {
     private mutating func viewTables(_ cells: inout CatalogCells) {
         for row in cells.result.indices {
             catalog.viewsOfSecuredTables.append((cells.oid(row, 0), cells.oid(row, 1)))
+        }
+    }
+
+    private mutating func looseCalls(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            let function = DoctorCatalog.Function(
+                oid: cells.oid(row, 1), schema: cells.string(row, 2), name: cells.string(row, 3),
+                arguments: cells.string(row, 4))
+            catalog.looseCalls.append((cells.oid(row, 0), function))
         }
     }
 

@@ -7,7 +7,7 @@ enum DoctorQueries {
     /// In the order in which `DoctorCatalogDecoder` takes their results.
     static let all = [
         settings, relations, columns, indexes, foreignKeys, families, searchOperators, sequences, functions, policies,
-        viewTables, comments,
+        viewTables, looseCalls, comments,
     ].map { Statement(text: $0, resultFormat: .binary) }
 
     private static let settings = StatementText(
@@ -62,7 +62,8 @@ enum DoctorQueries {
                 pg_catalog.pg_stat_get_tuples_deleted(c.oid), pg_catalog.pg_stat_get_tuples_updated(c.oid)
             FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) AND \(isOwn("c", "n", "pg_class"))
+            WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) AND c.relname <> 'kindred_migration'
+                AND \(isOwn("c", "n", "pg_class"))
             """
     )
 
@@ -192,6 +193,18 @@ enum DoctorQueries {
             SELECT p.oid, p.polrelid, p.polname, pg_catalog.pg_get_expr(p.polqual, p.polrelid),
                 pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)
             FROM pg_catalog.pg_policy AS p
+            """
+    )
+
+    /// Functions without a search path of their own, with the tables and views that call them.
+    private static let looseCalls = StatementText(
+        catalog: """
+            \(LooseFunctions.query(within: { "\($0) >= 16384" }))
+            SELECT DISTINCT f.relation, p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid)
+            FROM found AS f
+            JOIN pg_catalog.pg_proc AS p ON p.oid = f.function
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
+            WHERE \(isOwn("p", "n", "pg_proc"))
             """
     )
 

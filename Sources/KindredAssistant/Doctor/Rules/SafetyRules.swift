@@ -80,6 +80,7 @@ extension DoctorRule {
                 nullif(current_setting('app.tenant', true), '').
                 """,
             check: SafetyChecks.checkSettings),
+        PathRules.looseFunctions,
     ]
 }
 
@@ -97,18 +98,12 @@ enum SafetyChecks {
 
     static func checkFunctions(_ visit: inout RuleVisit) {
         for function in visit.examination.facts.functions where !function.hasSearchPath {
-            let signature = "\(function.schema).\(function.name)(\(function.arguments))"
+            let signature = function.signature
             visit.report(
                 nil, object: signature, subjects: [.function(function.oid)],
                 "The function \(signature) runs with its owner's rights and its caller's search path",
                 facts: [("search_path", "not set")],
-                repair: {
-                    let name = try RepairText.name(schema: function.schema, function.name)
-                    return [
-                        "ALTER ROUTINE \(name)(\(function.arguments)) SET search_path = "
-                            + "\(try RepairText.name(function.schema)), pg_temp"
-                    ]
-                })
+                repair: { [try RepairText.pinPath(of: function)] })
         }
     }
 

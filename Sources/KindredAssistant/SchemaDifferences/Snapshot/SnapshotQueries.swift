@@ -90,6 +90,7 @@ enum SnapshotQueries {
         JOIN pg_namespace AS n ON n.oid = c.relnamespace
         LEFT JOIN pg_sequence AS s ON s.seqrelid = c.oid
         WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'c', 'f') AND \(isUsers("n")) AND c.relpersistence <> 't'
+            AND c.relname <> 'kindred_migration'
             AND \(isNotOfExtension("c.oid", "pg_class"))
             AND NOT EXISTS (SELECT FROM pg_depend AS d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
                 AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass AND c.relkind = 'S')

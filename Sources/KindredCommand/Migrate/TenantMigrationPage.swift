@@ -1,0 +1,47 @@
+import HarmlessText
+import KindredMigrations
+import KindredTerminal
+
+/// Shows what became of each tenant, for people and for programs.
+struct TenantMigrationPage {
+    let outcomes: [TenantMigration]
+    let terminal: Terminal
+
+    /// A line for each tenant that was not done already, and one with the counts.
+    func print() {
+        var table = TextTable()
+        for outcome in outcomes where outcome.state != .skipped {
+            let names = outcome.files.map(\.name).joined(separator: " ")
+            let text = [names, outcome.error?.message ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+            table.add([(outcome.state.rawValue, style(of: outcome.state)), (outcome.schema, nil), (text, nil)])
+        }
+        for line in table.lines(indentation: 0, in: terminal) { terminal.print(line) }
+        let states: [TenantMigration.State] = [.applied, .pending, .skipped, .failed]
+        let counts = states.compactMap { state -> String? in
+            let count = outcomes.count { $0.state == state }
+            return count == 0 ? nil : "\(count) \(state.rawValue)"
+        }
+        let noun = outcomes.count == 1 ? "tenant" : "tenants"
+        terminal.print("\(outcomes.count) \(noun)\(counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))")")
+    }
+
+    private func style(of state: TenantMigration.State) -> Terminal.Style {
+        switch state {
+        case .applied, .skipped: .green
+        case .pending: .yellow
+        case .failed: .red
+        }
+    }
+
+    /// The same in a stable format that only grows.
+    var json: String {
+        let lines = outcomes.map { outcome in
+            let files = outcome.files.map(\.name.quotedForJSON).joined(separator: ", ")
+            return """
+                {"schema": \(outcome.schema.quotedForJSON), "state": \(outcome.state.rawValue.quotedForJSON), \
+                "files": [\(files)], "error": \(outcome.error?.message.quotedForJSON ?? "null")}
+                """
+        }
+        return "{\"format\": 1, \"tenants\": [\(lines.isEmpty ? "" : "\n  \(lines.joined(separator: ",\n  "))\n")]}\n"
+    }
+}

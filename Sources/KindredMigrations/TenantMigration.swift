@@ -1,0 +1,23 @@
+/// What became of one tenant when migrations were applied to many.
+public struct TenantMigration: Sendable {
+    /// The kind of outcome.
+    public enum State: String, Sendable {
+        /// Files ran, and nothing is left to run.
+        case applied
+        /// Nothing was to run.
+        case skipped
+        /// Files would run; only where it was asked what would.
+        case pending
+        /// A file failed, or none may run; see ``TenantMigration/error``.
+        case failed
+    }
+
+    /// The name of the tenant's schema.
+    public let schema: String
+    /// The kind of outcome.
+    public let state: State
+    /// The files that ran now, in their order; those that would run if that was asked.
+    public let files: [MigrationFile]
+    /// Why it failed, nil unless it did; the files before the one that it names have run.
+    public let error: MigrationError?
+}
