@@ -244,7 +244,7 @@ extension DoctorRulesTests {
                 """,
             keys: ["K406:public.bad"], text: "public.t"),
         Example(
-            rule: "K411",
+            rule: "K413",
             sql: """
                 CREATE SCHEMA acme;
                 CREATE TABLE acme.t (id integer PRIMARY KEY);
@@ -255,9 +255,9 @@ extension DoctorRulesTests {
                 CREATE FUNCTION here() RETURNS integer LANGUAGE sql AS 'SELECT 1';
                 CREATE TABLE u (id integer PRIMARY KEY DEFAULT here());
                 """,
-            keys: ["K411:acme.bad(x integer)"], level: .note, text: "acme.t"),
+            keys: ["K413:acme.bad(x integer)"], level: .note, text: "acme.t"),
         Example(
-            rule: "K411",
+            rule: "K413",
             sql: """
                 CREATE SCHEMA acme;
                 CREATE TABLE acme.t (id integer PRIMARY KEY);
@@ -266,7 +266,7 @@ extension DoctorRulesTests {
                 CREATE TRIGGER a BEFORE INSERT ON acme.t FOR EACH ROW EXECUTE FUNCTION shared();
                 CREATE TRIGGER a BEFORE INSERT ON acme.u FOR EACH ROW EXECUTE FUNCTION shared();
                 """,
-            keys: ["K411:public.shared()"], level: .note, isRepairable: false, text: "acme.t, acme.u"),
+            keys: ["K413:public.shared()"], level: .note, isRepairable: false, text: "acme.t, acme.u"),
         Example(
             rule: "K410",
             sql: """

@@ -3,7 +3,7 @@ import KindredSchema
 /// The rule about functions that rest on the search path where it does not lead.
 enum PathRules {
     static let looseFunctions = DoctorRule(
-        "K411", "function-without-path", .note,
+        "K413", "function-without-path", .note,
         "A function without a search path of its own that tables outside of the search path call.",
         explanation: """
             Triggers, defaults, checks, indexes, rules, policies and views call it, and its names mean what the session's path \
