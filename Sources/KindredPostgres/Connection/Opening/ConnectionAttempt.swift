@@ -127,3 +127,21 @@ final class ConnectionAttempt: PolledSource {
         return .never
     }
 }
+
+/// The time that a server has in an attempt to connect.
+struct ConnectionTurn {
+    let attempt: ConnectionAttempt
+    /// The server, or the list of them, for errors.
+    let address: String
+    let deadline: MonotonicTime
+
+    /// Whether the attempt has ended, so that its result is discarded.
+    var isOver: Bool { attempt.isOver }
+
+    /// The error for a missed deadline.
+    var timedOut: PostgresError {
+        deadline < attempt.deadline
+            ? PostgresError(.connectionFailed, "\(address) did not answer within its share of the connect timeout")
+            : attempt.timedOut
+    }
+}
