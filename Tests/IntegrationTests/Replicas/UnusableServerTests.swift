@@ -96,6 +96,31 @@ import Testing
         }
     }
 
+    @Test func anAttemptToReachASilentPrimaryEndsWhenAnotherOneIsKnown() async throws {
+        try await ReplicaScene.with { scene in
+            let proxy = try FaultProxy(to: scene.primary.configuration)
+            defer { proxy.stop() }
+            var configuration = proxy.configuration
+            // Nothing but the samples ends the attempt within the limit of the test.
+            configuration.connectTimeout = .seconds(7_200)
+            configuration.pool.acquireTimeout = .seconds(7_200)
+            configuration.statementTimeout = .seconds(7_200)
+            let database = try await Database.connect(
+                primary: configuration, replicas: [scene.servers[0].configuration])
+            let client = database.client
+            proxy.set { _, _ in .drop }
+            client.renewConnections()
+            let write = Task { try await client.query("INSERT INTO person (name) VALUES ('eve')") }
+            try await eventually("it connects") { client.metrics.connecting > 0 }
+            try await scene.servers[0].promote()
+            _ = try await write.value
+            let names = "SELECT count(*) FROM person WHERE name = 'eve'" as SQL
+            #expect(try await scene.readers[0].value(names) == 1)
+            #expect(try await scene.writer.value(names) == 0)
+            await database.close()
+        }
+    }
+
     @Test func aPrimaryThatTheNetworkSwallowsIsReplaced() async throws {
         try await ReplicaScene.with { scene in
             let proxy = try FaultProxy(to: scene.primary.configuration)

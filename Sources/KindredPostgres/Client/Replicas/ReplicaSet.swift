@@ -99,15 +99,12 @@ package final class ReplicaSet: Sendable {
         let answer = try? await server.sampler.executeUnobserved(ServerSample.question, timeout: Self.patience)
         guard !Task.isCancelled else { return }
         guard let sample = answer.flatMap({ ServerSample(answer: $0) }) else { return noteFailure(of: server) }
-        let (isNew, hasTwoPrimaries) = state.withLock { state in
-            (state.note(sample, of: server.number, askedAt: askedAt), state.hasTwoPrimaries)
-        }
-        if !sample.isReplica {
+        let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
+        if !sample.isReplica, primary.refusal == nil {
             let sighting = PrimaryRecord.Sighting(
                 system: sample.position.system, timeline: sample.position.timeline)
             if primary.admit(sighting) == nil, let place = server.place { primary.note(place: place) }
         }
-        note(hasTwoPrimaries: hasTwoPrimaries)
         if isNew {
             let role = sample.isReplica ? "replica" : sample.isReadOnly ? "primary that takes no writes" : "primary"
             logger?.info("a server's role is known", metadata: ["server": "\(server.name)", "role": "\(role)"])
@@ -115,22 +112,24 @@ package final class ReplicaSet: Sendable {
     }
 
     private func noteFailure(of server: Server) {
-        let (failures, hasTwoPrimaries) = state.withLock { state in
-            (state.noteFailure(of: server.number), state.hasTwoPrimaries)
-        }
-        note(hasTwoPrimaries: hasTwoPrimaries)
+        let failures = change { $0.noteFailure(of: server.number) }
         if failures == 1 { logger?.warning("a server is left out of reads", metadata: ["server": "\(server.name)"]) }
         // What it was asked before is asked elsewhere, also where the network swallows it.
         if failures == 2 { server.client.abandonConnections() }
     }
 
-    private func note(hasTwoPrimaries: Bool) {
-        guard primary.note(hasRival: hasTwoPrimaries) else { return }
-        if hasTwoPrimaries {
+    /// Changes the state, and has the connections for writing know in the same order whether there are two primaries.
+    private func change<T: Sendable>(_ body: (inout ReplicaState) -> T) -> T {
+        let (result, hasTwoPrimaries, isNews) = state.withLock { state in
+            let result = body(&state)
+            return (result, state.hasTwoPrimaries, primary.note(hasRival: state.hasTwoPrimaries))
+        }
+        if isNews, hasTwoPrimaries {
             logger?.critical("two servers take writes on the same timeline; nothing is written to either")
-        } else {
+        } else if isNews {
             logger?.notice("one server takes writes again")
         }
+        return result
     }
 
     // MARK: Choosing

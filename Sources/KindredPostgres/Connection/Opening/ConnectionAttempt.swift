@@ -134,14 +134,18 @@ struct ConnectionTurn {
     /// The server, or the list of them, for errors.
     let address: String
     let deadline: MonotonicTime
+    /// Whether another server has become known that is to be used instead.
+    var isOvertaken: () -> Bool = { false }
 
-    /// Whether the attempt has ended, so that its result is discarded.
-    var isOver: Bool { attempt.isOver }
+    /// Whether the result is of no use any more.
+    var isOver: Bool { attempt.isOver || isOvertaken() }
 
     /// The error for a missed deadline.
     var timedOut: PostgresError {
-        deadline < attempt.deadline
-            ? PostgresError(.connectionFailed, "\(address) did not answer within its share of the connect timeout")
+        deadline < attempt.deadline || isOvertaken()
+            ? PostgresError(
+                .connectionFailed,
+                "\(address) did not answer within its share of the connect timeout, or before another server was known")
             : attempt.timedOut
     }
 }

@@ -10,11 +10,15 @@ extension Connector {
         let others = parameters.filter { !["host", "hostaddr", "port"].contains($0.keyword) }
         let record = requirements.primary
         var failures: [PostgresError] = []
+        let first = record.last
         for (place, server) in record.order(configuration.servers) {
             let now = MonotonicTime.now
             guard now < attempt.deadline, !attempt.isOver else { throw attempt.timedOut }
             let share = attempt.deadline.since(now) / (configuration.endpoints.count - failures.count)
-            let turn = ConnectionTurn(attempt: attempt, address: server.description, deadline: now + share)
+            // The samples of replicas, or another attempt, may find the primary while a server is silent.
+            let turn = ConnectionTurn(
+                attempt: attempt, address: server.description, deadline: now + share,
+                isOvertaken: { ![first, place].contains(record.last) })
             do throws(PostgresError) {
                 let opened = try open(
                     configuration, requirements,

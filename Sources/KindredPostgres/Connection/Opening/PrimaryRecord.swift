@@ -25,7 +25,6 @@ final class PrimaryRecord: Sendable {
     private let system = Atomic<UInt64>(0)
     private let timeline = Atomic<UInt32>(0)
     private let hasRival = Atomic(false)
-    /// The number of the server that was the primary when it was asked last.
     private let place = Atomic(0)
     private let observers = RankedMutex<[@Sendable () -> Void]>([], .leaf)
 
@@ -70,9 +69,12 @@ final class PrimaryRecord: Sendable {
         )
     }
 
+    /// The number of the server that was the primary when it was asked last.
+    var last: Int { place.load(ordering: .relaxed) }
+
     /// Servers in the order in which they are tried: the one that was the primary last comes first.
     func order<Server>(_ servers: [Server]) -> [(place: Int, server: Server)] {
-        let last = place.load(ordering: .relaxed)
+        let last = last
         let numbered = servers.enumerated().map { (place: $0.offset, server: $0.element) }
         return numbered.filter { $0.place == last } + numbered.filter { $0.place != last }
     }
