@@ -128,15 +128,20 @@ public final class ReplicatedServers: Sendable {
 
     /// Sets how much later than the primary the replica shows a commit, from the next one on.
     ///
-    /// Sends two statements to the replica. Throws `PostgresError`.
+    /// Sends two statements to the replica, and asks until its processes have read the setting. Throws `PostgresError`, and
+    /// `CancellationError`.
     ///
     /// - Parameter lag: The time, in whole milliseconds; zero shows commits as soon as they arrive.
     public func setLag(_ lag: Duration) async throws {
         let milliseconds = Int32(clamping: Int64(max(0, lag / .milliseconds(1))))
         // The server takes no parameter here.
-        try await replicaClient.query(
-            SQL(unsafeRaw: "ALTER SYSTEM SET recovery_min_apply_delay = '\(milliseconds)ms'"))
+        try await replicaClient.runScript("ALTER SYSTEM SET recovery_min_apply_delay = '\(milliseconds)ms'")
         try await replicaClient.query("SELECT pg_reload_conf()")
+        let question =
+            "SELECT setting::int = \(milliseconds) FROM pg_settings WHERE name = 'recovery_min_apply_delay'" as SQL
+        while try await replicaClient.query(question)[0].decode(0, as: Bool.self) != true {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 
     /// Kills the primary, and has the replica take its place; returns when that takes writes.

@@ -45,6 +45,7 @@ import Testing
         try await ReplicatedServers.with(Self.fixture, lag: .seconds(3_600)) { servers in
             try await lendReplica(of: servers) { replica in
                 folder = try await replica.value("SHOW data_directory")?.description
+                #expect(FileManager.default.fileExists(atPath: folder ?? ""))
                 let database = try await servers.connect()
                 let context = database.makeContext()
                 for id in 2...20 { try await context.create("note", ["id": id]) }
