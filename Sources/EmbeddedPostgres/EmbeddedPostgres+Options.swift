@@ -24,6 +24,11 @@ extension EmbeddedPostgres {
         /// Ignored if it does not.
         public var user: String?
 
+        /// A running server that the new one copies, to follow it as a replica that answers queries; nil makes an empty cluster.
+        ///
+        /// Needs the program `pg_basebackup` beside the others, and the primary's version.
+        public var following: EmbeddedPostgres?
+
         /// How long to wait for the server to be ready.
         public var startTimeout: Duration = .seconds(60)
 

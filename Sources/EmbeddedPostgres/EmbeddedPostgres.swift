@@ -48,7 +48,8 @@ public final class EmbeddedPostgres: Sendable {
         let user = try await ServerUser.find(named: options.user)
         let folder = try ServerFolder.path(in: options.parentFolder, asOtherUser: user != nil)
         let supervisor = Supervisor(
-            installation: installation, folder: folder, user: user, settings: try options.settingsFile())
+            installation: installation, folder: folder, user: user, settings: try options.settingsFile(),
+            primary: options.following?.folder)
         try await supervisor.waitUntilReady(timeout: options.startTimeout)
         return EmbeddedPostgres(installation: installation, folder: folder, supervisor: supervisor)
     }

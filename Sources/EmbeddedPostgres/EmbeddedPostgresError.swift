@@ -27,7 +27,7 @@ public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
         public static let socketPathTooLong = Code(.socketPathTooLong)
         /// The supervising shell could not be run.
         public static let launchFailed = Code(.launchFailed)
-        /// `initdb` failed.
+        /// `initdb` failed, or `pg_basebackup` where another server is to be followed.
         public static let initializationFailed = Code(.initializationFailed)
         /// The server ended before it was ready.
         public static let startFailed = Code(.startFailed)

@@ -31,11 +31,12 @@ final class Supervisor: Sendable {
     /// The task that runs the shell; it keeps this object until it ends.
     private let life = Mutex<Task<Void, Never>?>(nil)
 
-    init(installation: PostgresInstallation, folder: String, user: ServerUser?, settings: String) {
+    /// - Parameter primary: the folder of the server to follow; nil for a new cluster.
+    init(installation: PostgresInstallation, folder: String, user: ServerUser?, settings: String, primary: String?) {
         self.installation = installation
         self.folder = folder
         self.user = user
-        life.withLock { $0 = Task { await run(settings: settings) } }
+        life.withLock { $0 = Task { await run(settings: settings, primary: primary) } }
     }
 
     var isRunning: Bool {
@@ -67,7 +68,7 @@ final class Supervisor: Sendable {
         throw report.withLock { failure(in: $0, timeout: timeout) }
     }
 
-    private func run(settings: String) async {
+    private func run(settings: String, primary: String?) async {
         var options = PlatformOptions()
         options.createSession = true
         let host = String(ProcessInfo.processInfo.processIdentifier)
@@ -78,7 +79,7 @@ final class Supervisor: Sendable {
             _ = try await Subprocess.run(
                 .name(words[0]),
                 arguments: Arguments(Array(words.dropFirst())),
-                environment: environment(settings: settings),
+                environment: environment(settings: settings, primary: primary),
                 platformOptions: options,
                 input: .inputWriter,
                 output: .sequence,
@@ -120,7 +121,7 @@ final class Supervisor: Sendable {
     }
 
     /// The server's environment: of the host's only the library paths.
-    private func environment(settings: String) -> Environment {
+    private func environment(settings: String, primary: String?) -> Environment {
         let host = ProcessInfo.processInfo.environment
         var variables: [Environment.Key: String] = [
             "PATH": SearchPath.current,
@@ -128,6 +129,7 @@ final class Supervisor: Sendable {
             "KINDRED_SUPERVISOR": SupervisorScript.text,
             "KINDRED_SETTINGS": settings,
             "KINDRED_LOCALE": localeOptions,
+            "KINDRED_PRIMARY": primary ?? "",
         ]
         for name in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
             if let value = host[name], let key = Environment.Key(rawValue: name) { variables[key] = value }
@@ -168,6 +170,10 @@ final class Supervisor: Sendable {
             return EmbeddedPostgresError(
                 .initializationFailed, "\(installation.binFolder)/initdb could not create a cluster in \(folder):",
                 log: log)
+        case "copy":
+            return EmbeddedPostgresError(
+                .initializationFailed,
+                "\(installation.binFolder)/pg_basebackup could not copy the server to follow into \(folder):", log: log)
         case "start":
             return EmbeddedPostgresError(
                 .startFailed, "PostgreSQL \(installation.version) ended while starting:", log: log)

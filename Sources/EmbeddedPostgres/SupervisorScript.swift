@@ -11,8 +11,8 @@ enum SupervisorScript {
 
     static let text = #"""
         bin=$1 folder=$2 host=$3
-        settings=$KINDRED_SETTINGS locale=$KINDRED_LOCALE
-        unset KINDRED_SUPERVISOR KINDRED_SETTINGS KINDRED_LOCALE
+        settings=$KINDRED_SETTINGS locale=$KINDRED_LOCALE primary=$KINDRED_PRIMARY
+        unset KINDRED_SUPERVISOR KINDRED_SETTINGS KINDRED_LOCALE KINDRED_PRIMARY
         data=$folder/data log=$folder/log
         # Signals end the server, never this shell before it has cleaned up; a host that no longer reads does neither.
         server= ending=
@@ -45,7 +45,12 @@ enum SupervisorScript {
                 >"$log" 2>&1 3<&-
         }
         # $locale is a list of options. Without that locale the system has C.
-        initialize $locale || { rm -rf "$data"; initialize --locale=C; } || fail initdb
+        if [ -z "$primary" ]; then
+            initialize $locale || { rm -rf "$data"; initialize --locale=C; } || fail initdb
+        else
+            "$bin/pg_basebackup" -D "$data" -h "$primary" -p \#(EmbeddedPostgres.port) -U postgres -R -X stream -c fast --no-sync \
+                >"$log" 2>&1 3<&- || fail copy
+        fi
         printf '%s' "$settings" >>"$data/postgresql.conf" || fail folder
         : >"$log"
 

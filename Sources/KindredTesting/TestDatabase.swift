@@ -93,6 +93,8 @@ public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
         public static let fixtureFailed = Code("fixtureFailed")
         /// The server refused to create a database.
         public static let creationFailed = Code("creationFailed")
+        /// The replica of ``ReplicatedServers`` did not take the place of the primary.
+        public static let failoverFailed = Code("failoverFailed")
     }
 
     /// The kind of failure.
@@ -104,6 +106,12 @@ public struct TestDatabaseError: Error, Sendable, CustomStringConvertible {
     init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message.harmless
+    }
+
+    /// The error of a fixture's script.
+    init(fixture error: any Error) {
+        let reason = (error as? PostgresError).map(\.debugDescription) ?? "\(error)"
+        self.init(.fixtureFailed, "The fixture's script failed: \(reason)")
     }
 
     /// The message.

@@ -122,8 +122,7 @@ final class TestServer: Sendable {
             try await fixture.fill(over: filler)
             result = .success(())
         } catch {
-            let reason = (error as? PostgresError).map(\.debugDescription) ?? "\(error)"
-            result = .failure(TestDatabaseError(.fixtureFailed, "The fixture's script failed: \(reason)"))
+            result = .failure(TestDatabaseError(fixture: error))
         }
         // A database with open connections cannot be copied.
         await filler.close()

@@ -45,6 +45,8 @@ extension PostgresClient {
 
     /// The outcome as the server knows it now; nil if it may know more later.
     private func fate(of id: PostgresTransactionID) async throws -> CommitFate? {
+        // Of two servers on one timeline each may have given the number to another transaction.
+        guard pool.context.primary.refusal == nil else { return nil }
         let rows: QueryResult
         do {
             // Neither in the task's own transaction, which may have failed, nor on its exclusive connection.

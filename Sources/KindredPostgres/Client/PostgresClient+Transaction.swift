@@ -125,6 +125,10 @@ extension PostgresClient {
         if let tracked, tracked.id == nil { ask(for: tracked, on: connection) }
         do {
             tag = try await control(["COMMIT"], on: connection, end: .commit, asking: question).first?.commandTag
+        } catch let error as PostgresError where error.code == .twoPrimaries {
+            // COMMIT was not sent; the connection may be lent for longer than the transaction.
+            await undo(["ROLLBACK"], on: connection, end: .rollback)
+            throw error
         } catch let error as PostgresError where Self.leavesDoubt(error, connection) {
             if let firstError, firstError.code == .connectionLost { throw firstError }
             let isSaid = error.code == .commitUnknown

@@ -40,7 +40,10 @@ public final class PostgresClient: Sendable {
         (types, formats, observers, closing) = (TypeRegistry(), ResultFormats(), StatementObservers(), AsyncLatch())
         (settings, positions, limit, owner) = (nil, nil, nil, nil)
         listener = try PostgresListener(configuration, logger: logger)
-        pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
+        pool = try ConnectionPool(
+            ConnectionContext(
+                configuration: configuration, types: types, logger: logger,
+                primary: listener.startupRequirements.primary))
     }
 
     /// Uses the connections of another client, for statements that run with settings, or whose positions are asked for.

@@ -31,24 +31,7 @@ extension PostgresConfiguration {
             )
         }
         var parameters = keepAliveParameters.merging(passedOn) { _, own in own }
-        var hosts: [String] = []
-        var addresses: [String] = []
-        var ports: [String] = []
-        for endpoint in endpoints {
-            switch endpoint {
-            case .tcp(let host, let port, let address):
-                hosts.append(host)
-                addresses.append(address ?? "")
-                ports.append(String(port))
-            case .socket(let folder, let port):
-                hosts.append(folder)
-                addresses.append("")
-                ports.append(String(port))
-            }
-        }
-        parameters["host"] = hosts.joined(separator: ",")
-        if addresses.contains(where: { !$0.isEmpty }) { parameters["hostaddr"] = addresses.joined(separator: ",") }
-        parameters["port"] = ports.joined(separator: ",")
+        for (keyword, value) in Self.hostParameters(endpoints) { parameters[keyword] = value }
         // libpq takes the operating system's user, unless a variable names another.
         let isMisled = !usesEnvironment && (environment["PGUSER"] != nil || environment["PGDATABASE"] != nil)
         let user = user ?? (isMisled ? environment["LOGNAME"] ?? environment["USER"] ?? "postgres" : nil)
@@ -69,6 +52,27 @@ extension PostgresConfiguration {
         parameters["options"] = sessionOptions
         try setTLS(&parameters, libpqVersion)
         return parameters.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// The parameters that name servers, in the order in which libpq tries them.
+    static func hostParameters(_ endpoints: [Endpoint]) -> [(keyword: String, value: String)] {
+        var hosts: [String] = []
+        var addresses: [String] = []
+        var ports: [String] = []
+        for endpoint in endpoints {
+            switch endpoint {
+            case .tcp(let host, let port, let address):
+                hosts.append(host)
+                addresses.append(address ?? "")
+                ports.append(String(port))
+            case .socket(let folder, let port):
+                hosts.append(folder)
+                addresses.append("")
+                ports.append(String(port))
+            }
+        }
+        let named = [("host", hosts.joined(separator: ",")), ("port", ports.joined(separator: ","))]
+        return addresses.allSatisfy(\.isEmpty) ? named : named + [("hostaddr", addresses.joined(separator: ","))]
     }
 
     private func setTLS(_ parameters: inout [String: String], _ libpqVersion: Int32) throws {

@@ -57,7 +57,7 @@ public struct PostgresConfiguration: Sendable {
     public var options: String?
     /// Parameters passed to libpq unread, such as keep-alives.
     var passedOn: [String: String] = [:]
-    /// The longest time that connecting may take, over all endpoints.
+    /// The longest time that connecting may take, over all endpoints; of several servers that may be written to, each has a share.
     public var connectTimeout: Duration = .seconds(10)
     /// The longest time of a statement, including the wait for a connection, before it is cancelled; nil is no limit.
     public var statementTimeout: Duration? = .seconds(30)
@@ -194,6 +194,9 @@ extension PostgresConfiguration {
     }
 
     /// The kind of server to use, as libpq's `target_session_attrs`.
+    ///
+    /// Of several endpoints, `readWrite` and `primary` take no server of an older timeline than the client has seen: a promoted
+    /// replica has taken its place.
     public enum TargetSession: String, Sendable, Hashable, CaseIterable {
         /// Every server.
         case any

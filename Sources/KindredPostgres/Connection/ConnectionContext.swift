@@ -8,13 +8,17 @@ final class ConnectionContext: Sendable {
     let logger: Logger?
     let notices = StreamObservers<ServerMessage>()
     let warnings = SecurityWarnings()
-    let startupRequirements = Connector.StartupRequirements()
+    let startupRequirements: Connector.StartupRequirements
     let parameterChanges = StreamObservers<ServerParameterChange>()
     /// Statements that were refused because their transaction only reads; several count as one until they are read.
     let readOnlyRefusals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     private let hasTold = Atomic(false)
 
-    init(configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?) {
+    init(
+        configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?,
+        primary: PrimaryRecord = PrimaryRecord()
+    ) {
+        startupRequirements = Connector.StartupRequirements(primary: primary)
         self.configuration = configuration
         self.types = types
         self.logger = logger
@@ -25,6 +29,9 @@ final class ConnectionContext: Sendable {
         guard configuration.pooler == .automatic else { return configuration.pooler }
         return startupRequirements.hasPooler ? .transaction : .none
     }
+
+    /// What is known of the primary.
+    var primary: PrimaryRecord { startupRequirements.primary }
 
     /// Logs, once, that a pooler was found.
     func tellOfPooler() {

@@ -15,6 +15,8 @@ final class PooledConnection: PolledSource {
 
     let processID: Int32
     let busyPollingLimit: UInt64
+    /// The server as a primary, where it was asked.
+    let primary: PrimaryRecord.Sighting?
     private let socket: Int32
     private let driver: RankedMutex<ConnectionDriver>
     /// Whether a thread holds the driver: trying a locked mutex is a system call.
@@ -34,6 +36,7 @@ final class PooledConnection: PolledSource {
         onRetirement: @escaping @Sendable () -> Void = {}
     ) throws(PostgresError) {
         processID = opened.handle.processID
+        primary = opened.primary
         socket = opened.handle.socket
         busyPollingLimit = context.configuration.busyPollingLimit.nanoseconds
         logger = context.logger

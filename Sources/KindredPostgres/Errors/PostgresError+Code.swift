@@ -25,6 +25,9 @@ extension PostgresError {
         public static let poolTimeout = Code("poolTimeout")
         /// Too many tasks wait for a connection.
         public static let poolOverloaded = Code("poolOverloaded")
+        /// Two servers of a database with replicas take writes on the same timeline: nothing is written to either until one of them
+        /// is stopped; the statement was not sent.
+        public static let twoPrimaries = Code("twoPrimaries")
         /// The client or the connection was closed.
         public static let closed = Code("closed")
         /// The configuration is invalid or contradictory.

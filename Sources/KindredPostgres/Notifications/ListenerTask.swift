@@ -54,6 +54,10 @@ final class ListenerTask {
     /// Brings the connection up to date; true if there is nothing left to do.
     private func tend() async -> Bool {
         if listener.channels.isEmpty, waiters.isEmpty, listener.endIfIdle() { return true }
+        if let former = connection, listener.startupRequirements.primary.isOutdated(former.primary) {
+            former.end(PostgresError(.connectionLost, "Another server has taken the place of the primary"))
+            connection = nil
+        }
         do {
             if connection == nil { try await connect() }
             try await tellServer()

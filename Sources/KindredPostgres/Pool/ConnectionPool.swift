@@ -34,6 +34,7 @@ final class ConnectionPool: PolledSource {
         options = context.configuration.pool
         state = RankedMutex(State(machine: Machine(options: context.configuration.pool)), .leaf)
         try Poller.shared.addTimed(self)
+        context.primary.onRise { [weak self] in self?.endOutdated() }
     }
 
     /// Ends every connection at once: the client was deinitialized.
@@ -47,6 +48,16 @@ final class ConnectionPool: PolledSource {
     /// Ends every open connection at once; new ones are made when they are needed.
     func abandonConnections(_ reason: PostgresError) {
         for connection in state.withLock({ Array($0.connections.values) }) { connection.abort(reason) }
+    }
+
+    /// Ends the connections to a former primary at once: nothing is written to it any more.
+    private func endOutdated() {
+        let outdated = state.withLock { $0.connections.values.filter { context.primary.isOutdated($0.primary) } }
+        for connection in outdated { connection.abort(Self.outdated) }
+    }
+
+    private static var outdated: PostgresError {
+        PostgresError(.connectionLost, "Another server has taken the place of the primary")
     }
 
     // MARK: Callers
@@ -189,17 +200,25 @@ final class ConnectionPool: PolledSource {
             } onRetirement: {
                 self.change { state, actions in state.machine.retire(id, now: .now, actions: &actions) }
             }
-            change { state, actions in
+            let isOutdated = change { state, actions in
                 state.connecting[id] = nil
                 state.record.counters.opened += 1
+                // A higher timeline may have become known since it was opened.
+                if context.primary.isOutdated(opened.primary) {
+                    state.record.counters.lost += 1
+                    state.machine.ended(id, now: .now, actions: &actions)
+                    return true
+                }
                 guard state.machine.isClosing || state.machine.index(id) != nil else {
                     // It ended before it was registered.
                     state.record.counters.lost += 1
-                    return
+                    return false
                 }
                 state.connections[id] = connection
                 state.machine.connected(id, jitter: .random(in: -1...1), now: .now, actions: &actions)
+                return false
             }
+            if isOutdated { connection.end(Self.outdated) }
         } catch {
             let failure = error as? PostgresError ?? PostgresError(.connectionFailed, "Connecting was cancelled")
             change { state, actions in

@@ -29,8 +29,11 @@ struct ReplicaScene {
         """
 
     /// Lends servers, the first of which the others follow, and a database over all of them.
+    ///
+    /// - Parameter change: changes the configuration of the database.
     static func with(
-        replicas count: Int = 1, settings: [String] = [], _ body: (ReplicaScene) async throws -> Void
+        replicas count: Int = 1, settings: [String] = [], change: (inout PostgresConfiguration) -> Void = { _ in },
+        _ body: (ReplicaScene) async throws -> Void
     ) async throws {
         try await RestartableServer.with(settings: settings) { primary in
             try await lend(primary.configuration) { writer in
@@ -42,7 +45,7 @@ struct ReplicaScene {
                         replicas.append(replica)
                         try await replica.start()
                     }
-                    try await connect(primary, replicas, writer, body)
+                    try await connect(primary, replicas: replicas, writer: writer, change: change, body)
                 } catch {
                     for replica in replicas { try? await replica.remove() }
                     throw error
@@ -53,13 +56,15 @@ struct ReplicaScene {
     }
 
     private static func connect(
-        _ primary: RestartableServer, _ replicas: [RestartableServer], _ writer: PostgresClient,
-        _ body: (ReplicaScene) async throws -> Void
+        _ primary: RestartableServer, replicas: [RestartableServer], writer: PostgresClient,
+        change: (inout PostgresConfiguration) -> Void, _ body: (ReplicaScene) async throws -> Void
     ) async throws {
         var readers: [PostgresClient] = []
         for replica in replicas { readers.append(try await PostgresClient.connect(replica.configuration)) }
+        var configuration = primary.configuration
+        change(&configuration)
         let database = try await Database.connect(
-            primary: primary.configuration, replicas: replicas.map(\.configuration))
+            primary: configuration, replicas: replicas.map(\.configuration))
         let scene = ReplicaScene(
             database: database, primary: primary, servers: replicas, writer: writer, readers: readers)
         do {
@@ -98,6 +103,30 @@ struct ReplicaScene {
 
     func resume() async throws {
         for reader in readers { try await reader.query("SELECT pg_wal_replay_resume()") }
+    }
+
+    /// Has each commit wait until the replica has it.
+    func makeSynchronous() async throws {
+        try await writer.runScript("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try await writer.query("SELECT pg_reload_conf()")
+        try await eventually("the replica is waited for") {
+            try await writer.value("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+        }
+    }
+
+    /// Ends the primary without a word, and has the first replica take its place.
+    ///
+    /// - Returns: the time at which the replica said that it is none any more.
+    @discardableResult
+    func failOver() async throws -> ContinuousClock.Instant {
+        try await primary.signal(SIGKILL)
+        async let promotion: Void = servers[0].promote()
+        try await eventually("the replica is promoted") {
+            try await readers[0].value("SELECT pg_is_in_recovery()") == false
+        }
+        let promotedAt = ContinuousClock.now
+        try await promotion
+        return promotedAt
     }
 
     /// The number of reads that went to the primary for a reason.

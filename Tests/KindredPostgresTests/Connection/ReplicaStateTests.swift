@@ -7,11 +7,13 @@ import Testing
     private let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
     private func sample(
-        _ location: UInt64, isReplica: Bool = true, timeline: UInt32 = 1, system: UInt64 = 7
+        _ location: UInt64, isReplica: Bool = true, timeline: UInt32 = 1, system: UInt64 = 7,
+        startedAt: String = "1.5"
     ) -> ServerSample {
         ServerSample(
             isReplica: isReplica,
-            position: DatabasePosition(system: system, timeline: timeline, location: location), isReadOnly: isReplica)
+            position: DatabasePosition(system: system, timeline: timeline, location: location), isReadOnly: isReplica,
+            startedAt: startedAt)
     }
 
     private func replicas(_ state: ReplicaState, _ limit: Duration, at now: MonotonicTime) -> [Int] {
@@ -96,6 +98,27 @@ import Testing
         _ = state.note(sample(9_000, isReplica: false), of: 0, askedAt: now)
         _ = state.note(sample(9_000, isReplica: false, timeline: 9, system: 8), of: 0, askedAt: now)
         #expect(state.primary(at: now) == DatabasePosition(system: 7, timeline: 2, location: 100))
+    }
+
+    @Test func twoServersOfOneTimelineAreTwoPrimaries() {
+        var (state, now) = primary(10)
+        _ = state.note(sample(90), of: 1, askedAt: now)
+        #expect(!state.hasTwoPrimaries)
+        // Another address of the same server.
+        _ = state.note(sample(90, isReplica: false), of: 1, askedAt: now)
+        #expect(!state.hasTwoPrimaries)
+        // A former primary, and one of another cluster.
+        _ = state.note(sample(100, isReplica: false, timeline: 2, startedAt: "2"), of: 1, askedAt: now)
+        _ = state.note(sample(100, isReplica: false, timeline: 2, system: 8, startedAt: "3"), of: 2, askedAt: now)
+        #expect(!state.hasTwoPrimaries)
+        _ = state.note(sample(200, isReplica: false, timeline: 2, startedAt: "3"), of: 2, askedAt: now)
+        #expect(state.hasTwoPrimaries)
+        _ = state.noteFailure(of: 1)
+        #expect(!state.hasTwoPrimaries)
+        _ = state.note(sample(100, isReplica: false, timeline: 2, startedAt: "2"), of: 1, askedAt: now)
+        #expect(state.hasTwoPrimaries)
+        _ = state.note(sample(100, timeline: 2, startedAt: "4"), of: 1, askedAt: now)
+        #expect(!state.hasTwoPrimaries)
     }
 
     @Test func aContextNeverGoesBack() {

@@ -294,7 +294,7 @@ extension Error {
         guard let error = ofServer else { return false }
         switch error.code {
         case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,
-            .commitUnknown, .transactionBroken, .passwordUnavailable:
+            .commitUnknown, .transactionBroken, .passwordUnavailable, .twoPrimaries:
             return true
         default: break
         }

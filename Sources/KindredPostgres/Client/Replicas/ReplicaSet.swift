@@ -9,6 +9,8 @@ package final class ReplicaSet: Sendable {
     /// One of the servers.
     struct Server {
         let number: Int
+        /// Its place in the list of those that may be written to; nil if it is not one of them.
+        let place: Int?
         /// For reads.
         let client: PostgresClient
         /// For samples.
@@ -24,6 +26,8 @@ package final class ReplicaSet: Sendable {
 
     private let servers: [Server]
     private let state: RankedMutex<ReplicaState>
+    /// What the connections for writing know of the primary.
+    private let primary: PrimaryRecord
     private let counters = RankedMutex(ReadMetrics(), .leaf)
     /// The number of the next replica, so that all get their share.
     private let turn = Atomic<UInt64>(0)
@@ -40,10 +44,13 @@ package final class ReplicaSet: Sendable {
     package init(_ configurations: [PostgresConfiguration], of primary: PostgresClient) throws {
         servers = try configurations.enumerated().map { number, configuration in
             Server(
-                number: number, client: try primary.reader(configuration.forReads),
+                number: number,
+                place: configuration.endpoints.first.flatMap { primary.configuration.endpoints.firstIndex(of: $0) },
+                client: try primary.reader(configuration.forReads),
                 sampler: try PostgresClient(configuration.forSamples, nil))
         }
         logger = primary.logger
+        self.primary = primary.pool.context.primary
         state = RankedMutex(ReplicaState(count: servers.count), .leaf)
         start(until: primary.closing, after: primary.pool.context.readOnlyRefusals.stream)
     }
@@ -92,17 +99,37 @@ package final class ReplicaSet: Sendable {
         let answer = try? await server.sampler.executeUnobserved(ServerSample.question, timeout: Self.patience)
         guard !Task.isCancelled else { return }
         guard let sample = answer.flatMap({ ServerSample(answer: $0) }) else { return noteFailure(of: server) }
-        if state.withLock({ $0.note(sample, of: server.number, askedAt: askedAt) }) {
+        let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
+        if !sample.isReplica, primary.refusal == nil {
+            let sighting = PrimaryRecord.Sighting(
+                system: sample.position.system, timeline: sample.position.timeline)
+            if primary.admit(sighting) == nil, let place = server.place { primary.note(place: place) }
+        }
+        if isNew {
             let role = sample.isReplica ? "replica" : sample.isReadOnly ? "primary that takes no writes" : "primary"
             logger?.info("a server's role is known", metadata: ["server": "\(server.name)", "role": "\(role)"])
         }
     }
 
     private func noteFailure(of server: Server) {
-        let failures = state.withLock { $0.noteFailure(of: server.number) }
+        let failures = change { $0.noteFailure(of: server.number) }
         if failures == 1 { logger?.warning("a server is left out of reads", metadata: ["server": "\(server.name)"]) }
         // What it was asked before is asked elsewhere, also where the network swallows it.
         if failures == 2 { server.client.abandonConnections() }
+    }
+
+    /// Changes the state, and has the connections for writing know in the same order whether there are two primaries.
+    private func change<T: Sendable>(_ body: (inout ReplicaState) -> T) -> T {
+        let (result, hasTwoPrimaries, isNews) = state.withLock { state in
+            let result = body(&state)
+            return (result, state.hasTwoPrimaries, primary.note(hasRival: state.hasTwoPrimaries))
+        }
+        if isNews, hasTwoPrimaries {
+            logger?.critical("two servers take writes on the same timeline; nothing is written to either")
+        } else if isNews {
+            logger?.notice("one server takes writes again")
+        }
+        return result
     }
 
     // MARK: Choosing

@@ -55,6 +55,13 @@ struct ReplicaState: Sendable {
         if marks.count > Self.maximumMarks { marks.removeFirst() }
     }
 
+    /// Whether two servers take writes in the log that counts, as when two replicas were promoted at once.
+    var hasTwoPrimaries: Bool {
+        guard let primary else { return false }
+        let samples = servers.compactMap(\.sample).filter { !$0.isReplica && $0.position.isComparable(with: primary) }
+        return Set(samples.map(\.startedAt)).count > 1
+    }
+
     /// Leaves a server out until its next good sample.
     mutating func leaveOut(_ server: Int) { servers[server].sample = nil }
 

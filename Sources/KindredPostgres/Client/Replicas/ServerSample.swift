@@ -6,6 +6,8 @@ struct ServerSample: Sendable, Equatable {
     let position: DatabasePosition
     /// Whether transactions are read-only if they do not say otherwise.
     let isReadOnly: Bool
+    /// The time when it was started, by its own clock: two addresses may be one server's.
+    let startedAt: String
 
     /// A replica counts for the timeline that its control data show.
     static let question = Statement(
@@ -16,7 +18,8 @@ struct ServerSample: Sendable, Equatable {
                 CASE WHEN r.is_replica THEN \
                 pg_catalog.to_hex(GREATEST(c.timeline_id, y.min_recovery_end_timeline)::pg_catalog.int8) \
                 ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END, \
-                pg_catalog.current_setting('transaction_read_only') \
+                pg_catalog.current_setting('transaction_read_only'), \
+                pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::pg_catalog.text \
                 FROM (SELECT pg_catalog.pg_is_in_recovery() AS is_replica) AS r, pg_catalog.pg_control_system() AS s, \
                 pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS y
                 """),
@@ -26,13 +29,14 @@ struct ServerSample: Sendable, Equatable {
 extension ServerSample {
     /// Reads the answer; nil for a server that does not say all of it.
     init?(answer: QueryResult) {
-        guard let row = answer.first, let texts = try? (0..<5).map({ try row.decode($0, as: String.self) }),
+        guard let row = answer.first, let texts = try? (0..<6).map({ try row.decode($0, as: String.self) }),
             let isReplica = texts[0], let location = texts[1].flatMap({ DatabasePosition.location($0) }),
             let system = texts[2].flatMap({ UInt64($0) }), let timeline = texts[3].flatMap({ UInt32($0, radix: 16) }),
-            let isReadOnly = texts[4]
+            let isReadOnly = texts[4], let startedAt = texts[5]
         else { return nil }
         self.isReplica = isReplica == "true"
         self.isReadOnly = isReadOnly == "on"
+        self.startedAt = startedAt
         position = DatabasePosition(system: system, timeline: timeline, location: location)
     }
 }

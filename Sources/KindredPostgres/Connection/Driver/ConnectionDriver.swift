@@ -45,6 +45,10 @@ struct ConnectionDriver: @unchecked Sendable {
     /// Sends a request, or holds it while a cancel request is in flight.
     mutating func submit(_ pending: PendingRequest, _ effects: inout Effects) {
         guard state.admits(pending, &effects.state) else { return }
+        if let refusal = context.primary.refusal, pending.request.mayWriteRows, !pending.request.traits.isUndoing {
+            effects.state.completions.append(pending.completion(refusal.of(statement: pending.request.text())))
+            return
+        }
         if state.inFlight.isEmpty, state.mayHaveEnded(at: .now) { socketIsReady(&effects) }
         guard let handle else { return submit(pending, &effects) }
         if state.refuses(pending, isInTransaction: handle.isInTransaction, &effects.state) { return }

@@ -127,3 +127,25 @@ final class ConnectionAttempt: PolledSource {
         return .never
     }
 }
+
+/// The time that a server has in an attempt to connect.
+struct ConnectionTurn {
+    let attempt: ConnectionAttempt
+    /// The server, or the list of them, for errors.
+    let address: String
+    let deadline: MonotonicTime
+    /// Whether another server has become known that is to be used instead.
+    var isOvertaken: () -> Bool = { false }
+
+    /// Whether the result is of no use any more.
+    var isOver: Bool { attempt.isOver || isOvertaken() }
+
+    /// The error for a missed deadline.
+    var timedOut: PostgresError {
+        deadline < attempt.deadline || isOvertaken()
+            ? PostgresError(
+                .connectionFailed,
+                "\(address) did not answer within its share of the connect timeout, or before another server was known")
+            : attempt.timedOut
+    }
+}

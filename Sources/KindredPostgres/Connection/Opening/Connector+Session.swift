@@ -17,32 +17,42 @@ extension Connector {
         ("DateStyle", "ISO"), ("IntervalStyle", "postgres"),
     ]
 
-    /// Returns the reason why a new session is unusable, if any; a parameter that a pooler does not report passes,
-    /// except the search path: a wrong one could change which functions and tables statements use.
+    /// Returns the reason why a new session is unusable, if any, and what its server says of itself as a primary, if it is asked
+    /// for that.
     ///
-    /// The session is in pipeline mode and does not block; this method does, until the attempt's deadline.
-    static func violation(
-        of handle: ConnectionHandle, _ wish: SessionWish, _ attempt: ConnectionAttempt
-    ) throws(PostgresError) -> String? {
-        var reportedPath = handle.parameter("search_path")
-        let asksForPath = wish.searchPath != nil && reportedPath == nil
-        let needs = wish.needs
+    /// A parameter that a pooler does not report passes, except the search path: a wrong one could change which functions and
+    /// tables statements use. The session is in pipeline mode and does not block; this method does, until the turn's deadline.
+    static func inspect(
+        _ handle: ConnectionHandle, for wish: SessionWish, within turn: ConnectionTurn
+    ) throws(PostgresError) -> (violation: String?, primary: PrimaryRecord.Sighting?) {
+        let asksForPath = wish.searchPath != nil && handle.parameter("search_path") == nil
         // In this order: settings are made before they are checked.
         var questions = wish.startupSettings.map { Question.setting($0.name, to: $0.value) }
-        let settingCount = questions.count
-        questions += needs.map { Question.current($0.name) }
+        questions += wish.needs.map { Question.current($0.name) }
         questions += wish.settings.map { Question.comparing($0.name, with: $0.value) }
         if asksForPath { questions.append(Question.current("search_path")) }
-        var answers = questions.isEmpty ? [] : try ask(questions, over: handle, within: attempt)[...]
+        if wish.choosesPrimary { questions.append(PrimaryRecord.question) }
+        var answers = questions.isEmpty ? [] : try ask(questions, over: handle, within: turn)[...]
+        let primary = wish.choosesPrimary ? PrimaryRecord.Sighting(answer: answers.removeLast()) : nil
+        let reportedPath =
+            asksForPath ? try answers.removeLast().get().first ?? nil : handle.parameter("search_path")
+        return (try violation(of: handle, wish, answers, searchPath: reportedPath), primary)
+    }
+
+    private static func violation(
+        of handle: ConnectionHandle, _ wish: SessionWish, _ answers: ArraySlice<Result<[String?], PostgresError>>,
+        searchPath reportedPath: String?
+    ) throws(PostgresError) -> String? {
+        let settingCount = wish.startupSettings.count
         for answer in answers.prefix(settingCount) { _ = try answer.get() }
-        answers = answers.dropFirst(settingCount)
+        var answers = answers.dropFirst(settingCount)
         for (name, value) in expected {
             guard let reported = handle.parameter(name) else { continue }
             if reported != value, !reported.hasPrefix("\(value),") {
                 return "The session's \(name) is not \(value); set it on the server, the role or the pooler"
             }
         }
-        if asksForPath { reportedPath = try answers.removeLast().get().first ?? nil }
+        let needs = wish.needs
         for (need, answer) in zip(needs, answers) {
             guard let value = try answer.get().first, let value, need.values.contains(value) else {
                 return notInForce(need.name, need.values[0])
@@ -103,10 +113,10 @@ extension Connector {
 
     /// Sends the questions in one round trip before the connection is used; each has an answer or error of its own.
     static func ask(
-        _ questions: [Question], over handle: ConnectionHandle, within attempt: ConnectionAttempt
+        _ questions: [Question], over handle: ConnectionHandle, within turn: ConnectionTurn
     ) throws(PostgresError) -> [Result<[String?], PostgresError>] {
         guard questions.allSatisfy({ $0.send(over: handle) }) else {
-            throw failure(handle.message, attempt.address)
+            throw failure(handle.message, turn.address)
         }
         var answers: [Result<[String?], PostgresError>] = []
         var answer = Result<[String?], PostgresError>.success([])
@@ -118,7 +128,7 @@ extension Connector {
                 guard let result = handle.nextResult() else {
                     silences += 1
                     guard silences < 3 else {
-                        throw PostgresError(.protocolViolation, "\(attempt.address) did not answer a question")
+                        throw PostgresError(.protocolViolation, "\(turn.address) did not answer a question")
                     }
                     continue
                 }
@@ -139,12 +149,12 @@ extension Connector {
                 }
             }
             let now = MonotonicTime.now
-            guard now < attempt.deadline, !attempt.isOver else { throw attempt.timedOut }
+            guard now < turn.deadline, !turn.isOver else { throw turn.timedOut }
             let isReady = SystemCalls.wait(
                 for: Int32(isWritten ? POLLIN : POLLIN | POLLOUT), handle.socket,
-                milliseconds: attempt.deadline.milliseconds(after: now, atMost: 100))
+                milliseconds: turn.deadline.milliseconds(after: now, atMost: 100))
             guard isReady != true || handle.consumeInput(), handle.isAlive else {
-                throw failure(handle.message, attempt.address)
+                throw failure(handle.message, turn.address)
             }
         }
     }

@@ -24,6 +24,8 @@ enum Connector {
         let notices: NoticeSink
         /// Settings made by statements.
         var startupSettings: [(name: String, value: String)] = []
+        /// The server as a primary, of a client that writes to one of several servers; nil if it does not say.
+        var primary: PrimaryRecord.Sighting?
     }
 
     /// The requirements of a client's server on startup, as far as they are known.
@@ -31,6 +33,10 @@ enum Connector {
         /// Whether the server refuses startup options, as PgBouncer does.
         fileprivate let refusesOptions = Atomic(false)
         private let foundPooler = Atomic(false)
+        /// What is known of the primary.
+        let primary: PrimaryRecord
+
+        init(primary: PrimaryRecord = PrimaryRecord()) { self.primary = primary }
 
         /// Whether a pooler was found.
         var hasPooler: Bool { foundPooler.load(ordering: .relaxed) }
@@ -83,52 +89,63 @@ enum Connector {
         _ attempt: ConnectionAttempt, for configuration: PostgresConfiguration, requirements: StartupRequirements,
         parameters: [(keyword: String, value: String)], notices: NoticeSink
     ) throws(PostgresError) {
-        let plainWish = SessionWish(configuration)
-        let hasOwnOptions = configuration.options != nil
         try DedicatedThread.start {
             attempt.finish(
                 Result { () throws(PostgresError) in
-                    var wish = plainWish
-                    var opened: Opened
-                    do throws(PostgresError) {
-                        wish.hasNoOptions = requirements.refusesOptions.load(ordering: .relaxed) && !hasOwnOptions
-                        opened = try connect(
-                            wish.hasNoOptions ? withoutOptions(parameters) : parameters, within: attempt,
-                            notices: notices)
-                    } catch {
-                        guard !wish.hasNoOptions, !hasOwnOptions,
-                            error.message.contains("unsupported startup parameter")
-                        else { throw error }
-                        wish.hasNoOptions = true
-                        opened = try connect(withoutOptions(parameters), within: attempt, notices: notices)
-                        requirements.refusesOptions.store(true, ordering: .relaxed)
+                    guard configuration.choosesPrimary else {
+                        let turn = ConnectionTurn(
+                            attempt: attempt, address: attempt.address, deadline: attempt.deadline)
+                        return try open(
+                            configuration, requirements, parameters: parameters, turn: turn, notices: notices)
                     }
-                    opened.startupSettings = wish.startupSettings
-                    do throws(PostgresError) {
-                        try prepare(opened, for: wish, within: attempt)
-                        // PgBouncer's console takes no parameters, and gives no process.
-                        if configuration.pooler == .automatic, configuration.database != "pgbouncer",
-                            !requirements.hasPooler,
-                            try meetsPooler(opened.handle, refusesOptions: wish.hasNoOptions, within: attempt)
-                        {
-                            requirements.notePooler()
-                        }
-                    } catch {
-                        opened.handle.finish()
-                        throw error
-                    }
-                    return opened
+                    return try openPrimary(
+                        of: configuration, requirements, parameters: parameters, within: attempt, notices: notices)
                 })
         }
     }
 
+    /// Opens a connection to a server, or to one of a list.
+    static func open(
+        _ configuration: PostgresConfiguration, _ requirements: StartupRequirements,
+        parameters: [(keyword: String, value: String)], turn: ConnectionTurn, notices: NoticeSink
+    ) throws(PostgresError) -> Opened {
+        var wish = SessionWish(configuration)
+        let hasOwnOptions = configuration.options != nil
+        var opened: Opened
+        do throws(PostgresError) {
+            wish.hasNoOptions = requirements.refusesOptions.load(ordering: .relaxed) && !hasOwnOptions
+            opened = try connect(
+                wish.hasNoOptions ? withoutOptions(parameters) : parameters, within: turn, notices: notices)
+        } catch {
+            guard !wish.hasNoOptions, !hasOwnOptions, error.message.contains("unsupported startup parameter")
+            else { throw error }
+            wish.hasNoOptions = true
+            opened = try connect(withoutOptions(parameters), within: turn, notices: notices)
+            requirements.refusesOptions.store(true, ordering: .relaxed)
+        }
+        opened.startupSettings = wish.startupSettings
+        do throws(PostgresError) {
+            try prepare(&opened, for: wish, within: turn)
+            // PgBouncer's console takes no parameters, and gives no process.
+            if configuration.pooler == .automatic, configuration.database != "pgbouncer", !requirements.hasPooler,
+                try meetsPooler(opened.handle, refusesOptions: wish.hasNoOptions, within: turn)
+            {
+                requirements.notePooler()
+            }
+        } catch {
+            opened.handle.finish()
+            throw error
+        }
+        return opened
+    }
+
     /// Whether a pooler answers; sends a question only to what looks like one.
     private static func meetsPooler(
-        _ handle: ConnectionHandle, refusesOptions: Bool, within attempt: ConnectionAttempt
+        _ handle: ConnectionHandle, refusesOptions: Bool, within turn: ConnectionTurn
     ) throws(PostgresError) -> Bool {
         let processID = handle.processID
         guard PoolerProbe.suspects(processID: processID, refusesOptions: refusesOptions) else { return false }
-        let answers = try ask([PoolerProbe.question], over: handle, within: attempt)
+        let answers = try ask([PoolerProbe.question], over: handle, within: turn)
         return PoolerProbe.isPooler(processID: processID, answer: answers.first)
     }
 
@@ -140,9 +157,9 @@ enum Connector {
 
     /// Runs on the attempt's own thread.
     private static func connect(
-        _ parameters: [(keyword: String, value: String)], within attempt: ConnectionAttempt, notices: NoticeSink
+        _ parameters: [(keyword: String, value: String)], within turn: ConnectionTurn, notices: NoticeSink
     ) throws(PostgresError) -> Opened {
-        let address = attempt.address
+        let address = turn.address
         guard let handle = ConnectionHandle.start(parameters) else {
             throw PostgresError(.connectionFailed, "Out of memory for another connection")
         }
@@ -152,14 +169,14 @@ enum Connector {
         var status = handle.status == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
         while status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING {
             let now = MonotonicTime.now
-            guard now < attempt.deadline, !attempt.isOver else {
+            guard now < turn.deadline, !turn.isOver else {
                 handle.finish()
-                throw attempt.timedOut
+                throw turn.timedOut
             }
             let events = Int32(status == PGRES_POLLING_READING ? POLLIN : POLLOUT)
             // Wakes at times to see whether the attempt is over.
             if SystemCalls.wait(
-                for: events, handle.socket, milliseconds: attempt.deadline.milliseconds(after: now, atMost: 100))
+                for: events, handle.socket, milliseconds: turn.deadline.milliseconds(after: now, atMost: 100))
                 == true
             {
                 status = handle.connectFurther()
@@ -178,16 +195,18 @@ enum Connector {
 
     /// Prepares an open session for use, or throws why it is unusable.
     private static func prepare(
-        _ opened: Opened, for wish: SessionWish, within attempt: ConnectionAttempt
+        _ opened: inout Opened, for wish: SessionWish, within turn: ConnectionTurn
     ) throws(PostgresError) {
         let handle = opened.handle
         handle.setVerboseErrors(false)
         guard handle.stopBlocking(), handle.enterPipelineMode() else {
-            throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used in pipeline mode")
+            throw PostgresError(.connectionFailed, "\(turn.address) cannot be used in pipeline mode")
         }
-        if let violation = try violation(of: handle, wish, attempt) {
-            throw PostgresError(.connectionFailed, "\(attempt.address) cannot be used: \(violation)")
+        let (violation, primary) = try inspect(handle, for: wish, within: turn)
+        if let violation {
+            throw PostgresError(.connectionFailed, "\(turn.address) cannot be used: \(violation)")
         }
+        opened.primary = primary
     }
 
     /// Parses libpq's report of a failed attempt: a paragraph for each address, with the server's SQLSTATE.

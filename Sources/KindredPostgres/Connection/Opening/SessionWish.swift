@@ -5,6 +5,9 @@ struct SessionWish: Sendable {
     /// The user's settings, sorted by name.
     let settings: [(name: String, value: String)]
 
+    /// Whether the server is asked for its timeline.
+    let choosesPrimary: Bool
+
     private let applicationName: String
 
     /// Whether the session began without startup options, because a pooler refuses them.
@@ -36,6 +39,7 @@ struct SessionWish: Sendable {
     init(_ configuration: PostgresConfiguration) {
         searchPath = configuration.searchPathSetting
         applicationName = configuration.applicationName
+        choosesPrimary = configuration.choosesPrimary
         // Options override settings.
         let options = configuration.options?.lowercased() ?? ""
         settings = configuration.settings.sorted { $0.key < $1.key }.filter { !options.contains($0.key.lowercased()) }

@@ -9,6 +9,9 @@ extension PostgresConfiguration {
         }
     }
 
+    /// Whether the client writes to one of several servers.
+    var choosesPrimary: Bool { endpoints.count > 1 && (targetSession == .primary || targetSession == .readWrite) }
+
     /// The configuration of a pool for the primary, whichever of the servers that is.
     ///
     /// - Parameter others: servers that may have the role later; they are tried with this configuration's role and options.

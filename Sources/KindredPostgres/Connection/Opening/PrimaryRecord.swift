@@ -1,0 +1,94 @@
+import Synchronization
+
+/// What the connections of a client know together of the primary, where it is one of several servers.
+///
+/// A promoted standby begins a new timeline: once one is known, nothing is written to a server of a lower one, as that is a
+/// former primary which has not noticed it.
+final class PrimaryRecord: Sendable {
+    /// A server that takes writes.
+    struct Sighting: Sendable, Equatable {
+        /// The identifier of its cluster, which replicas share.
+        let system: UInt64
+        let timeline: UInt32
+    }
+
+    /// Asks a server that takes writes; one without positions does not answer, and is taken as it is.
+    static var question: Connector.Question {
+        Connector.Question(
+            """
+            SELECT s.system_identifier::pg_catalog.text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE \
+            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END \
+            FROM pg_catalog.pg_control_system() AS s
+            """)
+    }
+
+    private let system = Atomic<UInt64>(0)
+    private let timeline = Atomic<UInt32>(0)
+    private let hasRival = Atomic(false)
+    private let place = Atomic(0)
+    private let observers = RankedMutex<[@Sendable () -> Void]>([], .leaf)
+
+    /// Calls a function each time that a higher timeline becomes known.
+    func onRise(_ observer: @escaping @Sendable () -> Void) { observers.withLock { $0.append(observer) } }
+
+    /// Takes a server that takes writes into account.
+    ///
+    /// - Returns: why nothing may be written to it; nil if it may.
+    func admit(_ sighting: Sighting) -> String? {
+        let first = system.compareExchange(expected: 0, desired: sighting.system, ordering: .relaxed).original
+        guard first == 0 || first == sighting.system else {
+            return "it is of another cluster than the server before it"
+        }
+        let known = timeline.max(sighting.timeline, ordering: .relaxed).oldValue
+        if known > sighting.timeline {
+            return
+                "it is on timeline \(sighting.timeline), and timeline \(known) was seen: another server has taken its place"
+        }
+        if known < sighting.timeline, known > 0 {
+            for observer in observers.withLock({ $0 }) { observer() }
+        }
+        return nil
+    }
+
+    /// Whether a connection is to a server that another one has taken the place of; not where its timeline is not known.
+    func isOutdated(_ sighting: Sighting?) -> Bool {
+        sighting.map { $0.timeline < timeline.load(ordering: .relaxed) } ?? false
+    }
+
+    /// Notes whether two servers take writes on the highest timeline.
+    ///
+    /// - Returns: whether that was not so before.
+    func note(hasRival: Bool) -> Bool { self.hasRival.exchange(hasRival, ordering: .relaxed) != hasRival }
+
+    /// Why nothing may be written to any server; nil if it may.
+    var refusal: PostgresError? {
+        guard hasRival.load(ordering: .relaxed) else { return nil }
+        return PostgresError(
+            .twoPrimaries,
+            "Two servers of the cluster take writes on the same timeline; nothing is written until one of them is stopped"
+        )
+    }
+
+    /// The number of the server that was the primary when it was asked last.
+    var last: Int { place.load(ordering: .relaxed) }
+
+    /// Servers in the order in which they are tried: the one that was the primary last comes first.
+    func order<Server>(_ servers: [Server]) -> [(place: Int, server: Server)] {
+        let last = last
+        let numbered = servers.enumerated().map { (place: $0.offset, server: $0.element) }
+        return numbered.filter { $0.place == last } + numbered.filter { $0.place != last }
+    }
+
+    /// Notes the server that is the primary.
+    func note(place: Int) { self.place.store(place, ordering: .relaxed) }
+}
+
+extension PrimaryRecord.Sighting {
+    /// Reads the answer; nil for a server that does not say all of it.
+    init?(answer: Result<[String?], PostgresError>) {
+        guard case .success(let texts) = answer, texts.count == 2, let system = texts[0].flatMap({ UInt64($0) }),
+            let timeline = texts[1].flatMap({ UInt32($0, radix: 16) })
+        else { return nil }
+        self.init(system: system, timeline: timeline)
+    }
+}

@@ -1,0 +1,178 @@
+import Foundation
+import Kindred
+import TestSupport
+import Testing
+
+/// A replica that takes the place of the primary.
+@Suite(.timeLimit(.minutes(30))) struct FailoverTests {
+    @Test func nothingPromisedIsLostAndNothingIsDoneTwice() async throws {
+        let limit = Duration.seconds(1)
+        for _ in 0..<TestAmount.of(1, full: 1, long: 10) {
+            try await ReplicaScene.with {
+                $0.pool.acquireTimeout = limit
+            } _: { scene in
+                try await scene.writer.runScript(TransferLoad.tables)
+                try await scene.makeSynchronous()
+                let load = TransferLoad(scene.database.client)
+                var pause = Duration.zero
+                try await load.run(tasks: 8) {
+                    try await eventually("transfers are answered") { load.count(.committed) > 200 }
+                    let promotedAt = try await scene.failOver()
+                    try await eventually("the new primary is written to") {
+                        load.lastCommit.map { $0 > promotedAt } ?? false
+                    }
+                    pause = (load.lastCommit ?? .now) - promotedAt
+                    let before = load.count(.committed)
+                    try await eventually("transfers are answered again") { load.count(.committed) > before + 200 }
+                }
+                try await load.check(scene.readers[0])
+                // One for each task at most.
+                #expect(load.count(.unknown) <= 8)
+                for id in load.unknown {
+                    let fate = try await scene.database.client.resolveCommit(id, timeout: .seconds(120))
+                    #expect(fate == .unknown)
+                }
+                // Far more than it takes, as other tests run beside it.
+                #expect(pause < .seconds(60) && load.longestFailure < limit + .seconds(60))
+                if TestAmount.isLong {
+                    print(
+                        "written to after \(pause), longest failure \(load.longestFailure), \(load.count(.unknown)) unknown"
+                    )
+                }
+            }
+        }
+    }
+
+    /// The number of people with a name.
+    private func count(_ name: String, on server: PostgresClient) async throws -> PostgresValue? {
+        try await server.value("SELECT count(*) FROM person WHERE name = \(name)")
+    }
+
+    /// Stores a person until that succeeds.
+    private func insist(_ name: String, over client: PostgresClient) async throws {
+        try await eventually("\(name) is stored") {
+            (try? await client.query("INSERT INTO person (name) VALUES (\(name))", timeout: .seconds(10))) != nil
+        }
+    }
+
+    @Test func aFormerPrimaryThatStillRunsIsNotWrittenTo() async throws {
+        try await ReplicaScene.with { scene in
+            let client = scene.database.client
+            await expectPostgresError(.connectionLost) {
+                try await client.withTransaction { _ in
+                    try await client.query("INSERT INTO person (name) VALUES ('open')")
+                    try await scene.servers[0].promote()
+                    // The samples show the new timeline, which ends the connections to the server below it.
+                    for _ in 0..<24_000 {
+                        try await client.query("SELECT 1")
+                        try await Task.sleep(for: .milliseconds(5))
+                    }
+                }
+            }
+            for number in 0..<50 {
+                if number % 10 == 0 { client.renewConnections() }
+                try await client.query("INSERT INTO person (name) VALUES ('after')")
+            }
+            #expect(try await count("after", on: scene.readers[0]) == 50)
+            for server in [scene.writer, scene.readers[0]] { #expect(try await count("open", on: server) == 0) }
+            #expect(try await count("after", on: scene.writer) == 0)
+            #expect(try await scene.writer.value("SELECT pg_is_in_recovery()") == false)
+        }
+    }
+
+    @Test func aServerThatComesBackOnALowerTimelineIsRefused() async throws {
+        try await ReplicaScene.with { scene in
+            // Without samples: connections alone tell of timelines.
+            var configuration = scene.primary.configuration
+            configuration.endpoints += scene.servers[0].configuration.endpoints
+            configuration.targetSession = .primary
+            configuration.pool.acquireTimeout = .seconds(2)
+            try await lend(configuration) { client in
+                try await insist("before", over: client)
+                try await scene.failOver()
+                try await insist("new", over: client)
+                try await scene.primary.start()
+                client.renewConnections()
+                try await insist("back", over: client)
+                #expect(try await count("new", on: scene.readers[0]) == 1)
+                #expect(try await count("back", on: scene.readers[0]) == 1)
+                try await scene.servers[0].stop(.immediate)
+                try await eventually("the former primary is refused") {
+                    do {
+                        try await client.query("INSERT INTO person (name) VALUES ('alone')")
+                    } catch let error as PostgresError where error.code == .connectionFailed {
+                        return error.message.contains("timeline 2 was seen")
+                    } catch is PostgresError {}
+                    return false
+                }
+                try await scene.servers[0].start()
+                try await insist("again", over: client)
+                #expect(try await count("again", on: scene.readers[0]) == 1)
+                for name in ["new", "back", "alone", "again"] {
+                    #expect(try await count(name, on: scene.writer) == 0, "\(name)")
+                }
+            }
+        }
+    }
+
+    @Test func twoServersOfOneTimelineAreNotWrittenTo() async throws {
+        try await ReplicaScene.with(replicas: 2) { scene in
+            let client = scene.database.client
+            try await scene.failOver()
+            try await insist("first", over: client)
+            try await scene.servers[1].promote()
+            try await eventually("writes are refused") {
+                do {
+                    try await client.query("INSERT INTO person (name) VALUES ('early')")
+                } catch let error as PostgresError {
+                    return error.code == .twoPrimaries
+                }
+                return false
+            }
+            let context = scene.database.makeContext()
+            let ann = try await context.get("person", 1)
+            let error = await expectPostgresError(.twoPrimaries) { try await ann.setValue("two", forKey: "name") }
+            #expect(error?.mayHaveTakenEffect == false && error?.category == .unavailable)
+            await expectPostgresError(.twoPrimaries) {
+                try await context.transaction { try await ann.setValue("two", forKey: "name") }
+            }
+            await expectPostgresError(.twoPrimaries) { try await client.runScript("UPDATE person SET name = 'two'") }
+            // Reads go on.
+            #expect(try await context.fetch("person").where("id = 1").count() == 1)
+            try await scene.servers[1].stop(.immediate)
+            try await insist("last", over: client)
+            #expect(try await count("last", on: scene.readers[0]) == 1)
+            #expect(try await count("two", on: scene.readers[0]) == 0)
+        }
+    }
+
+    @Test func aTransactionThatIsOpenWhenASecondPrimaryAppearsIsRolledBack() async throws {
+        try await ReplicaScene.with(replicas: 2) { scene in
+            let client = scene.database.client
+            try await scene.failOver()
+            try await insist("first", over: client)
+            try await client.withConnection { connection in
+                await expectPostgresError(.twoPrimaries) {
+                    try await client.withTransaction { _ in
+                        try await client.query("INSERT INTO person (name) VALUES ('open')")
+                        try await scene.servers[1].promote()
+                        try await eventually("writes are refused") {
+                            do {
+                                try await client.query("INSERT INTO person (name) VALUES ('open')")
+                            } catch let error as PostgresError {
+                                return error.code == .twoPrimaries
+                            }
+                            return false
+                        }
+                    }
+                }
+                try await scene.servers[1].stop(.immediate)
+                try await eventually("the connection is written to again") {
+                    (try? await connection.query("INSERT INTO person (name) VALUES ('next')")) != nil
+                }
+            }
+            #expect(try await count("next", on: scene.readers[0]) == 1)
+            #expect(try await count("open", on: scene.readers[0]) == 0)
+        }
+    }
+}
