@@ -14,6 +14,9 @@ package final class TenantSchema: Sendable {
     /// The place of the schema's name in a text: a quoted name that no object can have.
     package static let mark = "\"\0\""
 
+    /// A text for people, without the mark and the dot behind it.
+    package static func unmarked(_ text: String) -> String { text.replacing("\(mark).", with: "") }
+
     package let name: String
     /// The search path, as a setting has it: the schema, then the shared ones.
     let path: String

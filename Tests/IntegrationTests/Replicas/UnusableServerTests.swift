@@ -52,7 +52,7 @@ import Testing
                 do {
                     try await ann.setValue(age, forKey: "age")
                 } catch let error as KindredError {
-                    #expect(error.code == .readOnlyServer && !error.mayHaveTakenEffect)
+                    #expect(error.code == .readOnlyTransaction && !error.mayHaveTakenEffect)
                     return true
                 }
                 return false

@@ -136,7 +136,7 @@ public struct KindredError: Error, Sendable {
         self.details = details
         self.code = code
         // It contains names from the database and from callers.
-        self.message = message.replacing("\(TenantSchema.mark).", with: "").harmless
+        self.message = TenantSchema.unmarked(message).harmless
         self.entity = entity
         self.key = key
         self.constraint = constraint
