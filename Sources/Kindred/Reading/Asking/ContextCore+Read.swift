@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Reads that a write depends on, which go to the primary: a replica may not have the latest rows yet.
 enum PrimaryReads {

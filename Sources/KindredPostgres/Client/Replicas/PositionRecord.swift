@@ -1,3 +1,5 @@
+import Synchronization
+
 /// How far the log has to be replayed to show what a context has written and read.
 package final class PositionRecord: Sendable {
     /// The place that a read needs.
