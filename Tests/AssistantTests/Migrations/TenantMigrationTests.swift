@@ -121,7 +121,7 @@ struct TenantMigrationTests {
         }
     }
 
-    private static func applied(_ migrations: Migrations) async throws -> [TenantMigration] {
+    private func applied(_ migrations: Migrations) async throws -> [TenantMigration] {
         try await withClient { try await migrations.apply(toTenants: Self.names, of: $0, limit: 2) }
     }
 
@@ -129,9 +129,9 @@ struct TenantMigrationTests {
         let files = ["1_a.sql": "CREATE TABLE a (b integer)", "2_b.sql": "INSERT INTO a VALUES (1)"]
         try await MigrationFolder.with(files) { folder in
             let migrations = folder.migrations
-            async let first = Self.applied(migrations)
-            async let second = Self.applied(migrations)
-            async let third = Self.applied(migrations)
+            async let first = applied(migrations)
+            async let second = applied(migrations)
+            async let third = applied(migrations)
             let all = try await first + second + third
             try await withClient { client in
                 #expect(all.allSatisfy { $0.state != .failed }, "\(all)")
