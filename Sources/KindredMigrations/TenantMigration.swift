@@ -1,4 +1,4 @@
-/// What became of one tenant when migrations were applied to many.
+/// The outcome for one tenant when migrations were applied to many.
 public struct TenantMigration: Sendable {
     /// The kind of outcome.
     public enum State: String, Sendable {

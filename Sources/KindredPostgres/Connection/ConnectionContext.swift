@@ -30,7 +30,7 @@ final class ConnectionContext: Sendable {
         return startupRequirements.hasPooler ? .transaction : .none
     }
 
-    /// What is known of the primary.
+    /// The primary, as far as it is known.
     var primary: PrimaryRecord { startupRequirements.primary }
 
     /// Logs, once, that a pooler was found.

@@ -76,3 +76,11 @@ extension SQLState {
         }
     }
 }
+
+extension PostgresError {
+    /// Whether retrying is useless until the configuration or the server changes.
+    var isPermanent: Bool {
+        code == .invalidConfiguration || sqlState?.class == .invalidAuthorizationSpecification
+            || sqlState == .invalidCatalogName
+    }
+}

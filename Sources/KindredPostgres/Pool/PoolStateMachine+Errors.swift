@@ -47,10 +47,4 @@ extension PostgresError {
         default: .loss
         }
     }
-
-    /// Whether retrying is useless until the configuration or the server changes.
-    var isPermanent: Bool {
-        code == .invalidConfiguration || sqlState?.class == .invalidAuthorizationSpecification
-            || sqlState == .invalidCatalogName
-    }
 }

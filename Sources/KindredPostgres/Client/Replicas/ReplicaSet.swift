@@ -26,7 +26,7 @@ package final class ReplicaSet: Sendable {
 
     private let servers: [Server]
     private let state: RankedMutex<ReplicaState>
-    /// What the connections for writing know of the primary.
+    /// The primary, as the connections for writing know it.
     private let primary: PrimaryRecord
     private let counters = RankedMutex(ReadMetrics(), .leaf)
     /// The number of the next replica, so that all get their share.

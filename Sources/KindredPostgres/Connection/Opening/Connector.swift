@@ -33,7 +33,7 @@ enum Connector {
         /// Whether the server refuses startup options, as PgBouncer does.
         fileprivate let refusesOptions = Atomic(false)
         private let foundPooler = Atomic(false)
-        /// What is known of the primary.
+        /// The primary, as far as it is known.
         let primary: PrimaryRecord
 
         init(primary: PrimaryRecord = PrimaryRecord()) { self.primary = primary }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the connections of a client know together of the primary, where it is one of several servers.
+/// The primary of several servers, as the connections of a client know it together.
 ///
 /// A promoted standby begins a new timeline: once one is known, nothing is written to a server of a lower one, as that is a
 /// former primary which has not noticed it.
