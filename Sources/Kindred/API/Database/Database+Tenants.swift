@@ -28,7 +28,7 @@ extension Database {
     /// With `pool.maximumConnectionsPerTenant` its contexts together use no more connections at once.
     ///
     /// Live requests and `observe` show the tenant's rows, and share nothing with those of other tenants: see
-    /// ``makeContext(settings:role:faulting:tracking:)`` for what they cost. A row that comes to another tenant leaves them.
+    /// ``makeContext(settings:role:faulting:tracking:reading:after:)`` for what they cost. A row that comes to another tenant leaves them.
     /// `changes(of:)` and `locks(of:)`, which name the rows of all tenants, throw `.invalidRequest`.
     ///
     /// - Parameters:

@@ -33,7 +33,7 @@ public struct DatabaseTenant: Sendable {
     ///
     /// A name is that of the tenant's table, else that of a shared one: `person`. The library's statements name the schema, and send
     /// no search path. SQL of ``DatabaseContext/query(_:fileID:line:)`` runs with the tenant's search path, which is set in front
-    /// of it as a setting is: see ``Database/makeContext(settings:role:faulting:tracking:)``. So do all statements of a transaction,
+    /// of it as a setting is: see ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``. So do all statements of a transaction,
     /// and writes whose triggers, defaults or checks call functions without a search path of their own; reads, too, where
     /// policies or views do.
     ///
@@ -45,7 +45,7 @@ public struct DatabaseTenant: Sendable {
     ///   - settings: further settings of the context.
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
-    /// - Throws: the errors of ``Database/makeContext(settings:role:faulting:tracking:)``.
+    /// - Throws: the errors of ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``.
     public func makeContext(
         settings: [String: any PostgresEncodable] = [:], role: String? = nil, faulting: FaultingMode = .batch
     ) throws -> DatabaseContext {
