@@ -142,6 +142,7 @@ extension PostgresClient {
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
         // that.
         guard mayRepeat else { return try await runAlone(statements, question, by: deadline) }
+        guard question != nil else { return try await runShared(statements, traits, by: deadline) }
         return try await recording(question) { try await runShared(statements, traits, by: deadline) }
     }
 
