@@ -44,13 +44,6 @@ struct ConnectionOptions: ParsableArguments {
         } catch let error as PostgresError {
             throw CommandFailure(.unavailable, error.message)
         }
-        do {
-            let value = try await body(client)
-            await client.close()
-            return value
-        } catch {
-            await client.close()
-            throw error
-        }
+        return try await client.lend(body)
     }
 }

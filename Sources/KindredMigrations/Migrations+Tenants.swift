@@ -152,15 +152,7 @@ extension PostgresClient {
         configuration.settings = configuration.settings.filter { $0.key.lowercased() != "search_path" }
         configuration.pool.minimumConnections = 0
         configuration.pool.maximumConnections = 1
-        let client = try await PostgresClient.connect(configuration)
-        do {
-            let result = try await body(client)
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
-        }
+        return try await PostgresClient.connect(configuration).lend(body)
     }
 }
 

@@ -17,13 +17,7 @@ package struct Tour {
         terminal.print("Starting a private PostgreSQL server …")
         try await EmbeddedPostgres.withServer { server in
             let client = try await PostgresClient.connect(try PostgresConfiguration(uri: server.uri))
-            do {
-                try await client.runScript(Scripts.demo)
-            } catch {
-                await client.close()
-                throw error
-            }
-            await client.close()
+            try await client.lend { try await $0.runScript(Scripts.demo) }
             let database = try await Database.connect(server.uri)
             do {
                 try await Tour(database: database, narrator: Narrator(terminal: terminal)).walk()

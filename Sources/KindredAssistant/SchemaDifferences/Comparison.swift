@@ -55,14 +55,7 @@ struct Comparison {
         } catch let error as PostgresError {
             throw SchemaDifferencesError(.unreachable, error.message)
         }
-        do {
-            let snapshot = try await SnapshotReader.read(from: client)
-            await client.close()
-            return snapshot
-        } catch {
-            await client.close()
-            throw error
-        }
+        return try await client.lend { try await SnapshotReader.read(from: $0) }
     }
 
     /// Why a side could not be made on the embedded server.

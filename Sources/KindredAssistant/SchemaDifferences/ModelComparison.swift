@@ -63,14 +63,8 @@ extension SchemaDifferences {
     }
 
     private static func inspect(_ client: PostgresClient) async throws -> Side {
-        do {
-            let (schema, problems) = try await SchemaReader.readDiagnosed(from: client)
-            await client.close()
-            return (try InspectedModel(schema.json(), name: "the database"), problems)
-        } catch {
-            await client.close()
-            throw error
-        }
+        let (schema, problems) = try await client.lend { try await SchemaReader.readDiagnosed(from: $0) }
+        return (try InspectedModel(schema.json(), name: "the database"), problems)
     }
 }
 

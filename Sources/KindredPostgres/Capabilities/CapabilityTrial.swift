@@ -13,14 +13,8 @@ struct CapabilityTrial {
     static func run(_ configuration: PostgresConfiguration) async throws -> ServerCapabilities {
         var configuration = configuration
         (configuration.pool.minimumConnections, configuration.pool.maximumConnections) = (0, 1)
-        let client = try await PostgresClient.connect(configuration)
-        do {
-            let answers = try await CapabilityTrial(client: client).answers()
-            await client.close()
-            return ServerCapabilities(answers)
-        } catch {
-            await client.close()
-            throw error
+        return try await PostgresClient.connect(configuration).lend {
+            ServerCapabilities(try await CapabilityTrial(client: $0).answers())
         }
     }
 

@@ -27,33 +27,34 @@ extension PostgresClient {
     func runWhole(
         _ statements: [Statement], asking question: PositionQuestion?, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
-        let traits = Request.Traits(isWhole: true, settings: settings, question: question)
         guard let lease = currentLease else {
+            // The pool rolls back what has failed.
             return try await withExclusive(by: deadline) {
-                try await Self.runWhole(statements, traits, on: $0.connection, by: deadline)
+                try await runWhole(statements, asking: question, on: $0.connection, by: deadline)
             }
         }
         try await lease.gate.enter(.transaction, by: deadline)
         defer { lease.gate.leave(.transaction) }
+        let connection = lease.lent.connection
+        // The program has begun a transaction in a connection that it was lent.
+        if connection.condition == .inTransaction {
+            return try await connection.run(statements, traits: Request.Traits(settings: settings), by: deadline)
+        }
         do {
-            return try await Self.runWhole(statements, traits, on: lease.lent.connection, by: deadline)
+            return try await runWhole(statements, asking: question, on: connection, by: deadline)
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.first?.text.text)
+        } catch {
+            if connection.condition != .clean { try? await connection.rollBack() }
+            throw error
         }
     }
 
-    private static func runWhole(
-        _ statements: [Statement], _ traits: Request.Traits, on connection: PooledConnection, by deadline: MonotonicTime
+    private func runWhole(
+        _ statements: [Statement], asking question: PositionQuestion?, on connection: PooledConnection,
+        by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
-        // The program has begun a transaction in a connection that it was lent.
-        if connection.condition == .inTransaction {
-            return try await connection.run(statements, traits: Request.Traits(settings: traits.settings), by: deadline)
-        }
-        do {
-            return try await connection.run(statements, traits: traits, by: deadline)
-        } catch {
-            if connection.condition == .inTransaction { try await connection.rollBack() }
-            throw error
-        }
+        let traits = Request.Traits(isWhole: true, settings: settings, question: question)
+        return try await recording(question) { try await connection.run(statements, traits: traits, by: deadline) }
     }
 }

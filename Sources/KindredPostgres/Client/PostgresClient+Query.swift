@@ -128,13 +128,14 @@ extension PostgresClient {
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
         let question = isDescription ? nil : question(behind: statements.contains { $0.text.mayWrite })
         if mayRepeat, !isDescription, pooler == .transaction, statements.contains(where: \.text.mayChangeSession) {
-            return try await recording(question) { try await runWhole(statements, asking: question, by: deadline) }
+            return try await runWhole(statements, asking: question, by: deadline)
         }
         if let lease = currentLease {
+            guard let question else { return try await lease.run(statements, traits, by: deadline) }
             return try await recording(question) {
                 let results = try await lease.run(statements, traits, by: deadline)
                 // Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there.
-                if let question { lease.lent.connection.submit(question.next(), by: deadline) }
+                lease.lent.connection.submit(question.next(), by: deadline)
                 return results
             }
         }

@@ -112,6 +112,18 @@ public final class PostgresClient: Sendable {
         return client
     }
 
+    /// Lends the client to `body`, and closes it afterwards, also where `body` throws.
+    package func lend<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
+        do {
+            let result = try await body(self)
+            await close()
+            return result
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
     /// The pooler before the server: as configured, or as found so far; never `.automatic`.
     public var pooler: PostgresConfiguration.Pooler { pool.context.pooler }
 

@@ -1,6 +1,6 @@
 /// The connections of a pool that the statements of some clients may use at once, such as those of one tenant's contexts.
 ///
-/// It stands in front of the pool: who waits here takes no place in the pool's queue, in which the others wait.
+/// It stands in front of the pool: a task that waits here takes no place in the pool's queue, in which other tasks wait.
 package final class ConnectionLimit: Sendable {
     private let pool: ConnectionPool
     private let options: PostgresConfiguration.PoolOptions

@@ -5,18 +5,6 @@ import Testing
 
 /// What migrations cost, and the checksums that the server makes.
 @Suite(.database) struct MigrationStatementTests {
-    private func withClient<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
-        let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
-        do {
-            let result = try await body(client)
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
-        }
-    }
-
     /// Expects numbers of statements, and of BEGIN, COMMIT and ROLLBACK.
     private func expect(
         _ statements: Int, _ control: Int = 0, sourceLocation: SourceLocation = #_sourceLocation,

@@ -10,18 +10,6 @@ import Testing
         try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
     }
 
-    private func withClient<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
-        let client = try await client()
-        do {
-            let result = try await body(client)
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
-        }
-    }
-
     private func failure(of migrations: Migrations, on client: PostgresClient) async throws -> MigrationError? {
         do {
             try await migrations.apply(to: client)

@@ -10,18 +10,6 @@ import Testing
 struct TenantMigrationTests {
     private static let names = ["template", "acme", "Beta & Co"]
 
-    private func withClient<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
-        let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
-        do {
-            let result = try await body(client)
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
-        }
-    }
-
     private func states(_ outcomes: [TenantMigration]) -> [TenantMigration.State] { outcomes.map(\.state) }
 
     @Test func eachTenantIsMigratedOnce() async throws {

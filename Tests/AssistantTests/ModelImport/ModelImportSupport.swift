@@ -30,15 +30,7 @@ enum ModelFixture {
 
 /// Lends a client for the test's database.
 func withClient<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
-    let client = try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
-    do {
-        let value = try await body(client)
-        await client.close()
-        return value
-    } catch {
-        await client.close()
-        throw error
-    }
+    try await PostgresClient.connect(PostgresConfiguration(uri: TestDatabase.current.uri)).lend(body)
 }
 
 /// Removes every table.

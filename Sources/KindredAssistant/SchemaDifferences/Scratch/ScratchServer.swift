@@ -15,14 +15,8 @@ struct ScratchServer {
         } catch let error as EmbeddedPostgresError {
             throw SchemaDifferencesError(.noServer, error.message)
         }
-        let client = try await connect(server.uri)
-        do {
-            let result = try await body(ScratchServer(server: server, maintenance: client))
-            await client.close()
-            return result
-        } catch {
-            await client.close()
-            throw error
+        return try await connect(server.uri).lend {
+            try await body(ScratchServer(server: server, maintenance: $0))
         }
     }
 
@@ -32,13 +26,7 @@ struct ScratchServer {
         try await run("CREATE DATABASE \(name) TEMPLATE template0", on: maintenance)
         let result: Result<T, any Error>
         do {
-            let client = try await Self.connect(server.uri(database: name))
-            do {
-                result = .success(try await body(client))
-            } catch {
-                result = .failure(error)
-            }
-            await client.close()
+            result = .success(try await Self.connect(server.uri(database: name)).lend(body))
         } catch {
             result = .failure(error)
         }

@@ -75,9 +75,15 @@ final class Request: Sendable {
     ) {
         self.id = id
         let settings = traits.isInTransaction ? nil : traits.settings?.statement(for: statements)
-        let hidden = (traits.isWhole ? [Self.begin] : []) + (settings.map { [$0] } ?? [])
-        self.statements = hidden.isEmpty ? statements : hidden + statements + (traits.isWhole ? [Self.commit] : [])
-        hiddenCount = hidden.count
+        if settings != nil || traits.isWhole {
+            let hidden = (traits.isWhole ? [Self.begin] : []) + (settings.map { [$0] } ?? [])
+            self.statements = hidden + statements + (traits.isWhole ? [Self.commit] : [])
+            hiddenCount = hidden.count
+        } else {
+            // As of most requests: no array is made.
+            self.statements = statements
+            hiddenCount = 0
+        }
         self.script = script
         self.traits = traits
         self.copy = copy

@@ -10,15 +10,7 @@ func withDoctorClient<Value>(
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
     if let user { configuration.user = user }
-    let client = try await PostgresClient.connect(configuration)
-    do {
-        let value = try await body(client)
-        await client.close()
-        return value
-    } catch {
-        await client.close()
-        throw error
-    }
+    return try await PostgresClient.connect(configuration).lend(body)
 }
 
 extension PostgresClient {
