@@ -33,29 +33,11 @@ struct TenantModels: Sendable {
     }
 }
 
-/// The limits of connections of tenants that have contexts; the contexts keep them.
-struct TenantLimits: Sendable {
-    private var references: [ContextTenant: WeakReference] = [:]
-    /// The number at which those of tenants without contexts are removed.
-    private var bound = 64
-
-    /// A tenant's limit, made unless there is one.
-    mutating func limit(of tenant: ContextTenant, or make: () -> ConnectionLimit?) -> ConnectionLimit? {
-        if let known = references[tenant]?.object as? ConnectionLimit { return known }
-        guard let made = make() else { return nil }
-        if references.count >= bound {
-            references = references.filter { $0.value.object != nil }
-            bound = max(64, 2 * references.count)
-        }
-        references[tenant] = WeakReference(object: made)
-        return made
-    }
-}
-
 extension Database {
     /// The limit of a tenant's connections; nil if there is none.
     func limit(of tenant: ContextTenant) -> ConnectionLimit? {
-        tenantLimits.withLock { $0.limit(of: tenant) { client.tenantLimit() } }
+        guard let made = client.tenantLimit() else { return nil }
+        return tenantLimits.withLock { $0.first(or: made, for: tenant) }
     }
 
     /// The model as last read for contexts of tenants, made on first use.

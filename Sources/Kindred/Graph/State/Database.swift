@@ -22,19 +22,19 @@ public final class Database: Sendable {
     let tenantModels = RankedMutex(TenantModels(), .leaf)
     /// The tenants with schemas of their own; nil if there are none.
     let schemaTenants: SchemaTenants?
-    /// Count the connections of each tenant that has contexts.
-    let tenantLimits = RankedMutex(TenantLimits(), .leaf)
+    /// The limits of the connections of tenants that have contexts, which keep them.
+    let tenantLimits = RankedMutex(WeakReferences<ContextTenant>(), .leaf)
     let overrides: [SchemaOverride]
     /// The keys of relationships that the program knows; nil for no check.
     let names: RelationshipNames?
     let registeredHooks = RegisteredHooks()
     let mistakes: MistakeLog
     /// Follow changes for live requests while there are any: one for all contexts with equal settings.
-    let liveHubs = RankedMutex(WeakReferences(), .leaf)
+    let liveHubs = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
     /// Reads changes while something follows them; holds the database meanwhile.
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
     /// Bring changes to contexts while some follow them: one for all contexts with equal settings.
-    let contextFollowers = RankedMutex(WeakReferences(), .leaf)
+    let contextFollowers = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
     /// Where notifications of changes are listened to.
     let listening: ChangeListening
@@ -139,22 +139,27 @@ struct WeakReference {
     }
 }
 
-/// References by the settings of contexts, which keep nothing.
-struct WeakReferences {
-    private var references: [SessionSettings: WeakReference] = [:]
+/// References that keep nothing, by what contexts have in common, such as their settings or tenant.
+struct WeakReferences<Key: Hashable & Sendable> {
+    private var references: [Key: WeakReference] = [:]
+    /// The number at which those to objects that are gone are removed.
+    private var bound = 16
 
-    subscript(settings: SessionSettings) -> (any AnyObject & Sendable)? {
-        get { references[settings]?.object }
+    subscript(key: Key) -> (any AnyObject & Sendable)? {
+        get { references[key]?.object }
         set {
-            references = references.filter { $0.value.object != nil }
-            references[settings] = WeakReference(object: newValue)
+            if references.count >= bound {
+                references = references.filter { $0.value.object != nil }
+                bound = max(16, 2 * references.count)
+            }
+            references[key] = WeakReference(object: newValue)
         }
     }
 
     /// The object that is there, or else the given one, which is kept from now on.
-    mutating func first<Object: AnyObject & Sendable>(or made: Object, for settings: SessionSettings) -> Object {
-        if let known = self[settings] as? Object { return known }
-        self[settings] = made
+    mutating func first<Object: AnyObject & Sendable>(or made: Object, for key: Key) -> Object {
+        if let known = self[key] as? Object { return known }
+        self[key] = made
         return made
     }
 }
