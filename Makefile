@@ -29,7 +29,7 @@ long:
 	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
 		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge --filter ChangeBooks \
-		--filter ManySchemas
+		--filter ManySchemas --filter PoolerLoad --filter PositionTests --filter FailoverTests
 
 # With another number: make round-trips COUNT=1000
 round-trips:
