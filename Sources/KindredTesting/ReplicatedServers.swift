@@ -164,7 +164,8 @@ public final class ReplicatedServers: Sendable {
         }
         await primary.stop()
         // Waits for the promotion, for a minute.
-        guard try await replicaClient.query("SELECT pg_promote()")[0].decode(0, as: Bool.self) == true else {
+        let promotion = try await replicaClient.query("SELECT pg_promote()", timeout: .seconds(90))
+        guard try promotion[0].decode(0, as: Bool.self) == true else {
             throw TestDatabaseError(.failoverFailed, "The replica was not promoted within a minute.")
         }
     }
