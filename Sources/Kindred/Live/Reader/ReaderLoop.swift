@@ -313,10 +313,12 @@ extension Error {
         return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
     }
 
-    /// Whether a table or column of the model is not there any more.
+    /// Whether a table, column, type or function is not there any more.
     var meansNewSchema: Bool {
         if (self as? KindredError)?.code == .schemaChanged { return true }
         guard let state = ofServer?.sqlState else { return false }
-        return [.undefinedColumn, .undefinedTable, .undefinedObject, .featureNotSupported].contains(state)
+        // An internal error is what the server says of something that was dropped while a statement used it.
+        return [.undefinedColumn, .undefinedTable, .undefinedObject, .featureNotSupported, .internalError]
+            .contains(state)
     }
 }
