@@ -79,6 +79,12 @@ private func storedAge(of id: Int, in context: DatabaseContext) async throws -> 
             let rounds = TestAmount.of(40, full: 400, long: 2_000)
             try await scene.writer.query(
                 "INSERT INTO person SELECT 1000 + i, 'task', 0 FROM generate_series(0, \(tasks - 1)) AS i")
+            // The first requests have no token that would tell of the rows.
+            for reader in scene.readers {
+                try await eventually("the replica has the rows") {
+                    try await reader.query("SELECT FROM person WHERE id >= 1000").count == tasks
+                }
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { () async throws in
                     var random = SeededGenerator(seed: 43)
