@@ -14,7 +14,8 @@ extension PostgresClient {
     ///   - tracksCommit: whether to read the transaction's number, so that `resolveCommit` can find the outcome if the answer
     ///     to COMMIT is lost. Costs one more statement with each that may write, up to the first that does, but no round
     ///     trip; after scripts and COPY the number is asked for right before COMMIT.
-    ///   - retry: whether `body` runs again after a serialization failure or a deadlock.
+    ///   - retry: whether `body` runs again after a serialization failure, a deadlock, or a connection that was lost before COMMIT
+    ///     was sent.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     ///   - body: the work inside, run once for each attempt.
@@ -48,11 +49,17 @@ extension PostgresClient {
         while true {
             do {
                 return try await transaction(options, at: place, body)
-            } catch let error where attempt < options.retry.attempts && RetryPolicy.mayRetry(error) {
+            } catch let error where attempt < options.retry.attempts && mayRetry(error) {
                 try await Task.sleep(for: RetryPolicy.pause(after: attempt))
                 attempt += 1
             }
         }
+    }
+
+    /// Whether a transaction that failed with the error, and was rolled back, may succeed when it is run again.
+    package func mayRetry(_ error: any Error) -> Bool {
+        // A lease keeps its connection.
+        RetryPolicy.mayRetry(error, canReconnect: currentLease == nil)
     }
 
     /// The task's own transaction on this client.

@@ -43,6 +43,25 @@ import Testing
         }
     }
 
+    @Test func aTransactionThatWasOpenRunsAgainOnTheNewPrimary() async throws {
+        try await ReplicaScene.with { scene in
+            let context = scene.database.makeContext()
+            let ann = try await context.get("person", 1)
+            var runs = 0
+            try await context.transaction(retry: .attempts(5)) {
+                runs += 1
+                #expect(ann["name"] == "ann")
+                try await ann.setValue("anna", forKey: "name")
+                if runs == 1 { try await scene.failOver() }
+                _ = try await context.create("email", ["person_id": 1, "position": 2, "address": "anna@example.org"])
+            }
+            #expect(runs > 1 && ann["name"] == "anna")
+            #expect(try await scene.readers[0].people("anna") == 1)
+            let emails = "SELECT count(*) FROM email WHERE address = 'anna@example.org'" as SQL
+            #expect(try await scene.readers[0].value(emails) == 1)
+        }
+    }
+
     @Test func aFormerPrimaryThatStillRunsIsNotWrittenTo() async throws {
         try await ReplicaScene.with { scene in
             let client = scene.database.client
