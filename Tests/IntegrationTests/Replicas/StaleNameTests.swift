@@ -15,7 +15,7 @@
             // Other runs have servers, too.
             let network = "127.\(Int.random(in: 1...254)).\(Int.random(in: 0...255))"
             let wrapper = try MountNamespace.seeing(
-                ["resolv.conf": "nameserver \(network).53\n", "nsswitch.conf": "hosts: dns\n"], in: folder)
+                ["resolv.conf": "nameserver \(network).53\n", "nsswitch.conf": "hosts: files dns\n"], in: folder)
             try await ChildProcess.run("NamedServerTests", inside: wrapper, argument: "\(folder) \(network)")
         }
     }
