@@ -51,7 +51,8 @@ struct TenantCall: CustomStringConvertible {
     /// The texts of an object, and of what was prefetched of it.
     static func text(of object: DatabaseObject) async -> String {
         let text = object.shown(textKey(of: object.entity.name.name))
-        // Those that were prefetched.
+        guard object.entity.name.name == "task" else { return text }
+        // Where they were prefetched.
         let members = try? await object.members("labelSet", "name")
         return "\(text) \(members ?? "")"
     }
