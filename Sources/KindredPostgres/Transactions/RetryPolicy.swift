@@ -1,4 +1,8 @@
-/// The number of times a transaction's closure runs after serialization failures and deadlocks.
+/// The number of times a transaction's closure runs after serialization failures, deadlocks, and connections that were lost
+/// before COMMIT was sent.
+///
+/// In each of them nothing of the attempt took effect. After a lost connection, as in a failover, the next attempt has another
+/// one, for which it waits as every call does. What may have been committed is never run again.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of runs.
     public let attempts: Int
@@ -16,9 +20,15 @@ public struct RetryPolicy: Sendable, Hashable {
         .milliseconds(Double.random(in: 0...min(250, 5 * Double(1 << min(attempt, 10)))))
     }
 
-    /// Whether a concurrent transaction caused the failure, so that a retry may succeed.
-    package static func mayRetry(_ error: any Error) -> Bool {
-        if (error as? PostgresError)?.mayHaveCommitted == true { return false }
+    /// Whether a concurrent transaction caused the failure, or a connection that was lost before COMMIT was sent, so that a
+    /// retry may succeed.
+    ///
+    /// - Parameter canReconnect: whether a retry has another connection.
+    static func mayRetry(_ error: any Error, canReconnect: Bool) -> Bool {
+        if let error = error as? PostgresError {
+            if error.mayHaveCommitted { return false }
+            if error.code == .connectionLost { return canReconnect && !error.mayHaveTakenEffect }
+        }
         guard let state = (error as? any SQLStateError)?.sqlState else { return false }
         return state == .serializationFailure || state == .deadlockDetected
     }

@@ -19,6 +19,21 @@ func withClient(
     try await lend(configuration, body)
 }
 
+extension PostgresClient {
+    /// The process of the server that answers.
+    var processID: Int {
+        get async throws { try #require(try await query("SELECT pg_backend_pid()")[0].decode(0, as: Int.self)) }
+    }
+
+    /// Ends sessions of other clients, and waits until they are gone.
+    func endSessions(_ pids: [Int]) async throws {
+        for pid in pids { try await query("SELECT pg_terminate_backend(\(pid)::int4)") }
+        try await eventually("the sessions end") {
+            try await query("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(\(pids)::int4[])")[0][0] == 0
+        }
+    }
+}
+
 /// Lends a client of a configuration and closes it afterwards.
 func lend(_ configuration: PostgresConfiguration, _ body: (PostgresClient) async throws -> Void) async throws {
     try await lend(try await PostgresClient.connect(configuration), body)

@@ -4,15 +4,6 @@ import Testing
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)"))
 struct ConnectionFaultTests {
-    /// Ends the sessions of one client, over another one, and waits until they are gone.
-    private func kill(_ pids: [Int], over other: PostgresClient) async throws {
-        for pid in pids { try await other.query("SELECT pg_terminate_backend(\(pid)::int4)") }
-        try await eventually("the sessions end") {
-            let rows = try await other.query("SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(\(pids)::int4[])")
-            return try rows[0][0] == 0
-        }
-    }
-
     /// Shuts or opens the test's database for new connections.
     private func allowConnections(_ isAllowed: Bool) async throws {
         let name = try TestDatabase.current.name
@@ -23,19 +14,15 @@ struct ConnectionFaultTests {
         await client.close()
     }
 
-    private func processID(_ client: PostgresClient) async throws -> Int {
-        try #require(try await client.query("SELECT pg_backend_pid()")[0].decode(0, as: Int.self))
-    }
-
     @Test("L1: a connection killed while idle is not noticed") func aConnectionKilledWhileIdleIsNotNoticed()
         async throws
     {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
                 for _ in 0..<5 {
-                    try await kill([processID(client)], over: other)
+                    try await other.endSessions([client.processID])
                     #expect(try await client.query("SELECT 7")[0][0] == 7)
-                    try await kill([processID(client)], over: other)
+                    try await other.endSessions([client.processID])
                     try await client.withTransaction { _ in try await client.query("SELECT 8") }
                 }
                 #expect(client.metrics.lost == 10)
@@ -47,12 +34,12 @@ struct ConnectionFaultTests {
     func aConnectionKilledInAStatementIsOneErrorAndTheNextCallWorks() async throws {
         try await withClient(maximumConnections: 1) { client in
             try await withClient { other in
-                let pid = try await processID(client)
+                let pid = try await client.processID
                 let task = Task { try await client.query("SELECT pg_sleep(600)") }
                 try await eventually("the statement runs") {
                     try await runningCount(other, "SELECT pg_sleep") == 1
                 }
-                try await kill([pid], over: other)
+                try await other.endSessions([pid])
                 let error = await expectPostgresError(.connectionLost) { _ = try await task.value }
                 #expect(error?.sqlState == .adminShutdown)
                 #expect(error?.statement == "SELECT pg_sleep(600)")
@@ -68,7 +55,7 @@ struct ConnectionFaultTests {
                 await expectPostgresError(.connectionLost) {
                     try await client.withTransaction { transaction in
                         try await transaction.query("INSERT INTO note VALUES (1)")
-                        try await kill([processID(client)], over: other)
+                        try await other.endSessions([client.processID])
                         try await transaction.query("INSERT INTO note VALUES (2)")
                     }
                 }
@@ -76,7 +63,7 @@ struct ConnectionFaultTests {
                 await expectPostgresError(.connectionLost) {
                     try await client.withTransaction { transaction in
                         try await transaction.query("INSERT INTO note VALUES (3)")
-                        try await kill([processID(client)], over: other)
+                        try await other.endSessions([client.processID])
                         _ = try? await transaction.query("INSERT INTO note VALUES (4)")
                     }
                 }
@@ -99,7 +86,7 @@ struct ConnectionFaultTests {
             try await client.execute(SQL(unsafeRaw: text).statement(isProgrammed: areProgrammed))
         }
         try await withClient { other in
-            let pid = try await processID(client)
+            let pid = try await client.processID
             let slow = Task { try await run("SELECT pg_sleep(600)") }
             try await eventually("the statement runs") {
                 try await runningCount(other, "SELECT pg_sleep") == 1
@@ -114,7 +101,7 @@ struct ConnectionFaultTests {
             } else {
                 try await eventually("all are sent") { texts.allSatisfy { contains(sent.all, $0) } }
             }
-            try await kill([pid], over: other)
+            try await other.endSessions([pid])
             await expectPostgresError(.connectionLost) { _ = try await slow.value }
             for task in behind {
                 if areProgrammed {
@@ -236,14 +223,14 @@ struct ConnectionFaultTests {
                     FOR EACH ROW EXECUTE FUNCTION wait();
                 """)
             try await withClient { other in
-                let pid = try await processID(client)
+                let pid = try await client.processID
                 let task = Task {
                     try await client.withTransaction { _ in try await client.query("INSERT INTO note VALUES (1)") }
                 }
                 try await eventually("COMMIT runs") { try await runningCount(other, "COMMIT") == 1 }
                 // The task's cancellation comes too late now.
                 task.cancel()
-                try await kill([pid], over: other)
+                try await other.endSessions([pid])
                 let error = await expectPostgresError(.commitUnknown) { _ = try await task.value }
                 #expect(error?.sqlState == .adminShutdown)
             }
@@ -254,9 +241,9 @@ struct ConnectionFaultTests {
     func callersWaitForAServerThatIsAwayAndAreServedWhenItIsBack() async throws {
         try await withClient { other in
             try await withClient(maximumConnections: 2) { client in
-                let pid = try await processID(client)
+                let pid = try await client.processID
                 try await allowConnections(false)
-                try await kill([pid], over: other)
+                try await other.endSessions([pid])
                 let waiting = (0..<4).map { number in Task { try await client.query("SELECT \(number)")[0][0] } }
                 try await eventually("attempts fail") { client.metrics.failedAttempts >= 3 }
                 #expect(client.metrics.waiting == 4)
@@ -272,9 +259,9 @@ struct ConnectionFaultTests {
     @Test("C8: a server that stays away is a clear error") func aServerThatStaysAwayIsAClearError() async throws {
         try await withClient { other in
             try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .seconds(1) }) { client in
-                let pid = try await processID(client)
+                let pid = try await client.processID
                 try await allowConnections(false)
-                try await kill([pid], over: other)
+                try await other.endSessions([pid])
                 // On a busy machine one attempt alone can take longer than anybody waits here.
                 try await eventually("an attempt fails") {
                     _ = try? await client.query("SELECT 1")

@@ -19,12 +19,8 @@
                 "resolv.conf": "nameserver 127.0.0.77\noptions timeout:30 attempts:5\n",
                 "hosts": "127.0.0.1 localhost\n127.0.0.2 moving.example\n", "nsswitch.conf": "hosts: files dns\n",
             ]
-            for (name, text) in files {
-                try text.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
-            }
-            let mount = files.keys.map { "mount --bind \(folder)/\($0) /etc/\($0) || exit 1" }.joined(separator: "\n")
             try await ChildProcess.run(
-                "ChildProcessTests/names", inside: ["unshare", "-m", "sh", "-c", mount + "\nexec \"$@\"", "sh"],
+                "ChildProcessTests/names", inside: try MountNamespace.seeing(files, in: folder),
                 argument: "\(folder) \(TestDatabase.current.uri)")
         }
 

@@ -10,8 +10,9 @@ private typealias World = FollowedWorld
 @Suite(.database(.sql(FollowedWorld.schema)), .timeLimit(.minutes(10))) struct RandomContextTrackingTests {
     @Test(arguments: 1...4) func memoryIsWhatSQLSays(seed: Int) async throws {
         try await World.run { database, context, other in
-            var writer = Writer(client: other, random: RepeatedRandom(seed))
-            try await writer.fill()
+            try await Writes.fill(other)
+            var writer = RandomWriter(
+                client: other, random: RepeatedRandom(seed), expected: ["23", "40"], statement: Writes.statement)
             var program = Program(context: context, random: RepeatedRandom(seed + 100))
             for round in 0..<12 {
                 // Both at the same time.
@@ -26,29 +27,9 @@ private typealias World = FollowedWorld
     }
 }
 
-/// Random numbers that come again.
-struct RepeatedRandom: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(_ seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return (state >> 32) ^ (state << 32)
-    }
-
-    mutating func below(_ limit: Int) -> Int64 { Int64(Int(truncatingIfNeeded: next() >> 33) % limit) }
-
-    /// The key of a row that may be there.
-    mutating func key(_ limit: Int = 12) -> Int64 { 1 + below(limit) }
-}
-
-/// The other connection.
-private struct Writer: Sendable {
-    let client: PostgresClient
-    var random: RepeatedRandom
-
-    func fill() async throws {
+/// What the other connection writes.
+private enum Writes {
+    static func fill(_ client: PostgresClient) async throws {
         for sql: SQL in [
             "INSERT INTO region SELECT i, 'r' || i FROM generate_series(1, 4) AS i",
             "INSERT INTO person SELECT i, 'p' || i, NULL, 1 + i % 4 FROM generate_series(1, 12) AS i",
@@ -68,17 +49,7 @@ private struct Writer: Sendable {
         }
     }
 
-    func running(_ count: Int) async throws -> Writer {
-        var writer = self
-        for _ in 0..<count {
-            let statements = (0..<writer.random.key(3)).map { _ in writer.statement() }
-            // Rows that are not there, or there already, and deadlocks with the program.
-            try await client.attempt(statements, unless: ["23", "40"])
-        }
-        return writer
-    }
-
-    private mutating func statement() -> SQL {
+    static func statement(_ random: inout RepeatedRandom) -> SQL {
         let (a, b, c) = (random.key(), random.key(), random.key(6))
         let (mail, few) = (random.key(30), random.key(4))
         let place = random.below(20)

@@ -72,6 +72,22 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(lockingSchema))) func aConnectionThatIsLostBeforeCOMMITRunsAgain() async throws {
+        try await withDatabase { database, context, other in
+            let mine = try await context.fetch("owner").where("id = 1").one()
+            var attempts = 0
+            try await context.save(retry: .attempts(3)) {
+                attempts += 1
+                mine["name"] = .string("attempt \(attempts)")
+                guard attempts == 1 else { return }
+                try await context.save()
+                try await other.endSessions([database.client.processID])
+            }
+            #expect(attempts == 2 && mine["name"] == "attempt 2" && !mine.hasChanges)
+            #expect(try await other.value("SELECT name FROM owner WHERE id = 1") == "attempt 2")
+        }
+    }
+
     @Test(.database(.sql(lockingSchema))) func insideATransactionItIsASavepoint() async throws {
         try await withDatabase { database, context, other in
             let mine = try await context.fetch("counted").sorted("id").all()

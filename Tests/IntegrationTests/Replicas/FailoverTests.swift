@@ -43,15 +43,22 @@ import Testing
         }
     }
 
-    /// The number of people with a name.
-    private func count(_ name: String, on server: PostgresClient) async throws -> PostgresValue? {
-        try await server.value("SELECT count(*) FROM person WHERE name = \(name)")
-    }
-
-    /// Stores a person until that succeeds.
-    private func insist(_ name: String, over client: PostgresClient) async throws {
-        try await eventually("\(name) is stored") {
-            (try? await client.query("INSERT INTO person (name) VALUES (\(name))", timeout: .seconds(10))) != nil
+    @Test func aTransactionThatWasOpenRunsAgainOnTheNewPrimary() async throws {
+        try await ReplicaScene.with { scene in
+            let context = scene.database.makeContext()
+            let ann = try await context.get("person", 1)
+            var runs = 0
+            try await context.transaction(retry: .attempts(5)) {
+                runs += 1
+                #expect(ann["name"] == "ann")
+                try await ann.setValue("anna", forKey: "name")
+                if runs == 1 { try await scene.failOver() }
+                _ = try await context.create("email", ["person_id": 1, "position": 2, "address": "anna@example.org"])
+            }
+            #expect(runs > 1 && ann["name"] == "anna")
+            #expect(try await scene.readers[0].people("anna") == 1)
+            let emails = "SELECT count(*) FROM email WHERE address = 'anna@example.org'" as SQL
+            #expect(try await scene.readers[0].value(emails) == 1)
         }
     }
 
@@ -73,9 +80,9 @@ import Testing
                 if number % 10 == 0 { client.renewConnections() }
                 try await client.query("INSERT INTO person (name) VALUES ('after')")
             }
-            #expect(try await count("after", on: scene.readers[0]) == 50)
-            for server in [scene.writer, scene.readers[0]] { #expect(try await count("open", on: server) == 0) }
-            #expect(try await count("after", on: scene.writer) == 0)
+            #expect(try await scene.readers[0].people("after") == 50)
+            for server in [scene.writer, scene.readers[0]] { #expect(try await server.people("open") == 0) }
+            #expect(try await scene.writer.people("after") == 0)
             #expect(try await scene.writer.value("SELECT pg_is_in_recovery()") == false)
         }
     }
@@ -88,14 +95,14 @@ import Testing
             configuration.targetSession = .primary
             configuration.pool.acquireTimeout = .seconds(2)
             try await lend(configuration) { client in
-                try await insist("before", over: client)
+                try await client.insist("before")
                 try await scene.failOver()
-                try await insist("new", over: client)
+                try await client.insist("new")
                 try await scene.primary.start()
                 client.renewConnections()
-                try await insist("back", over: client)
-                #expect(try await count("new", on: scene.readers[0]) == 1)
-                #expect(try await count("back", on: scene.readers[0]) == 1)
+                try await client.insist("back")
+                #expect(try await scene.readers[0].people("new") == 1)
+                #expect(try await scene.readers[0].people("back") == 1)
                 try await scene.servers[0].stop(.immediate)
                 try await eventually("the former primary is refused") {
                     do {
@@ -106,10 +113,10 @@ import Testing
                     return false
                 }
                 try await scene.servers[0].start()
-                try await insist("again", over: client)
-                #expect(try await count("again", on: scene.readers[0]) == 1)
+                try await client.insist("again")
+                #expect(try await scene.readers[0].people("again") == 1)
                 for name in ["new", "back", "alone", "again"] {
-                    #expect(try await count(name, on: scene.writer) == 0, "\(name)")
+                    #expect(try await scene.writer.people(name) == 0, "\(name)")
                 }
             }
         }
@@ -119,7 +126,7 @@ import Testing
         try await ReplicaScene.with(replicas: 2) { scene in
             let client = scene.database.client
             try await scene.failOver()
-            try await insist("first", over: client)
+            try await client.insist("first")
             try await scene.servers[1].promote()
             try await eventually("writes are refused") {
                 do {
@@ -140,9 +147,9 @@ import Testing
             // Reads go on.
             #expect(try await context.fetch("person").where("id = 1").count() == 1)
             try await scene.servers[1].stop(.immediate)
-            try await insist("last", over: client)
-            #expect(try await count("last", on: scene.readers[0]) == 1)
-            #expect(try await count("two", on: scene.readers[0]) == 0)
+            try await client.insist("last")
+            #expect(try await scene.readers[0].people("last") == 1)
+            #expect(try await scene.readers[0].people("two") == 0)
         }
     }
 
@@ -150,7 +157,7 @@ import Testing
         try await ReplicaScene.with(replicas: 2) { scene in
             let client = scene.database.client
             try await scene.failOver()
-            try await insist("first", over: client)
+            try await client.insist("first")
             try await client.withConnection { connection in
                 await expectPostgresError(.twoPrimaries) {
                     try await client.withTransaction { _ in
@@ -171,8 +178,8 @@ import Testing
                     (try? await connection.query("INSERT INTO person (name) VALUES ('next')")) != nil
                 }
             }
-            #expect(try await count("next", on: scene.readers[0]) == 1)
-            #expect(try await count("open", on: scene.readers[0]) == 0)
+            #expect(try await scene.readers[0].people("next") == 1)
+            #expect(try await scene.readers[0].people("open") == 0)
         }
     }
 }

@@ -132,3 +132,17 @@ struct ReplicaScene {
     /// The number of reads that went to the primary for a reason.
     func count(_ reason: ReadMetrics.Reason) -> Int { database.readMetrics?.primary[reason] ?? 0 }
 }
+
+extension PostgresClient {
+    /// The number of people with a name.
+    func people(_ name: String) async throws -> PostgresValue? {
+        try await value("SELECT count(*) FROM person WHERE name = \(name)")
+    }
+
+    /// Stores a person until that succeeds.
+    func insist(_ name: String) async throws {
+        try await eventually("\(name) is stored") {
+            (try? await query("INSERT INTO person (name) VALUES (\(name))", timeout: .seconds(10))) != nil
+        }
+    }
+}

@@ -74,11 +74,15 @@ import Testing
     /// ones are what plain SQL says.
     @Test(.database(.sql(schema)), arguments: 1...2) func noUpdateShowsARowOfAnother(_ seed: Int) async throws {
         try await withLive("project", "task", "label", "task_label") { database, _, other in
-            var watches: [Task<(updates: Int, foreign: [String]), any Error>] = []
+            var watches: [Task<TenantWatch, any Error>] = []
             for tenant in 1...2 {
-                for question in TenantQuestion.all { watches.append(try await question.watch(database, tenant)) }
+                for question in Self.questions {
+                    let live = try await question.request(database.context(ofTenant: tenant)).live()
+                    watches.append(live.watch(by: tenant, question.text))
+                }
             }
-            var writer = TenantsWriter(client: other, random: RepeatedRandom(seed))
+            var writer = RandomWriter(
+                client: other, random: RepeatedRandom(seed), expected: ["23", "40"], statement: TenantsWrites.statement)
             for round in 0..<6 {
                 let before = writer
                 async let written = before.running(20)
@@ -86,16 +90,17 @@ import Testing
                 writer.random = try await written.random
                 try await database.tracking.catchUp()
                 for tenant in 1...2 {
-                    for question in TenantQuestion.all {
-                        let (shown, expected) = try await question.compared(database, tenant, other)
+                    for question in Self.questions {
+                        let shown = try await question.shown(in: database.context(ofTenant: tenant))
+                        let expected = try await other.values(question.sql(tenant))
                         #expect(shown == expected, "seed \(seed), round \(round): tenant \(tenant), \(question.name)")
                     }
                 }
             }
             for watch in watches {
                 watch.cancel()
-                let (updates, foreign) = try await watch.value
-                #expect(updates > 0 && foreign == [])
+                let shown = try await watch.value
+                #expect(shown.updates > 0 && shown.foreign == [])
             }
         }
     }
@@ -123,24 +128,71 @@ import Testing
             }
         }
     }
+
+    private static let questions: [LiveQuestion] = [
+        LiveQuestion(
+            name: "all", request: { try $0.fetch("task").sorted("id") }, text: { $0.shown("title") },
+            sql: { "SELECT title FROM task WHERE tenant_id = \($0) ORDER BY id" }),
+        LiveQuestion(
+            name: "by a comparison", request: { try $0.fetch("task").where("size < %@", 4).sorted("size") },
+            text: { $0.shown("title") },
+            sql: { "SELECT title FROM task WHERE tenant_id = \($0) AND size < 4 ORDER BY size, id" }),
+        LiveQuestion(
+            name: "by a value", request: { try $0.fetch("task").where("size == %@", 3).sorted("id") },
+            text: { $0.shown("title") },
+            sql: { "SELECT title FROM task WHERE tenant_id = \($0) AND size = 3 ORDER BY id" }),
+        LiveQuestion(
+            name: "by members",
+            request: { try $0.fetch("task").where("ANY labelSet.kind == %@", "urgent").sorted("id") },
+            text: { $0.shown("title") },
+            sql: { tenant in
+                """
+                SELECT title FROM task AS t WHERE tenant_id = \(tenant) AND EXISTS (
+                    SELECT FROM task_label AS p JOIN label AS l ON l.id = p.label_id AND l.tenant_id = \(tenant)
+                    WHERE p.task_id = t.id AND p.tenant_id = \(tenant) AND l.kind = 'urgent')
+                ORDER BY id
+                """
+            }),
+        LiveQuestion(
+            name: "with members", request: { try $0.fetch("project").sorted("id").prefetch("taskSet") },
+            text: { try await "\($0.shown("name")): \($0.members("taskSet", "title"))" },
+            sql: { tenant in
+                """
+                SELECT name || ': ' || coalesce((
+                    SELECT string_agg(title, ',' ORDER BY t.id) FROM task AS t
+                    WHERE t.project_id = p.id AND t.tenant_id = \(tenant)), '')
+                FROM project AS p WHERE tenant_id = \(tenant) ORDER BY id
+                """
+            }),
+        LiveQuestion(
+            name: "with paired members",
+            request: { try $0.fetch("task").sorted("id").prefetch("labelSet").limit(5) },
+            text: { try await "\($0.shown("title")): \($0.members("labelSet", "name"))" },
+            sql: { tenant in
+                """
+                SELECT title || ': ' || coalesce((
+                    SELECT string_agg(l.name, ',' ORDER BY l.id) FROM task_label AS p
+                    JOIN label AS l ON l.id = p.label_id AND l.tenant_id = \(tenant)
+                    WHERE p.task_id = t.id AND p.tenant_id = \(tenant)), '')
+                FROM task AS t WHERE tenant_id = \(tenant) ORDER BY id LIMIT 5
+                """
+            }),
+        LiveQuestion(
+            name: "with its end", request: { try $0.fetch("task").sorted("id").prefetch("project") },
+            text: { try await "\($0.shown("title")): \($0.end("project", "name"))" },
+            sql: { tenant in
+                """
+                SELECT title || ': ' || coalesce((
+                    SELECT p.name FROM project AS p WHERE p.id = t.project_id AND p.tenant_id = \(tenant)), '')
+                FROM task AS t WHERE tenant_id = \(tenant) ORDER BY id
+                """
+            }),
+    ]
 }
 
-/// The other connection, which belongs to no tenant.
-private struct TenantsWriter: Sendable {
-    let client: PostgresClient
-    var random: RepeatedRandom
-
-    func running(_ count: Int) async throws -> TenantsWriter {
-        var writer = self
-        for _ in 0..<count {
-            let statements = (0..<writer.random.key(3)).map { _ in writer.statement() }
-            // Rows that are not there.
-            try await client.attempt(statements, unless: ["23", "40"])
-        }
-        return writer
-    }
-
-    private mutating func statement() -> SQL {
+/// What the other connection writes, which belongs to no tenant.
+private enum TenantsWrites {
+    @Sendable static func statement(_ random: inout RepeatedRandom) -> SQL {
         let (task, tenant, size) = (random.key(16), random.key(2), random.below(6))
         let (project, label) = (random.key(4), random.key(4))
         let text = "<\(tenant)> \(random.below(1_000))"
@@ -159,125 +211,6 @@ private struct TenantsWriter: Sendable {
         case 10: return "UPDATE task_label SET tenant_id = \(tenant) WHERE task_id = \(task)"
         case 11: return "UPDATE label SET tenant_id = \(tenant), name = \(text) WHERE id = \(label)"
         default: return "UPDATE project SET tenant_id = \(tenant), name = \(text) WHERE id = \(project)"
-        }
-    }
-}
-
-/// A request, and what SQL answers to it for a tenant.
-private struct TenantQuestion: Sendable {
-    let name: String
-    let request: @Sendable (DatabaseContext) throws -> FetchRequest<DatabaseObject>
-    /// All that an update shows of an object.
-    let text: @Sendable (DatabaseObject) async throws -> String
-    let sql: @Sendable (_ tenant: Int) -> SQL
-
-    static let all: [TenantQuestion] = [
-        TenantQuestion(
-            name: "all", request: { try $0.fetch("task").sorted("id") }, text: { $0.shown("title") },
-            sql: { "SELECT title FROM task WHERE tenant_id = \($0) ORDER BY id" }),
-        TenantQuestion(
-            name: "by a comparison", request: { try $0.fetch("task").where("size < %@", 4).sorted("size") },
-            text: { $0.shown("title") },
-            sql: { "SELECT title FROM task WHERE tenant_id = \($0) AND size < 4 ORDER BY size, id" }),
-        TenantQuestion(
-            name: "by a value", request: { try $0.fetch("task").where("size == %@", 3).sorted("id") },
-            text: { $0.shown("title") },
-            sql: { "SELECT title FROM task WHERE tenant_id = \($0) AND size = 3 ORDER BY id" }),
-        TenantQuestion(
-            name: "by members",
-            request: { try $0.fetch("task").where("ANY labelSet.kind == %@", "urgent").sorted("id") },
-            text: { $0.shown("title") },
-            sql: { tenant in
-                """
-                SELECT title FROM task AS t WHERE tenant_id = \(tenant) AND EXISTS (
-                    SELECT FROM task_label AS p JOIN label AS l ON l.id = p.label_id AND l.tenant_id = \(tenant)
-                    WHERE p.task_id = t.id AND p.tenant_id = \(tenant) AND l.kind = 'urgent')
-                ORDER BY id
-                """
-            }),
-        TenantQuestion(
-            name: "with members", request: { try $0.fetch("project").sorted("id").prefetch("taskSet") },
-            text: { try await "\($0.shown("name")): \($0.members("taskSet", "title"))" },
-            sql: { tenant in
-                """
-                SELECT name || ': ' || coalesce((
-                    SELECT string_agg(title, ',' ORDER BY t.id) FROM task AS t
-                    WHERE t.project_id = p.id AND t.tenant_id = \(tenant)), '')
-                FROM project AS p WHERE tenant_id = \(tenant) ORDER BY id
-                """
-            }),
-        TenantQuestion(
-            name: "with paired members",
-            request: { try $0.fetch("task").sorted("id").prefetch("labelSet").limit(5) },
-            text: { try await "\($0.shown("title")): \($0.members("labelSet", "name"))" },
-            sql: { tenant in
-                """
-                SELECT title || ': ' || coalesce((
-                    SELECT string_agg(l.name, ',' ORDER BY l.id) FROM task_label AS p
-                    JOIN label AS l ON l.id = p.label_id AND l.tenant_id = \(tenant)
-                    WHERE p.task_id = t.id AND p.tenant_id = \(tenant)), '')
-                FROM task AS t WHERE tenant_id = \(tenant) ORDER BY id LIMIT 5
-                """
-            }),
-        TenantQuestion(
-            name: "with its end", request: { try $0.fetch("task").sorted("id").prefetch("project") },
-            text: { try await "\($0.shown("title")): \($0.end("project", "name"))" },
-            sql: { tenant in
-                """
-                SELECT title || ': ' || coalesce((
-                    SELECT p.name FROM project AS p WHERE p.id = t.project_id AND p.tenant_id = \(tenant)), '')
-                FROM task AS t WHERE tenant_id = \(tenant) ORDER BY id
-                """
-            }),
-    ]
-
-    /// Follows the request until it is cancelled; returns the number of updates, and what of them was another tenant's.
-    func watch(_ database: Database, _ tenant: Int) async throws -> Task<(updates: Int, foreign: [String]), any Error> {
-        let live = try await request(database.context(ofTenant: tenant)).live()
-        let updates = live.makeAsyncIterator()
-        return Task {
-            var updates = updates
-            var (count, foreign) = (0, [String]())
-            do {
-                while let update = try await updates.next() {
-                    count += 1
-                    for object in update.objects {
-                        let text = try await text(object)
-                        let isOwn = object["tenant_id"] == .integer(Int64(tenant)) && !text.contains("<\(3 - tenant)>")
-                        if !isOwn { foreign.append("tenant \(tenant), \(name): \(text)") }
-                    }
-                }
-            } catch is CancellationError {}
-            return (count, foreign)
-        }
-    }
-
-    /// What an equal request of another context shows, which is what was found step by step, and what SQL says.
-    func compared(
-        _ database: Database, _ tenant: Int, _ other: PostgresClient
-    ) async throws -> (shown: [PostgresValue?], expected: [PostgresValue?]) {
-        var check = try await request(database.context(ofTenant: tenant)).live().makeAsyncIterator()
-        var shown: [PostgresValue?] = []
-        for object in try await check.update().objects { shown.append(.string(try await text(object))) }
-        return (shown, try await other.values(sql(tenant)))
-    }
-}
-
-extension DatabaseObject {
-    fileprivate func shown(_ key: String) -> String { self[key]?.description ?? "" }
-
-    /// A value of each member in memory, by their keys.
-    fileprivate func members(_ key: String, _ name: String) async throws -> String {
-        try await withStatementLimit(0) { try await set(forKey: key).objects }
-            .sorted { ($0.number ?? 0) < ($1.number ?? 0) }.map { $0.shown(name) }.joined(separator: ",")
-    }
-
-    /// A value of a to-one end in memory; nothing where it is another tenant's.
-    fileprivate func end(_ key: String, _ name: String) async throws -> String {
-        do {
-            return try await withStatementLimit(0) { try await object(forKey: key) }?.shown(name) ?? ""
-        } catch let error as KindredError where error.code == .otherTenant {
-            return ""
         }
     }
 }

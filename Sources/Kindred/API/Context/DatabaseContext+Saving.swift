@@ -38,11 +38,11 @@ extension DatabaseContext {
     /// }
     /// ```
     ///
-    /// It is repeated after a stale write (`.staleObject`), a serialization failure and a deadlock. Each attempt begins
-    /// with rows and objects as they were before, and with the objects concerned locked and read again: those in
-    /// conflict and those that `body` had changed, by one SELECT … FOR UPDATE for each entity. The lock lets a second
-    /// attempt succeed despite any number of concurrent writers. So `body` must compute from the values that objects
-    /// show when it runs, and do nothing that cannot be repeated.
+    /// It is repeated after a stale write (`.staleObject`), a serialization failure, a deadlock, and a connection that was lost
+    /// before COMMIT was sent. Each attempt begins with rows and objects as they were before, and with the objects concerned
+    /// locked and read again: those in conflict and those that `body` had changed, by one SELECT … FOR UPDATE for each entity.
+    /// The lock lets a second attempt succeed despite any number of concurrent writers. So `body` must compute from the values
+    /// that objects show when it runs, and do nothing that cannot be repeated.
     ///
     /// Changes staged before are saved with it. Inside another transaction it is a savepoint, and only stale writes are
     /// tried again.

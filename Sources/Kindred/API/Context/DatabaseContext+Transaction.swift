@@ -29,7 +29,8 @@ extension DatabaseContext {
     ///   - deferrable: for serializable read-only transactions: wait for a snapshot that cannot fail.
     ///   - tracksCommit: whether `PostgresClient.resolveCommit` can determine the transaction's outcome if the answer
     ///     to COMMIT is lost; costs one more statement, no round trip. Ignored by savepoints.
-    ///   - retry: whether `body` runs again, on restored objects, after a serialization failure or a deadlock.
+    ///   - retry: whether `body` runs again, on restored objects, after a serialization failure, a deadlock, or a connection that was
+    ///     lost before COMMIT was sent.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     ///   - body: runs inside, once for each attempt.

@@ -1,8 +1,8 @@
 import KindredPostgres
 
 extension Saver {
-    /// Runs `body` and saves, in one transaction; after a conflict again, with the objects concerned locked and read
-    /// again.
+    /// Runs `body` and saves, in one transaction; after a conflict or a lost connection again, with the objects concerned locked
+    /// and read again.
     ///
     /// - Parameter place: the public call.
     func save<T>(
@@ -24,7 +24,7 @@ extension Saver {
                     try await client.called(at: place) { try await save() }
                     return result
                 }
-            } catch  where attempt < retry.attempts && Self.mayRetry(error, isNested: isNested) {
+            } catch  where attempt < retry.attempts && mayRetry(error, isNested: isNested) {
                 let conflicts = (error as? KindredError)?.conflicts ?? []
                 var seen = Set<DatabaseObject>()
                 concerned = (concerned + conflicts.map(\.object) + (attempted?.changedObjects ?? []))
@@ -35,9 +35,9 @@ extension Saver {
         }
     }
 
-    /// Whether an attempt failed only because of concurrent writers.
-    private static func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
+    /// Whether an attempt failed only because of concurrent writers, or lost its connection before COMMIT.
+    private func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
         if let error = error as? KindredError { return error.code == .staleObject }
-        return !isNested && RetryPolicy.mayRetry(error)
+        return !isNested && core.client.mayRetry(error)
     }
 }

@@ -14,4 +14,13 @@ enum MountNamespace {
             return result?.terminationStatus.isSuccess == true
         }
     }
+
+    /// A wrapper of a process that sees these files in `/etc` instead of its own.
+    ///
+    /// - Parameter folder: where they are written.
+    static func seeing(_ files: [String: String], in folder: String) throws -> [String] {
+        for (name, text) in files { try text.write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8) }
+        let mount = files.keys.map { "mount --bind \(folder)/\($0) /etc/\($0) || exit 1" }.joined(separator: "\n")
+        return ["unshare", "-m", "sh", "-c", mount + "\nexec \"$@\"", "sh"]
+    }
 }

@@ -6,7 +6,7 @@ import Testing
 /// The examples of the article about diagrams.
 @Suite(
     .database(
-        .file("../../sql/demo.sql") + """
+        .file("../../../sql/demo.sql") + """
             COMMENT ON TABLE book IS '@kindred {"group": "catalogue"} What can be bought';
             """))
 struct DiagramTests {

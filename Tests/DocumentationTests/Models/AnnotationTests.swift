@@ -131,7 +131,7 @@ import Testing
     /// The keys in the table of one of the article's sections.
     private static func keys(below title: String) throws -> Set<String> {
         let url = URL(filePath: #filePath)
-            .appending(path: "../../../Sources/Kindred/Kindred.docc/Database/Annotations.md").standardizedFileURL
+            .appending(path: "../../../../Sources/Kindred/Kindred.docc/Database/Annotations.md").standardizedFileURL
         let article = try String(contentsOf: url, encoding: .utf8)
         let section = article.components(separatedBy: "\n## ").first { $0.hasPrefix("\(title)\n") } ?? ""
         let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }

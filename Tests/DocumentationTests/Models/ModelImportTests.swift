@@ -8,7 +8,7 @@ import Testing
 @Suite struct ModelImportTests {
     private static func path(_ name: String) -> String {
         URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../AssistantTests/ModelImport/Fixtures/\(name).xcdatamodeld").standardizedFileURL.path
+            .appending(path: "../../AssistantTests/ModelImport/Fixtures/\(name).xcdatamodeld").standardizedFileURL.path
     }
 
     private func withClient(_ body: (PostgresClient) async throws -> Void) async throws {

@@ -21,18 +21,4 @@ struct ReplicaTests {
         #expect(try await next.get("person", 1)["name"] == "anna")
         await database.close()
     }
-
-    // block: test-failover
-    @Test func aChangeSurvivesAFailover() async throws {
-        try await ReplicatedServers.with(.file("../../sql/demo.sql"), lag: .milliseconds(200)) { servers in
-            let database = try await servers.connect()
-            let context = database.makeContext(reading: .automatic)
-            let person = try await context.fetch("person").where("surname = %@", "Smith").one()
-            try await person.setValue("Smyth", forKey: "surname")
-            #expect(try await context.fetch("person").where("surname = %@", "Smyth").exists())
-            try await servers.failOver()
-            #expect(try await database.makeContext().fetch("person").where("surname = %@", "Smyth").exists())
-        }
-    }
-    // end
 }

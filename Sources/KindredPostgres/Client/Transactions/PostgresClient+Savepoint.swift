@@ -1,0 +1,69 @@
+// Transactions inside of transactions.
+extension PostgresClient {
+    /// Runs `body` in a savepoint of the task's transaction, which is rolled back at its end, also after success: its statements may
+    /// run with settings that the transaction around it, which has none, does not have.
+    ///
+    /// For a transaction that reads for several: RELEASE would leave the settings to it. SAVEPOINT is sent with the first
+    /// statement; a body without statements sends nothing.
+    package func withOwnSettings<T>(
+        fileID: String = #fileID, line: Int = #line, _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        guard let outer = currentTransaction else {
+            throw PostgresError(.invalidParameter, "A savepoint with settings of its own needs a transaction around it")
+        }
+        return try await savepoint(
+            in: outer, at: SourcePlace(fileID: fileID, line: line), mayHaveOwnSettings: true, body)
+    }
+
+    /// Runs `body` in a savepoint of a transaction.
+    ///
+    /// - Parameter mayHaveOwnSettings: whether it is rolled back in any case, with the settings that it has made.
+    func savepoint<T>(
+        in outer: PostgresTransaction,
+        at place: SourcePlace,
+        mayHaveOwnSettings: Bool = false,
+        _ body: (PostgresTransaction) async throws -> T
+    ) async throws -> T {
+        // The server keeps 64 of a session's subtransactions in shared memory; more slow down every session.
+        guard outer.depth < 64 else {
+            throw PostgresError(.invalidParameter, "Transactions are nested more than 64 deep")
+        }
+        try await outer.beginSavepoint()
+        defer { outer.endSavepoint() }
+        let name = "kindred_\(outer.depth + 1)"
+        let scope = PostgresTransaction(
+            client: origin, connection: outer.connection, outer: outer, depth: outer.depth + 1,
+            opening: "SAVEPOINT \(name)", tracked: outer.tracked, mayHaveOwnSettings: mayHaveOwnSettings)
+        let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
+        let result: T
+        do {
+            result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
+        } catch {
+            let ending = scope.end()
+            if let broken = ending.brokenBy { throw broken.joined(with: error) }
+            if ending.isOpened { await called(at: place) { await undo(undoing, on: outer.connection) } }
+            throw error
+        }
+        let ending = scope.end()
+        if let broken = ending.brokenBy { throw broken }
+        guard ending.isOpened else { return result }
+        if mayHaveOwnSettings {
+            await called(at: place) { await undo(undoing, on: outer.connection) }
+            return result
+        }
+        do {
+            _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
+            outer.keepSettings(of: scope)
+        } catch {
+            await undo(undoing, on: outer.connection)
+            // A swallowed error aborted the savepoint, so its release was refused.
+            if let error = error as? PostgresError, error.sqlState == .inFailedTransaction {
+                throw Self.aborted(ending.firstError ?? error)
+            }
+            // Statements were sent, so the transaction outside must not run its closure again.
+            if let gone = error as? ConnectionGone { throw gone.lost("RELEASE SAVEPOINT") }
+            throw error
+        }
+        return result
+    }
+}

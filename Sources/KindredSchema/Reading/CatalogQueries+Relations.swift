@@ -1,0 +1,89 @@
+import KindredPostgres
+
+// Tables, views and their columns.
+extension CatalogQueries {
+    /// Tables and views, except those of system schemas, the helper schema and extensions, and records of migrations.
+    ///
+    /// `hasInsertTrigger` is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest bits of `tgtype`. The tables
+    /// that inherit from the table follow, and the obstacles of writes: row triggers BEFORE (2) or INSTEAD OF (64), also those of
+    /// partitions and inheriting tables; row-level security; rules. A foreign table may have triggers that only its server knows.
+    /// At last the columns by which it is partitioned, 0 for an expression.
+    static func relations(_ isScoped: Bool) -> StatementText {
+        StatementText(
+            catalog: """
+                WITH RECURSIVE obstructed (relation, types) AS (
+                    SELECT t.tgrelid, pg_catalog.bit_or(t.tgtype) FROM pg_catalog.pg_trigger AS t
+                    WHERE \(within("t.tgrelid", isScoped)) AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+                        AND t.tgtype & 1 = 1 AND t.tgtype & 66 <> 0
+                    GROUP BY t.tgrelid
+                    UNION ALL
+                    SELECT f.ftrelid, 28::pg_catalog.int2 FROM pg_catalog.pg_foreign_table AS f
+                    UNION
+                    SELECT i.inhparent, o.types FROM obstructed AS o
+                    JOIN pg_catalog.pg_inherits AS i ON i.inhrelid = o.relation
+                )
+                SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
+                    pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
+                    pg_catalog.has_table_privilege(c.oid, 'SELECT'),
+                    pg_catalog.has_any_column_privilege(c.oid, 'INSERT'),
+                    pg_catalog.has_any_column_privilege(c.oid, 'UPDATE'),
+                    pg_catalog.has_table_privilege(c.oid, 'DELETE'),
+                    CASE WHEN c.relkind = 'v' THEN pg_catalog.pg_relation_is_updatable(c.oid, true) & 28 <> 0 ELSE true END,
+                    c.relhastriggers AND EXISTS (
+                        SELECT FROM pg_catalog.pg_trigger AS t
+                        WHERE t.tgrelid = c.oid AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 7 = 7),
+                    CASE WHEN c.relkind = ANY ('{r,f}'::pg_catalog."char"[]) AND c.relhassubclass THEN (
+                        WITH RECURSIVE below (oid) AS (
+                            SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h WHERE h.inhparent = c.oid
+                            UNION
+                            SELECT h.inhrelid FROM pg_catalog.pg_inherits AS h JOIN below AS b ON h.inhparent = b.oid)
+                        SELECT pg_catalog.array_agg(b.oid) FROM below AS b) END,
+                    COALESCE(o.types, 0::pg_catalog.int2), c.relrowsecurity,
+                    c.relhasrules AND EXISTS (
+                        SELECT FROM pg_catalog.pg_rewrite AS r
+                        WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'),
+                    (SELECT p.partattrs::pg_catalog.int2[] FROM pg_catalog.pg_partitioned_table AS p
+                    WHERE p.partrelid = c.oid)
+                FROM pg_catalog.pg_class AS c
+                LEFT JOIN (
+                    SELECT relation, pg_catalog.bit_or(types) AS types FROM obstructed GROUP BY relation
+                ) AS o ON o.relation = c.oid
+                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                WHERE \(within("c.oid", isScoped)) AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
+                    AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname !~~ 'pg\\_%'::pg_catalog.text
+                    AND c.relname <> 'kindred_migration'
+                    AND NOT c.oid = ANY (
+                        SELECT d.objid FROM pg_catalog.pg_depend AS d
+                        WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                            AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass)
+                    AND NOT n.oid = ANY (
+                        SELECT d.objid FROM pg_catalog.pg_depend AS d
+                        WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                            AND d.classid = 'pg_catalog.pg_namespace'::pg_catalog.regclass)
+                """
+        )
+    }
+
+    /// The columns of possible entities, and of composite types.
+    ///
+    /// Column privileges are checked only if the column has an access list. From PostgreSQL 18 on, a NOT NULL column may still
+    /// have NULLs while its constraint is NOT VALID.
+    static func columns(_ isScoped: Bool) -> StatementText {
+        StatementText(
+            catalog: """
+                SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod,
+                    pg_catalog.format_type(a.atttypid, a.atttypmod),
+                    a.attnotnull AND k.conrelid IS NULL, a.atthasdef, a.attidentity, a.attgenerated,
+                    CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END,
+                    CASE WHEN a.attcollation >= 16384 THEN (
+                        SELECT NOT l.collisdeterministic FROM pg_catalog.pg_collation AS l WHERE l.oid = a.attcollation) END
+                FROM pg_catalog.pg_attribute AS a
+                JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+                LEFT JOIN pg_catalog.pg_constraint AS k
+                    ON k.conrelid = a.attrelid AND k.contype = 'n' AND NOT k.convalidated AND a.attnum = ANY (k.conkey)
+                WHERE \(within("a.attrelid", isScoped)) AND a.attnum > 0 AND NOT a.attisdropped
+                    AND c.oid >= 16384 AND c.relkind = ANY ('{r,p,v,m,f,c}'::pg_catalog."char"[]) AND NOT c.relispartition
+                """
+        )
+    }
+}
