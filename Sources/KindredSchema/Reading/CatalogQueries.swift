@@ -10,6 +10,11 @@ enum CatalogQueries {
     /// Those for the whole database, in the order in which `CatalogDecoder` reads their results.
     static let all = texts(isScoped: false).map { Statement(text: $0.text, resultFormat: .binary) }
 
+    /// The same in a transaction of their own, which the server does not compile: by the rows that it guesses it would, and take
+    /// longer than for all that it reads.
+    static let alone =
+        [Statement(text: settings(isAlone: true), resultFormat: .binary)] + all.dropFirst()
+
     /// Those for some relations and types, which they find by their OIDs: their time is not that of a large catalog.
     static func scoped(to scope: CatalogScope) throws -> [Statement] {
         try scopedTexts.map { text, subject in
@@ -26,7 +31,7 @@ enum CatalogQueries {
 
     private static func texts(isScoped: Bool) -> [(text: StatementText, subject: Subject)] {
         [
-            (settings, .nothing), (relations(isScoped), .relations), (columns(isScoped), .relations),
+            (settings(isAlone: false), .nothing), (relations(isScoped), .relations), (columns(isScoped), .relations),
             (constraints(isScoped), .relations), (partitionKeys(isScoped), .relations), (indexes(isScoped), .relations),
             (serverChecks(isScoped), .relations), (types(isScoped), .types), (enumLabels(isScoped), .types),
             (comments(isScoped), .relations), (keyComments(isScoped), .relations), (views(isScoped), .relations),
@@ -56,17 +61,25 @@ enum CatalogQueries {
 
     /// The role, and the schemas of its search path, each with whether PUBLIC may create objects there, and whether Citus is
     /// there; one row if the path is empty.
-    private static let settings = StatementText(
-        catalog: """
-            SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
-                pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE'),
-                pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
-            FROM pg_catalog.pg_roles AS r
-            LEFT JOIN pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position) ON true
-            WHERE r.rolname = current_user
-            ORDER BY p.position
+    ///
+    /// - Parameter isAlone: whether it turns the compilation off for the rest of its transaction, which no other uses.
+    private static func settings(isAlone: Bool) -> StatementText {
+        let isInterpreted = """
+            AND CASE WHEN pg_catalog.current_setting('jit', true) = 'on'
+                THEN pg_catalog.set_config('jit', 'off', true) = 'off' ELSE true END
             """
-    )
+        return StatementText(
+            catalog: """
+                SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
+                    pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE'),
+                    pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
+                FROM pg_catalog.pg_roles AS r
+                LEFT JOIN pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position) ON true
+                WHERE r.rolname = current_user \(isAlone ? isInterpreted : "")
+                ORDER BY p.position
+                """
+        )
+    }
 
     /// All types except tables' row types.
     private static func types(_ isScoped: Bool) -> StatementText {

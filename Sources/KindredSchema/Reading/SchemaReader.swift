@@ -51,12 +51,12 @@ public enum SchemaReader {
     private static func readCatalogAndTypes(
         from client: PostgresClient
     ) async throws -> (catalog: Catalog, types: QueryResult) {
-        let queries = CatalogQueries.all + [PostgresClient.typeCatalog]
         var results: ArraySlice<QueryResult>
         if client.isInTransaction {
-            results = try await client.executeBatch(queries)[...]
+            results = try await client.executeBatch(CatalogQueries.all + [PostgresClient.typeCatalog])[...]
         } else {
-            let statements = [CatalogQueries.begin] + queries + [CatalogQueries.commit]
+            let statements =
+                [CatalogQueries.begin] + CatalogQueries.alone + [PostgresClient.typeCatalog, CatalogQueries.commit]
             // An exclusive connection: if a statement fails, no other task gets the failed transaction.
             results = try await client.withConnection { _ in
                 try await client.executeBatch(statements)

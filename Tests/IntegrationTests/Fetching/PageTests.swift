@@ -29,6 +29,43 @@ import Testing
         }
     }
 
+    /// An index is entered at the first key: by the alternatives alone the server reads it from its beginning.
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE entry (id integer PRIMARY KEY, rank integer NOT NULL, size integer);
+                INSERT INTO entry SELECT i, i / 3, nullif(i % 5, 0) FROM generate_series(1, 3000) AS i;
+                CREATE INDEX ON entry (rank, id);
+                ANALYZE entry;
+                """)), arguments: [true, false])
+    func aPageBeginsAtItsFirstKey(ascending: Bool) async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let entries = try context.fetch("entry").sorted("rank", ascending: ascending)
+            let first = try await entries.page(size: 1_500)
+            let (second, recorder) = try await recordingStatements {
+                try await entries.page(size: 20, after: try #require(first.next))
+            }
+            let sql = try #require(recorder.statements.last)
+            let last = try #require(first.objects.last)
+            let (rank, id) = (try last.value(forKey: "rank", as: Int.self), try last.value(forKey: "id", as: Int.self))
+            let expected = try await other.query(
+                """
+                SELECT id FROM entry ORDER BY rank \(unsafeRaw: ascending ? "" : "DESC"), id OFFSET 1500 LIMIT 20
+                """)
+            #expect(try second.objects.map { $0["id"] } == expected.map { try $0[0] })
+            let plan = try await other.withConnection { connection in
+                _ = try await connection.query(SQL(unsafeRaw: "PREPARE page AS \(sql)"))
+                // The last key is bound first; the limit may be a parameter, too.
+                let values = [id, rank, 20].prefix(sql.contains("$3") ? 3 : 2).map(String.init).joined(separator: ", ")
+                return try await connection.query(SQL(unsafeRaw: "EXPLAIN EXECUTE page (\(values))")).map {
+                    try $0.decode(0, as: String.self) ?? ""
+                }
+            }
+            #expect(plan.contains { $0.contains("Index Cond: (rank \(ascending ? ">=" : "<=")") }, "\(plan)")
+        }
+    }
+
     @Test(.database(.sql(librarySchema))) func aPageTellsTheTotalWhereItIsAskedFor() async throws {
         try await withDatabase { database, context, other in
             let books = try context.fetch("book").where("pages = 1").sorted("title")

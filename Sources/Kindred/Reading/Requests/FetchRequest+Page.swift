@@ -121,6 +121,7 @@ extension ConditionResolver {
         _ values: [PostgresValue?], keys: [Scalar], order: [SortTerm]
     ) throws -> ConditionTerm {
         var after = ConditionTerm.never
+        var start: ConditionTerm?
         for (position, key) in keys.enumerated().reversed() {
             let term = order[position]
             let isNullLast = term.nulls == .last || term.nulls == .standard && term.ascending
@@ -132,7 +133,11 @@ extension ConditionResolver {
             var beyond: [ConditionTerm] = [.comparison(key.value, term.ascending ? .greater : .less, parameter)]
             if isNullLast && key.mayBeNull { beyond.append(key.isNull) }
             after = .after(beyond: beyond, same: .comparison(key.value, .equal, parameter), next: after)
+            if position == 0, keys.count > 1, beyond.count == 1 {
+                start = .comparison(key.value, term.ascending ? .greaterOrEqual : .lessOrEqual, parameter)
+            }
         }
-        return after
+        // Follows from the condition, but the server does not see that: it would read the index from its beginning.
+        return start.map { .all([$0, after]) } ?? after
     }
 }
