@@ -1,8 +1,8 @@
 extension ConnectionPool {
     /// A lent connection, to be given back once.
     ///
-    /// Three words, so that a request keeps it without an allocation.
-    struct Lease: ConnectionShare {
+    /// A class: a request hands it through many layers, and each copy of a value would retain all that it holds.
+    final class Lease: ConnectionShare {
         private enum Lender {
             case pool(ConnectionPool)
             case limit(ConnectionLimit)
@@ -10,18 +10,18 @@ extension ConnectionPool {
 
         let id: Int
         let connection: PooledConnection
-        private var lender: Lender
+        private let lender: Lender
 
         init(id: Int, connection: PooledConnection, pool: ConnectionPool) {
             (self.id, self.connection, lender) = (id, connection, .pool(pool))
         }
 
-        /// The lease as one that counts towards a limit.
-        func within(_ limit: ConnectionLimit) -> Lease {
-            var lease = self
-            lease.lender = .limit(limit)
-            return lease
+        private init(_ lease: Lease, within limit: ConnectionLimit) {
+            (id, connection, lender) = (lease.id, lease.connection, .limit(limit))
         }
+
+        /// The lease as one that counts towards a limit.
+        func within(_ limit: ConnectionLimit) -> Lease { Lease(self, within: limit) }
 
         func giveBack() {
             switch lender {

@@ -60,6 +60,24 @@ extension QueryResult {
         }
     }
 
+    /// An integer column's values without copying the rows; nil if one is NULL.
+    package func integers(column: Int) throws -> [Int64]? {
+        guard column >= 0, column < columns.count else { return nil }
+        let kind = columns.kind(at: column)
+        var integers: [Int64] = []
+        integers.reserveCapacity(count)
+        for row in 0..<count {
+            let value = try handle.withCell(row: row, column: column) { bytes in
+                if let integer = kind.integer(bytes) { return integer }
+                // Reports an integer of unexpected width.
+                return try Int64.read(bytes, columns.cellType(at: column))
+            }
+            guard let value else { return nil }
+            integers.append(value)
+        }
+        return integers
+    }
+
     /// An integer column's value without copying its row; nil for NULL.
     package func integer(row: Int, column: Int) throws -> Int64? {
         try withCell(row: row, column: column) { bytes in

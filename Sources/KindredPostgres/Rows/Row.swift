@@ -3,7 +3,7 @@
 /// A row keeps neither the result nor other rows in memory.
 public struct Row: Sendable {
     // Immutable once filled; only its superclass keeps it from being Sendable.
-    @safe private nonisolated(unsafe) let buffer: RowBuffer
+    @safe nonisolated(unsafe) let buffer: RowBuffer
 
     init(_ buffer: RowBuffer) {
         self.buffer = buffer
@@ -49,15 +49,28 @@ public struct Row: Sendable {
                     ? "The result has no such row" : "The row has no column \(column); it has \(count)")
         }
         do {
-            return try withBytes(at: column) { bytes in
+            return try buffer.withBytes { bytes in
+                guard let range = range(column, bytes) else { return nil }
+                let bytes = bytes.part(range)
                 if let value: Value = try read(bytes, buffer.kind(at: column)) { return value }
-                return try Value.read(bytes, columns.cellType(at: column))
+                return try readOther(bytes, column)
             }
         } catch let error as PostgresError {
-            let column = columns[column]
-            throw PostgresError(
-                error.code, "Column \"\(column.name)\" of the type \(column.dataType): \(error.message)")
+            throw named(error, column)
         }
+    }
+
+    /// The value of a column of any type; apart, because it holds the columns.
+    @inline(never)
+    private func readOther<Value: PostgresDecodable>(_ bytes: ByteView, _ column: Int) throws -> Value {
+        try Value.read(bytes, columns.cellType(at: column))
+    }
+
+    @inline(never)
+    private func named(_ error: PostgresError, _ column: Int) -> PostgresError {
+        let column = columns[column]
+        return PostgresError(
+            error.code, "Column \"\(column.name)\" of the type \(column.dataType): \(error.message)")
     }
 
     /// The value of the first column of a name as a Swift type, nil for NULL.
@@ -128,7 +141,8 @@ public struct Row: Sendable {
         buffer.withBytes { range(column, $0) }
     }
 
-    private func range(_ column: Int, _ buffer: ByteView) -> Range<Int>? {
+    @inline(__always)
+    func range(_ column: Int, _ buffer: ByteView) -> Range<Int>? {
         guard column >= 0, column < count else { return nil }
         let end = buffer.load(at: 4 * column, as: UInt32.self)
         guard end & RowBuffer.null == 0 else { return nil }

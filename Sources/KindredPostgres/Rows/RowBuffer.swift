@@ -101,7 +101,10 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
             guard column < count, unsafe bytes.count <= memory.count - marksSize - start,
                 size + bytes.count <= Row.maximumSize
             else { return appendNull() }
-            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[start...]).copyMemory(from: bytes.memory)
+            // The guard has compared the places; the checks of a slice would be paid for each value.
+            if let source = unsafe bytes.memory.baseAddress, let memory = unsafe memory.baseAddress {
+                unsafe memory.advanced(by: start).copyMemory(from: source, byteCount: bytes.count)
+            }
             size += bytes.count
             end(0)
         }
@@ -110,8 +113,9 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         @inline(__always)
         private mutating func end(_ flag: UInt32) {
             guard column < count else { return }
-            // At most `Row.maximumSize`, which fits.
-            unsafe memory.storeBytes(of: UInt32(size) | flag, toByteOffset: 4 * column, as: UInt32.self)
+            // At most `Row.maximumSize`, which fits, and the memory begins with four bytes for each column.
+            unsafe memory.baseAddress?.storeBytes(
+                of: UInt32(truncatingIfNeeded: size) | flag, toByteOffset: 4 * column, as: UInt32.self)
             column += 1
         }
     }

@@ -47,10 +47,16 @@ extension RowColumns {
 extension Row {
     /// The first column that is missing or fails its check.
     package func firstMisfit(among requirements: [RowRequirement]) -> Int? {
-        for requirement in requirements {
-            guard requirement.column >= 0, requirement.column < count else { return requirement.column }
-            let isFit =
-                withBytes(at: requirement.column) { bytes in
+        buffer.withBytes { row in
+            for requirement in requirements {
+                let column = requirement.column
+                guard column >= 0, column < count else { return column }
+                guard let range = range(column, row) else {
+                    if requirement.mayBeNull { continue }
+                    return column
+                }
+                let bytes = row.part(range)
+                let isFit =
                     switch requirement.form {
                     case .any: true
                     case .bytes(let size): bytes.count == size
@@ -58,9 +64,9 @@ extension Row {
                     case .numeric: BinaryDecoder(bytes, .numeric).isNumeric
                     case .scalar(let type): (try? BinaryDecoder(bytes, type).scalar()) != nil
                     }
-                } ?? requirement.mayBeNull
-            if !isFit { return requirement.column }
+                if !isFit { return column }
+            }
+            return nil
         }
-        return nil
     }
 }

@@ -35,6 +35,29 @@ public struct NewValues<Object: TypedObject>: Sendable {
         if let value { given.append(NumberedValue(number: number, value: value)) }
     }
 
+    // Common types without a type parameter: a generic call from another package looks up the metadata of `Value?` each
+    // time, which costs more than the value.
+
+    /// Gives a whole number to a property, unless it is nil; for generated code.
+    public mutating func setProperty(_ number: Int, _ value: Int?) {
+        if let value { given.append(NumberedValue(number: number, value: value)) }
+    }
+
+    /// Gives a text to a property, unless it is nil; for generated code.
+    public mutating func setProperty(_ number: Int, _ value: String?) {
+        if let value { given.append(NumberedValue(number: number, value: value)) }
+    }
+
+    /// Gives a floating-point number to a property, unless it is nil; for generated code.
+    public mutating func setProperty(_ number: Int, _ value: Double?) {
+        if let value { given.append(NumberedValue(number: number, value: value)) }
+    }
+
+    /// Gives a truth value to a property, unless it is nil; for generated code.
+    public mutating func setProperty(_ number: Int, _ value: Bool?) {
+        if let value { given.append(NumberedValue(number: number, value: value)) }
+    }
+
     private subscript(keyPath: PartialKeyPath<Object>) -> (any PropertyValue)? {
         get {
             guard let number = Object.mapping.number(keyPath) else { return nil }

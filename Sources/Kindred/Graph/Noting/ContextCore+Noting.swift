@@ -19,9 +19,11 @@ extension ContextCore {
             countPaired(new.stored, of: entity)
         }
         var slots = entity.moves(from: old.stored, to: new.stored)
-        slots.formUnion(entity.moves(from: old.shown, to: new.shown))
-        for slot in old.destinations.keys { slots.insert(slot) }
-        for slot in new.destinations.keys { slots.insert(slot) }
+        if !old.isShownAsStored || !new.isShownAsStored {
+            slots.formUnion(entity.moves(from: old.shown, to: new.shown))
+        }
+        if !old.isShownAsStored { for slot in old.destinations.keys { slots.insert(slot) } }
+        if !new.isShownAsStored { for slot in new.destinations.keys { slots.insert(slot) } }
         if former != nil { for relationship in entity.foreignKeys { slots.insert(relationship.slot) } }
         if !entity.helperEnds.isEmpty, !old.stored.hasSameBytes(as: new.stored) {
             noteHelperRow(old.stored, of: entity)
@@ -238,24 +240,29 @@ extension ContextCore {
 }
 
 /// The references of an object's row: as stored, as shown, and by links to new objects.
+///
+/// Made twice for each change of an object: it holds the row and what is staged, of which the rest follows.
 struct RowLinks: Sendable {
-    let stored: Row
     let shown: Row
-    let destinations: [Int: DatabaseObject]
+    private let stagingBox: StagingBox?
     /// Whether `stored` is a row of the database.
     let isStored: Bool
 
     /// The references of a stored row without staged changes.
     init(_ row: Row) {
-        (stored, shown, destinations, isStored) = (row, row, [:], true)
+        (shown, stagingBox, isStored) = (row, nil, true)
     }
 
     init(_ state: ObjectState) {
-        stored = state.storedRow
-        shown = state.row
-        destinations = state.stagingBox?.staging.destinations ?? [:]
-        isStored = state.status == .persistent
+        (shown, stagingBox, isStored) = (state.row, state.stagingBox, state.status == .persistent)
     }
+
+    var stored: Row { stagingBox?.staging.stored ?? shown }
+
+    /// Whether `stored` and `shown` are the same row.
+    var isShownAsStored: Bool { stagingBox == nil }
+
+    var destinations: [Int: DatabaseObject] { stagingBox?.staging.destinations ?? [:] }
 }
 
 // Views, and tables from which others inherit, show the rows of other tables as objects of their own. How a write through one

@@ -12,11 +12,11 @@ struct SavedObject: Sendable {
     /// The columns to write.
     private(set) var columns: ColumnSet
     /// The links whose foreign keys are written, by slot.
-    private(set) var links: [Int: DatabaseObject] = [:]
+    private(set) var links = [Int: DatabaseObject]()
     /// Whether some staged changes are left for later.
     let isPartial: Bool
     /// Columns set to NULL to free a unique value for another row; they get their values back.
-    private var vacated: ColumnSet = []
+    private var vacated = ColumnSet()
 
     var entity: EntityRuntime { object.runtime }
 

@@ -76,12 +76,13 @@ extension ContextCore {
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity, key) }
         }
-        noteChange(of: object, object.key, former: former, from: change.old, to: change.new)
+        let key = object.key
+        noteChange(of: object, key, former: former, from: change.old, to: change.new)
         if askedAt == nil {
             noteWrittenThrough(entity)
             if isFoundOtherwise { try followKeys(of: object, from: stored) }
             if change.wasStale { noteUnknownOwners(of: entity) }
-            if let key = object.key { noteWritten(entity, key) }
+            if let key { noteWritten(entity, key) }
         }
     }
 

@@ -148,19 +148,8 @@ extension EntityRuntime {
     /// The keys of a result's rows; nil if the entity has no key.
     func keys(of result: QueryResult) throws -> FetchGroup.Elements? {
         if key.isEmpty { return nil }
-        if hasIntegerKey, let integers = try integerKeys(of: result) { return .integers(integers) }
+        if hasIntegerKey, let integers = try result.integers(column: key[0]) { return .integers(integers) }
         return .keys(try (0..<result.count).map { try ObjectKey(result, row: $0, key) })
-    }
-
-    /// The keys of a result's rows as integers; nil if one is NULL.
-    private func integerKeys(of result: QueryResult) throws -> [Int64]? {
-        var integers: [Int64] = []
-        integers.reserveCapacity(result.count)
-        for row in 0..<result.count {
-            guard let integer = try result.integer(row: row, column: key[0]) else { return nil }
-            integers.append(integer)
-        }
-        return integers
     }
 }
 

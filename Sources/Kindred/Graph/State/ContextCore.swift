@@ -34,8 +34,8 @@ package final class ContextCore: Sendable {
     /// The times at which transactions changed the context.
     let times = RankedMutex(TransactionTimes(), .leaf)
     let hasTransactions = Atomic(false)
-    /// The turn to change the context.
-    let turn = ContextTurn()
+    /// Made by the first change, as most contexts only read.
+    private let madeTurn = RankedMutex<ContextTurn?>(nil, .leaf)
     /// The journals of running transactions that would restore objects.
     let journals = RunningJournals()
     /// Whether a request has left out columns that are not lazy, so that objects in memory may lack them.
@@ -81,6 +81,15 @@ package final class ContextCore: Sendable {
         lookups = model.lookups
         references = ObjectReferences()
         map = RankedMutex(IdentityMap(references), .identityMap)
+    }
+
+    /// The turn to change the context.
+    var turn: ContextTurn {
+        madeTurn.withLock { made in
+            let turn = made ?? ContextTurn()
+            made = turn
+            return turn
+        }
     }
 
     /// Keeps the row of an object that leaves memory.

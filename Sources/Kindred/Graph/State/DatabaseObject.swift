@@ -80,7 +80,10 @@ open class DatabaseObject: @unchecked Sendable {
 
     deinit {
         // Relationships loaded earlier may hold older rows than this object does.
-        let (released, isStaged) = state.withLockInDeinit { (ReleasedRow(runtime, $0), $0.stagingBox != nil) }
+        // Only where there is a newer row: the call copies the state.
+        let (released, isStaged) = state.withLockInDeinit { state in
+            (state.isNewer ? ReleasedRow(runtime, state) : nil, state.stagingBox != nil)
+        }
         if let released { core.keep(released) }
         // A search after this finds the released row instead of the object.
         let place = tablePlace

@@ -19,15 +19,10 @@ package struct ObjectState: Sendable {
     /// The position among the rows of `group`.
     package var position: Int32
     package var status: Status
-    /// Whether a rollback may have undone the row, or others may have changed it.
-    ///
-    /// It is read again before a relationship is followed or anything is written. The flag lies in the padding behind
-    /// `status`.
-    var isStale = false
     /// The unsaved changes.
     package var stagingBox: StagingBox?
-    /// The raw time of the row's last own read or change, 0 if it is as its group was read; the lowest bit tells whether
-    /// it was changed (one word: another field would make object creation copy).
+    /// The raw time of the row's last own read or change, 0 if it is as its group was read; the lowest two bits tell whether
+    /// it was changed, and whether it is stale (one word: an eighth field would make object creation copy the state).
     private var ownTime: UInt64 = 0
     /// The rows that this one was read with.
     package var group: FetchGroup?
@@ -56,18 +51,33 @@ package struct ObjectState: Sendable {
         seenAt = time
     }
 
+    private static let changedBit: UInt64 = 1
+    private static let staleBit: UInt64 = 2
+    private static let flagBits = 2
+
+    /// Whether a rollback may have undone the row, or others may have changed it.
+    ///
+    /// It is read again before a relationship is followed or anything is written.
+    var isStale: Bool {
+        get { ownTime & Self.staleBit != 0 }
+        set { ownTime = newValue ? ownTime | Self.staleBit : ownTime & ~Self.staleBit }
+    }
+
     /// When the row was read or changed; an answer read earlier does not overwrite it.
     package var seenAt: ContextTime {
-        get { ownTime > 1 ? ContextTime(rawValue: ownTime >> 1) : group?.askedAt ?? .never }
-        set { ownTime = newValue.rawValue << 1 | ownTime & 1 }
+        get {
+            let time = ownTime >> Self.flagBits
+            return time > 0 ? ContextTime(rawValue: time) : group?.askedAt ?? .never
+        }
+        set { ownTime = newValue.rawValue << Self.flagBits | ownTime & (Self.changedBit | Self.staleBit) }
     }
 
     /// Whether loaded relationships may hold an older row than this object.
-    package var isNewer: Bool { ownTime & 1 == 1 }
+    package var isNewer: Bool { ownTime & Self.changedBit != 0 }
 
     /// Notes that the row changed at a time, and differs from its group's.
     mutating func changed(at time: ContextTime) {
-        ownTime = time.rawValue << 1 | 1
+        ownTime = time.rawValue << Self.flagBits | ownTime & Self.staleBit | Self.changedBit
     }
 }
 

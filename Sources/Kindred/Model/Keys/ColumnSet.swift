@@ -25,6 +25,11 @@ struct ColumnSet: Hashable, Sendable {
 
     func isDisjoint(with columns: [Int]) -> Bool { !columns.contains(where: contains) }
 
+    func isDisjoint(with other: ColumnSet) -> Bool {
+        if first & other.first != 0 { return false }
+        return zip(rest, other.rest).allSatisfy { $0 & $1 == 0 }
+    }
+
     private var wordCount: Int { 1 + rest.count }
 
     private func word(_ number: Int) -> UInt64 {

@@ -60,22 +60,24 @@ extension SavedGroup {
     /// - Parameter isRelease: whether the objects' own changes are still to be written.
     func applyUpdate(_ result: QueryResult, in core: ContextCore, isRelease: Bool = false) throws {
         let width = entity.attributeColumns.count
-        var missing = Set(objects.indices)
-        let start = objects.startIndex
+        // A span: an element of an array would be copied.
+        let saved = objects.span
+        var isWritten = [Bool](repeating: false, count: saved.count)
         let rows = try EntityRows(result, of: entity)
         for position in 0..<result.count {
-            guard case .integer(let place) = try result.value(row: position, column: width),
-                let index = Int(exactly: place).map({ start + $0 - 1 }), objects.indices.contains(index)
+            guard let place = try result.integer(row: position, column: width),
+                let index = Int(exactly: place).map({ $0 - 1 }), saved.indices.contains(index)
             else { continue }
-            missing.remove(index)
+            isWritten[index] = true
             let row = try rows[position]
             if isRelease {
-                try core.accept(row, for: objects[index].object)
+                try core.accept(row, for: saved[index].object)
             } else {
-                try Self.apply(row, to: objects[index], in: core)
+                try Self.apply(row, to: saved[index], in: core)
             }
         }
-        guard missing.isEmpty else { throw UnwrittenRows(objects: missing.sorted().map { objects[$0].object }) }
+        let missing = saved.indices.filter { !isWritten[$0] }
+        guard missing.isEmpty else { throw UnwrittenRows(objects: missing.map { saved[$0].object }) }
     }
 
     /// Gives a saved object its stored row; changes staged since its statement was made stay staged.

@@ -41,6 +41,7 @@ extension UniqueClaims {
     /// The values that an object's write gives up and takes.
     static func changes(of object: DatabaseObject) throws -> [(claim: Claim, isNew: Bool)] {
         let entity = object.runtime
+        if !object.withState({ $0.mayChange(entity.uniqueColumns) }) { return [] }
         let (row, stored, isNew) = object.withState { ($0.row, $0.storedRow, $0.status == .inserted) }
         var changes: [(claim: Claim, isNew: Bool)] = []
         for (number, check) in entity.uniqueChecks.enumerated() {

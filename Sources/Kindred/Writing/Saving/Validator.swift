@@ -22,16 +22,18 @@ struct Validator: Sendable {
             }
             let known = problems.count
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
-            let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
-            let columns = unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }
-                .compactMap { object.runtime.attributeIndex(of: $0) }
-            if !columns.isEmpty {
-                try await EnumLabels(core).read(columns, of: object.runtime)
-                problems.removeSubrange(known...)
-                try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
+            if problems.count > known {
+                let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
+                let columns = unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }
+                    .compactMap { object.runtime.attributeIndex(of: $0) }
+                if !columns.isEmpty {
+                    try await EnumLabels(core).read(columns, of: object.runtime)
+                    problems.removeSubrange(known...)
+                    try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
+                }
             }
             // The program's own checks run only if every required value is present.
-            let isComplete = problems[known...].allSatisfy { !$0.isMissing }
+            let isComplete = problems.count == known || problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, core.awakes(object.runtime, object) { problems += ownProblems(of: object) }
         }
         // Last, to include keys misread by the program's own checks.

@@ -213,7 +213,7 @@ final class Request: Sendable {
 }
 
 /// Decides when, and whether, a request is sent.
-protocol RequestScope: Sendable {
+protocol RequestScope: AnyObject, Sendable {
     func send(_ request: Request, by deadline: MonotonicTime)
 
     /// Removes a waiting request; false if it is not waiting.
@@ -221,12 +221,12 @@ protocol RequestScope: Sendable {
 }
 
 /// A scope that a request opens, such as a transaction, with the scopes around it.
-protocol OpenedScope: Sendable {
+protocol OpenedScope: AnyObject, Sendable {
     /// The request was answered, or was not sent: `count` of its `total` openings took effect.
     func openingEnded(_ count: Int, of total: Int)
 }
 
 /// A share of a connection, which belongs to a pool.
-protocol ConnectionShare: Sendable {
+protocol ConnectionShare: AnyObject, Sendable {
     func giveBack()
 }

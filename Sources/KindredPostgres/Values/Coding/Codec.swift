@@ -50,14 +50,20 @@ package enum Codec {
 
     /// Checks ASCII eight bytes at a time: every text of every row is checked here.
     private static func isASCII(_ bytes: ByteView) -> Bool {
+        let (count, last) = (bytes.count, bytes.count - 8)
         var (position, bits) = (0, UInt64(0))
-        while bytes.count - position >= 8 {
+        while position <= last {
             bits |= bytes.load(at: position, as: UInt64.self)
             position += 8
         }
-        while position < bytes.count {
-            bits |= UInt64(bytes[position])
-            position += 1
+        if last >= 0, position < count {
+            // Some of these bytes have been looked at; that costs less than each one alone.
+            bits |= bytes.load(at: last, as: UInt64.self)
+        } else {
+            while position < count {
+                bits |= UInt64(bytes[position])
+                position += 1
+            }
         }
         return bits & 0x8080_8080_8080_8080 == 0
     }

@@ -200,7 +200,7 @@ struct PlayedConnection {
 }
 
 /// A share that nothing waits for.
-struct PlayedShare: ConnectionShare {
+final class PlayedShare: ConnectionShare {
     func giveBack() {}
 }
 

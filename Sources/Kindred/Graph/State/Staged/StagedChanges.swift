@@ -69,9 +69,11 @@ struct StagedChanges: Sendable {
         if places.isEmpty { equalKeys = [:] }
         // Compacts once most places are gaps.
         guard inOrder.count > 2 * places.count + 16 || places.isEmpty else { return }
-        let left = self.objects
-        inOrder = left
-        for (place, object) in left.enumerated() { places[ObjectIdentifier(object)] = place }
+        // In place: the array of another element type that `objects` is would be cast element by element.
+        inOrder.removeAll { $0 == nil }
+        for (place, object) in inOrder.enumerated() {
+            if let object { places[ObjectIdentifier(object)] = place }
+        }
     }
 
     /// Restores the creation order of new objects, before all others: a failed save has removed some of them.
@@ -79,7 +81,7 @@ struct StagedChanges: Sendable {
         let keyed = objects.enumerated().map { place, object in
             (object, place, object.withState { $0.stagingBox?.staging.temporaryKey ?? .max })
         }
-        inOrder = keyed.sorted { ($0.2, $0.1) < ($1.2, $1.1) }.map(\.0)
+        inOrder = keyed.sorted { ($0.2, $0.1) < ($1.2, $1.1) }.map { $0.0 }
         for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }
     }
 

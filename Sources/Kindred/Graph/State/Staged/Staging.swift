@@ -11,9 +11,9 @@ package struct Staging: Sendable {
     /// The attributes with staged values, by position.
     var columns = ColumnSet()
     /// The new objects that to-one relationships point to, by slot; once stored, their keys become the foreign keys.
-    var destinations: [Int: DatabaseObject] = [:]
+    var destinations = [Int: DatabaseObject]()
     /// Invalid assignments, by key.
-    var problems: [String: KindredError] = [:]
+    var problems = [String: KindredError]()
     /// The key of a new object until it is stored.
     var temporaryKey: Int64?
     /// Whether the row is to be deleted.
@@ -57,6 +57,12 @@ extension ObjectState {
 
     /// The row in the database.
     var storedRow: Row { stagingBox?.staging.stored ?? row }
+
+    /// Whether a save may give the row other values in some of the columns: a new row, or staged values or links.
+    func mayChange(_ columns: ColumnSet) -> Bool {
+        guard status != .inserted, let staging = stagingBox?.staging else { return status == .inserted }
+        return !staging.columns.isDisjoint(with: columns) || !staging.destinations.isEmpty
+    }
 
     /// The identity key's stored values, or the temporary key; nil for a key with NULL.
     func key(_ entity: EntityRuntime) -> ObjectKey? {
