@@ -14,6 +14,8 @@ struct ReplicaTests {
             replicas: [try PostgresConfiguration(uri: replicaURI)])
         let context = database.makeContext(reading: .automatic)
         let people = try await context.fetch("person").all()
+        let total = try await context.query("SELECT count(*) FROM person", as: Int.self, reading: .automatic)
+        #expect(total == [1])
         try await people[0].setValue("anna", forKey: "name")
         let token = context.position?.description
         #expect(token != nil)

@@ -16,10 +16,14 @@ extension PostgresClient {
         -> QueryResult
     {
         return try await self.called(at: fileID, line) {
-            // The parts of a tenant's composite have its own types, which the server tells from their text.
-            let types = settings?.schema == nil ? types : nil
-            return try await execute(try sql.statement(types: types), timeout: timeout)
+            try await execute(try statement(of: sql), timeout: timeout)
         }
+    }
+
+    /// SQL of the program with its values.
+    package func statement(of sql: SQL) throws -> Statement {
+        // The parts of a tenant's composite have its own types, which the server tells from their text.
+        try sql.statement(types: settings?.schema == nil ? types : nil)
     }
 
     /// Runs a statement.

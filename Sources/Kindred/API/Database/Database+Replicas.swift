@@ -5,8 +5,8 @@ public import Logging
 /// The servers that answer the reads of a context.
 ///
 /// Only what the program asks for can be read on a replica: fetched objects, `find` and `get`, counts, totals, pages, streams, and
-/// relationships that are loaded. The primary answers everything in a transaction, raw SQL, COPY, locks, what a write depends on,
-/// and all reads of a context that has unsaved changes or follows the changes of others.
+/// relationships that are loaded; and raw SQL whose call says so. The primary answers everything in a transaction, other raw SQL, COPY,
+/// locks, what a write depends on, and all reads of a context that has unsaved changes or follows the changes of others.
 public enum ContextReading: Sendable, Hashable {
     /// The primary, for everything; the default.
     case primary
@@ -24,6 +24,13 @@ public enum ContextReading: Sendable, Hashable {
         case .replica(let limit): limit
         case .automatic: .seconds(1)
         }
+    }
+
+    /// Throws for SQL of the program that no replica can answer, whatever servers there are.
+    func admit(_ sql: SQL) throws {
+        if self == .primary { return }
+        try sql.statement(types: nil).requireQuery(
+            "Only a query can be read from a replica; leave `reading` out for other statements")
     }
 }
 

@@ -39,6 +39,7 @@ extension PostgresClient {
         _ statements: [Statement], by guardian: ReplicaGuard
     ) async throws -> ReadRoute.GuardedAnswer<[QueryResult]> {
         try requireSettings()
+        try requireNoSession(statements)
         let deadline = deadline(nil)
         let statements = try await formatted(statements, by: deadline)
         if isObserved { try StatementRecorder.current?.admit(statements) }

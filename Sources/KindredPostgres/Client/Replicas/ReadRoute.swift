@@ -11,11 +11,19 @@ package final class ReadRoute: Sendable {
     ///   - servers: the servers; nil if the database has no replicas.
     ///   - maximumLag: the greatest lag of a replica that may be read; nil for contexts that read the primary.
     ///   - token: the position of an earlier request.
-    package init(_ servers: ReplicaSet?, maximumLag: Duration?, after token: DatabasePosition?) {
+    package init(_ servers: ReplicaSet?, maximumLag: Duration?, after token: DatabasePosition? = nil) {
         self.servers = servers
         self.maximumLag = maximumLag
         positions = PositionRecord(after: token, coversReads: servers != nil && maximumLag != nil)
     }
+
+    private init(_ route: ReadRoute, maximumLag: Duration?) {
+        (servers, positions) = (route.servers, route.positions)
+        self.maximumLag = maximumLag
+    }
+
+    /// The way of one read of the context, by a limit of its own.
+    package func within(_ maximumLag: Duration?) -> ReadRoute { ReadRoute(self, maximumLag: maximumLag) }
 
     /// Whether replicas may answer.
     package var usesReplicas: Bool { positions.coversReads }
