@@ -24,6 +24,17 @@ struct ReplicaTests {
         await database.close()
     }
 
+    @Test func replicasWithoutPositions() async throws {
+        let primaryURI = try TestDatabase.current.uri
+        var delayed = try PostgresConfiguration(uri: primaryURI)
+        delayed.replicaDelay = .milliseconds(500)
+        let database = try await Database.connect(primary: delayed, replicas: [delayed])
+        let context = database.makeContext(reading: .automatic)
+        try await context.get("person", 1).setValue("anna", forKey: "name")
+        #expect(try await context.get("person", 1)["name"] == "anna")
+        await database.close()
+    }
+
     // block: test-failover
     @Test func aChangeSurvivesAFailover() async throws {
         try await ReplicatedServers.with(.file("../../sql/demo.sql"), lag: .milliseconds(200)) { servers in

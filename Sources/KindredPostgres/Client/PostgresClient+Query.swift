@@ -139,7 +139,7 @@ extension PostgresClient {
             return try await recording(question) {
                 let results = try await lease.run(statements, traits, by: deadline)
                 // Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there.
-                lease.lent.connection.submit(question.next(), by: deadline)
+                if let next = question.next() { lease.lent.connection.submit(next, by: deadline) }
                 return results
             }
         }
