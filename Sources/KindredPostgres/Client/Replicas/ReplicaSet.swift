@@ -99,9 +99,17 @@ package final class ReplicaSet: Sendable {
 
     private func sample(_ server: Server) async {
         let askedAt = MonotonicTime.now
-        let answer = try? await server.sampler.executeUnobserved(question, timeout: Self.patience)
+        let answer: QueryResult
+        do {
+            answer = try await server.sampler.executeUnobserved(question, timeout: Self.patience)
+        } catch {
+            if !Task.isCancelled { noteFailure(of: server, "\(error)") }
+            return
+        }
         guard !Task.isCancelled else { return }
-        guard let sample = answer.flatMap({ ServerSample(answer: $0) }) else { return noteFailure(of: server) }
+        guard let sample = ServerSample(answer: answer) else {
+            return noteFailure(of: server, "It does not say its role and its place in the log")
+        }
         let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
         if !sample.isReplica, primary.refusal == nil {
             let sighting = sample.position.map { PrimaryRecord.Sighting(system: $0.system, timeline: $0.timeline) }
@@ -114,9 +122,12 @@ package final class ReplicaSet: Sendable {
         }
     }
 
-    private func noteFailure(of server: Server) {
+    private func noteFailure(of server: Server, _ reason: String) {
         let failures = change { $0.noteFailure(of: server.number) }
-        if failures == 1 { logger?.warning("a server is left out of reads", metadata: ["server": "\(server.name)"]) }
+        if failures == 1 {
+            logger?.warning(
+                "a server is left out of reads", metadata: ["server": "\(server.name)", "reason": "\(reason)"])
+        }
         // What it was asked before is asked elsewhere, also where the network swallows it.
         if failures == 2 { server.client.abandonConnections() }
     }
