@@ -58,9 +58,6 @@ extension Database {
         if replicas == nil, reading == .primary, position == nil { return nil }
         return ReadRoute(replicas, maximumLag: reading.maximumLag, after: position, delay: replicaDelay)
     }
-
-    /// The time in which replicas show a write; nil where servers tell positions.
-    var replicaDelay: Duration? { client.configuration.replicaDelay }
 }
 
 extension DatabaseContext {
