@@ -89,8 +89,9 @@ api-breakage:
 sbom:
 	@swift package show-dependencies --format json
 
-# The example servers' tests, and the plugin in a fresh package.
+# The example servers' tests, and the plugin in a fresh package; the middleware that they use.
 examples:
 	@bin/setup
+	swift test --disable-xctest --package-path Packages/KindredHummingbird
 	swift test --disable-xctest --package-path Examples/Shop
 	swift test --disable-xctest --package-path Examples/Tracker

@@ -7,6 +7,7 @@ let package = Package(
     dependencies: [
         // In a project of your own: .package(url: "https://github.com/kindred-swift/kindred", branch: "main")
         .package(name: "kindred", path: "../.."),
+        .package(name: "kindred-hummingbird", path: "../../Packages/KindredHummingbird"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
@@ -22,6 +23,7 @@ let package = Package(
                 "ShopModels",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredHummingbird", package: "kindred-hummingbird"),
                 .product(name: "KindredService", package: "kindred"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]

@@ -17,8 +17,8 @@ final class StatementMetrics: Sendable {
     private let used: Meter
     private let maximum: Meter
     private let waiting: Meter
-    private let timeouts: Counter
-    private let lastTimeouts = Mutex(0)
+    private let counters: [(counter: Counter, count: @Sendable (PoolMetrics) -> Int)]
+    private let lastCounts: Mutex<[Int]>
 
     init(_ place: DatabasePlace) {
         self.place = place
@@ -28,7 +28,15 @@ final class StatementMetrics: Sendable {
         used = Meter(label: count, dimensions: pool + [("db.client.connection.state", "used")])
         maximum = Meter(label: "db.client.connection.max", dimensions: pool)
         waiting = Meter(label: "db.client.connection.pending_requests", dimensions: pool)
-        timeouts = Counter(label: "db.client.connection.timeouts", dimensions: pool)
+        let counts: [(String, @Sendable (PoolMetrics) -> Int)] = [
+            ("db.client.connection.timeouts", { $0.timeouts }), ("kindred.pool.waits", { $0.waits }),
+            ("kindred.pool.tenant_waits", { $0.tenantWaits }), ("kindred.pool.tenant_timeouts", { $0.tenantTimeouts }),
+            ("kindred.pool.opened", { $0.opened }), ("kindred.pool.failed_attempts", { $0.failedAttempts }),
+            ("kindred.pool.closed", { $0.closed }), ("kindred.pool.lost", { $0.lost }),
+            ("kindred.pool.long_leases", { $0.longLeases }),
+        ]
+        counters = counts.map { (Counter(label: $0.0, dimensions: pool), $0.1) }
+        lastCounts = Mutex(counts.map { _ in 0 })
     }
 
     /// `db.client.operation.duration`, in seconds.
@@ -50,16 +58,20 @@ final class StatementMetrics: Sendable {
         recorder.record(event.duration / .seconds(1))
     }
 
-    /// The pool's gauges.
+    /// The pool's gauges and counters.
     func report(_ figures: PoolMetrics, maximum: Int) {
         idle.set(Double(figures.idle))
         used.set(Double(figures.inUse))
         waiting.set(Double(figures.waiting))
         self.maximum.set(Double(maximum))
-        let new = lastTimeouts.withLock { last in
-            defer { last = max(last, figures.timeouts) }
-            return figures.timeouts - last
+        let counts = counters.map { $0.count(figures) }
+        let before = lastCounts.withLock { last in
+            // Another task may come with older figures.
+            defer { last = zip(last, counts).map { max($0, $1) } }
+            return last
         }
-        if new > 0 { timeouts.increment(by: new) }
+        for (index, count) in counts.enumerated() where count > before[index] {
+            counters[index].counter.increment(by: count - before[index])
+        }
     }
 }

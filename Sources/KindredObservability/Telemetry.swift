@@ -40,12 +40,13 @@ extension PostgresClient {
 
     func addTelemetry(
         _ telemetry: Telemetry, to tracer: any Tracer, _ factory: any MetricsFactory,
-        tracking: (@Sendable () -> TrackingMetrics?)? = nil
+        tracking: (@Sendable () -> TrackingMetrics?)? = nil, reads: (@Sendable () -> ReadMetrics?)? = nil
     ) -> StatementObservation {
         let place = DatabasePlace(configuration)
         let spans = telemetry.traces && !(tracer is NoOpTracer) ? StatementSpans(place, telemetry) : nil
         let metrics = telemetry.measures && !(factory is NOOPMetricsHandler) ? StatementMetrics(place) : nil
         let meters = metrics == nil || tracking == nil ? nil : TrackingMeters(place)
+        let readMeters = metrics == nil || reads == nil ? nil : ReadMeters(place)
         if spans == nil, metrics == nil { return .ofNothing }
         let summaries = StatementSummaries()
         // Weak, because the client keeps the handler.
@@ -57,6 +58,7 @@ extension PostgresClient {
                 metrics.report(figures, maximum: maximum)
             }
             if let meters, let figures = tracking?() { meters.report(figures) }
+            if let readMeters, let figures = reads?() { readMeters.report(figures) }
         }
     }
 }
@@ -64,10 +66,11 @@ extension PostgresClient {
 extension Database {
     /// Reports statements as spans and metrics until the returned observation is cancelled or released.
     ///
-    /// Sends nothing; see `PostgresClient.addTelemetry`. What follows changes is measured as `kindred.tracking.*`.
+    /// Sends nothing; see `PostgresClient.addTelemetry`. What follows changes is measured as `kindred.tracking.*`, and where reads go
+    /// as `kindred.reads` and `kindred.replica.*`.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
-        client.addTelemetry(telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory) { [weak self] in
-            self?.tracking.metrics
-        }
+        client.addTelemetry(
+            telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory,
+            tracking: { [weak self] in self?.tracking.metrics }, reads: { [weak self] in self?.readMetrics })
     }
 }

@@ -137,6 +137,48 @@ private enum Systems {
                     "db.client.connection.count", "db.client.connection.max", "db.client.connection.pending_requests",
                 ])
             #expect(meters.first { $0.label == "db.client.connection.max" }?.values.last == 10)
+            let counters = Systems.metrics.counters.filter { $0.dimensions.contains { $0.1.hasSuffix("/\(name)") } }
+            func total(_ label: String) -> Int64? { counters.first { $0.label == label }?.totalValue }
+            let figures = database.client.metrics
+            #expect(figures.opened > 0 && total("kindred.pool.opened") == Int64(figures.opened))
+            #expect(total("kindred.pool.lost") == 0 && total("kindred.pool.tenant_waits") == 0)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(10))) func whereReadsGoIsMeasured() async throws {
+        #expect(Systems.areReady)
+        try await ReplicatedServers.with(.sql(Self.schema)) { servers in
+            let database = try await servers.connect()
+            let telemetry = database.addTelemetry()
+            let context = database.makeContext(reading: .automatic)
+            // Until the servers have said their roles.
+            for _ in 0..<12_000 where database.readMetrics?.replica == 0 {
+                #expect(try await context.fetch("book").count() == 1)
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            _ = try context.insert("book", ["id": 2])
+            _ = try await context.fetch("book").count()
+            context.rollback()
+            // A read is reported with a statement after it.
+            try await database.query("SELECT 1")
+            telemetry.cancel()
+            let figures = try #require(database.readMetrics)
+            #expect(figures.replica > 0 && figures.primary[.stagedChanges] == 1)
+            let address = try #require(DatabasePlace(database.client.configuration).address)
+            let counters = Systems.metrics.counters.filter {
+                $0.label == "kindred.reads" && $0.dimensions.contains { $0 == ("server.address", address) }
+            }
+            func total(_ name: String, _ value: String) -> Int64 {
+                counters.filter { $0.dimensions.contains { $0 == (name, value) } }.map(\.totalValue).reduce(0, +)
+            }
+            #expect(total("kindred.reads.role", "replica") == Int64(figures.replica))
+            #expect(total("kindred.reads.role", "primary") == Int64(figures.primary.values.reduce(0, +)))
+            #expect(total("kindred.reads.reason", "stagedChanges") == 1)
+            let meters = Systems.metrics.meters.filter { $0.dimensions.contains { $0 == ("server.address", address) } }
+            let lag = try #require(meters.first { $0.label == "kindred.replica.lag" })
+            #expect(lag.values.allSatisfy { $0 >= 0 } && figures.replicas.count == 1)
+            #expect(lag.dimensions.contains { $0 == ("kindred.replica.address", figures.replicas[0].address) })
+            #expect(meters.contains { $0.label == "kindred.replica.left_out" && $0.values.contains(0) })
         }
     }
 

@@ -16,10 +16,14 @@ extension PostgresClient {
         -> QueryResult
     {
         return try await self.called(at: fileID, line) {
-            // The parts of a tenant's composite have its own types, which the server tells from their text.
-            let types = settings?.schema == nil ? types : nil
-            return try await execute(try sql.statement(types: types), timeout: timeout)
+            try await execute(try statement(of: sql), timeout: timeout)
         }
+    }
+
+    /// SQL of the program with its values.
+    package func statement(of sql: SQL) throws -> Statement {
+        // The parts of a tenant's composite have its own types, which the server tells from their text.
+        try sql.statement(types: settings?.schema == nil ? types : nil)
     }
 
     /// Runs a statement.
@@ -135,7 +139,7 @@ extension PostgresClient {
             return try await recording(question) {
                 let results = try await lease.run(statements, traits, by: deadline)
                 // Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there.
-                lease.lent.connection.submit(question.next(), by: deadline)
+                if let next = question.next() { lease.lent.connection.submit(next, by: deadline) }
                 return results
             }
         }

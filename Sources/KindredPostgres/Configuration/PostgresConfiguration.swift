@@ -77,6 +77,12 @@ public struct PostgresConfiguration: Sendable {
     private(set) var hasOwnCacheCapacity = false
     /// Whether a pooler stands before the server, and for how long it lends a session; found out by default.
     public var pooler = Pooler.automatic
+    /// The time in which replicas show a write, where the engine does not tell positions of its log; nil, the default, asks for them.
+    ///
+    /// It stands for what such an engine promises: it counts as the lag of each replica, and for so long after a write a context, and
+    /// one that is made with its ``DatabasePosition``, reads the primary. The clocks of the program's machines have to agree by far
+    /// less. Reads of two replicas may go back in time by so much.
+    public var replicaDelay: Duration?
     /// The largest result in memory, in bytes; a larger one fails with `.resultTooLarge`.
     ///
     /// Also the limit of a single row, streamed and copied ones included, and of any other message of the server: the
@@ -319,6 +325,7 @@ extension PostgresConfiguration {
             connectTimeout, statementTimeout ?? .seconds(1), pool.acquireTimeout, pool.idleTimeout,
             pool.maximumLifetime, keepAlive.idle ?? .seconds(1), keepAlive.interval,
             keepAlive.userTimeout ?? .seconds(1), pool.leaseWarning ?? .seconds(1),
+            replicaDelay ?? .seconds(1),
         ]
         if durations.contains(where: { $0 <= .zero })
             || min(pool.idleTestThreshold, busyPollingLimit, cancellationGrace) < .zero

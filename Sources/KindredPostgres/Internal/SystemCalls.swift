@@ -21,6 +21,13 @@ enum SystemCalls {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// The milliseconds since 1970, by the clock that machines share.
+    static var milliseconds: UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return UInt64(clamping: time.tv_sec) * 1_000 + UInt64(clamping: time.tv_nsec) / 1_000_000
+    }
+
     /// The processor's time that the calling thread has used.
     static var threadTime: Duration {
         var time = timespec()

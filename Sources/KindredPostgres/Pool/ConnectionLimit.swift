@@ -41,10 +41,12 @@ package final class ConnectionLimit: Sendable {
             throw PostgresError(
                 .poolOverloaded, "Too many tasks wait for a connection (\(facts), \(waiting) other tasks wait)")
         }
+        pool.count(\.tenantWaits)
         let limit = start + options.acquireTimeout
         do {
             try await queue.wait(for: (), by: min(limit, statementDeadline))
         } catch is WaitTimeout {
+            pool.count(\.tenantTimeouts)
             let isStatements = statementDeadline < limit
             throw PostgresError(
                 isStatements ? .timeout : .poolTimeout,

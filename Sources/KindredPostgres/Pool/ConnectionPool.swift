@@ -299,6 +299,11 @@ final class ConnectionPool: PolledSource {
 
     var metrics: PoolMetrics { state.withLock { $0.record.metrics(of: $0.machine) } }
 
+    /// Counts what happens in front of the pool.
+    func count(_ counter: WritableKeyPath<PoolMetrics, Int>) {
+        state.withLock { $0.record.counters[keyPath: counter] += 1 }
+    }
+
     // MARK: Actions
 
     /// The actions to take once the mutex is free.

@@ -19,6 +19,10 @@ public struct PoolMetrics: Sendable, Hashable {
     public var waits = 0
     /// Requests that timed out.
     public var timeouts = 0
+    /// Requests that had to wait for one of the connections that `maximumConnectionsPerTenant` leaves to their tenant.
+    public var tenantWaits = 0
+    /// Those among them that timed out.
+    public var tenantTimeouts = 0
     /// Connections opened.
     public var opened = 0
     /// Failed attempts to connect.

@@ -22,12 +22,15 @@ extension PostgresClient {
 
     /// Streams the rows of a query.
     package func stream(_ statement: Statement, timeout: Duration? = nil) throws -> RowStream {
-        guard statement.text.isQuery else {
-            throw PostgresError(
-                .invalidParameter, "Only a query can be streamed; run other statements with query",
-                statement: statement.text.text)
-        }
+        try statement.requireQuery("Only a query can be streamed; run other statements with query")
         return RowStream(client: self, statement: statement, timeout: timeout)
+    }
+}
+
+extension Statement {
+    /// Throws for what is no query.
+    package func requireQuery(_ message: String) throws {
+        guard text.isQuery else { throw PostgresError(.invalidParameter, message, statement: text.text) }
     }
 }
 

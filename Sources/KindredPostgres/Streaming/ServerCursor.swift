@@ -82,9 +82,9 @@ package final class ServerCursor {
                 return try await place.run([declare, fetch], with: client.settings, by: deadline)
             }
             let results = try await place.run(
-                [guardian.statement, declare, fetch, ReplicaGuard.question], with: client.settings, by: deadline)
-            replayed = ReplicaGuard.location(in: results.last)
-            return Array(results.dropFirst().dropLast())
+                [guardian.statement, declare, fetch] + guardian.questions, with: client.settings, by: deadline)
+            replayed = guardian.location(in: results)
+            return Array(results.dropFirst().dropLast(guardian.questions.count))
         }
         for result in results where !result.columns.unknownTypes.isEmpty {
             await client.learn(result.columns.unknownTypes) { try await place.run($0, by: deadline) }

@@ -51,6 +51,7 @@ import Testing
             try await writesOfAReader(scene)
             try await settings(scene)
             try await statements(scene)
+            try await rawQueries(scene)
             try await endings(scene)
         }
     }
@@ -148,6 +149,62 @@ import Testing
         try await asking.get("person", 1).setValue(33, forKey: "age")
         #expect(asking.position != nil)
         await plain.close()
+    }
+
+    /// SQL of the program goes to a replica where the call says so.
+    private func rawQueries(_ scene: ReplicaScene) async throws {
+        let (database, context) = (scene.database, scene.database.makeContext())
+        let question = "SELECT pg_is_in_recovery()" as SQL
+        try await eventually("rows") { try await context.query(question, reading: .automatic)[0][0] == true }
+        try await eventually("rows of the database") {
+            try await database.query(question, reading: .automatic)[0][0] == true
+        }
+        try await eventually("values") {
+            try await context.query(question, as: Bool.self, reading: .automatic) == [true]
+        }
+        try await eventually("objects") {
+            try await context.query("SELECT * FROM place", as: "place", reading: .automatic)[0]["is_replica"] == true
+        }
+        #expect(try await context.query(question)[0][0] == false)
+        let inTransaction = try await context.transaction {
+            try await context.query(question, reading: .automatic)[0][0]
+        }
+        #expect(inTransaction == false)
+        try await expectStatements(["SELECT"]) {
+            _ = try await context.query("SELECT 1", reading: .automatic)
+        }
+        // What is no query is not sent.
+        let update = "UPDATE person SET age = 1 RETURNING *" as SQL
+        try await expectStatements([]) {
+            await expectPostgresError(.invalidParameter) { try await context.query(update, reading: .automatic) }
+            await expectPostgresError(.invalidParameter) { try await database.query(update, reading: .automatic) }
+            await expectPostgresError(.invalidParameter) {
+                _ = try await context.query(update, as: "person", reading: .automatic)
+            }
+        }
+        // A function that writes: a replica refuses it, and the primary runs it once.
+        try await scene.writer.runScript(
+            """
+            CREATE FUNCTION store() RETURNS bigint LANGUAGE sql AS
+                $$ INSERT INTO person (name) VALUES ('stored') RETURNING id $$
+            """)
+        let failed = scene.count(.failed)
+        var number: Int64 = 0
+        try await eventually("the replica refuses it") {
+            try await context.query("SELECT store()", reading: .replica(maximumLag: .seconds(200)))
+            number += 1
+            let stored = try await scene.writer.value("SELECT count(*) FROM person WHERE name = 'stored'")
+            #expect(stored == .integer(number))
+            return scene.count(.failed) > failed
+        }
+        try await scene.writer.query("DELETE FROM person WHERE name = 'stored'")
+        // Behind the context's own write.
+        try await scene.pause()
+        try await context.get("person", 2).setValue(50, forKey: "age")
+        let ages = try await context.query(
+            "SELECT age FROM person WHERE id = 2", as: Int.self, reading: .replica(maximumLag: .seconds(200)))
+        #expect(ages == [50])
+        try await scene.resume()
     }
 
     /// Replicas that fail while they are asked.

@@ -50,6 +50,7 @@ import Testing
                 try await eventually("two transactions of the tenant wait for the lock") {
                     try await other.value(Self.waitingForLocks) == 2
                 }
+                try await eventually("the others wait for the limit") { database.client.metrics.tenantWaits == 10 }
                 // Two connections are left, and nobody is before the others in the pool's queue.
                 let second = try database.context(ofTenant: 2)
                 #expect(try await second.fetch("task").count() == 3)
@@ -116,6 +117,8 @@ import Testing
                 }
                 _ = try await statement.value
             }
+            let metrics = database.client.metrics
+            #expect(metrics.tenantWaits == 1 && metrics.tenantTimeouts == 1 && metrics.timeouts == 0)
             #expect(try await database.context(ofTenant: 1).fetch("task").count() == 4)
         }
     }

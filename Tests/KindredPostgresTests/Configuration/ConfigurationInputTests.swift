@@ -138,6 +138,7 @@ import Testing
         Change("no lifetime") { $0.pool.maximumLifetime = .zero },
         Change("negative test threshold") { $0.pool.idleTestThreshold = .seconds(-1) },
         Change("negative limit of busy polling") { $0.busyPollingLimit = .nanoseconds(-1) },
+        Change("replicas that show writes before they are made") { $0.replicaDelay = .zero },
         Change("no lease warning time") { $0.pool.leaseWarning = .zero },
         Change("NUL in a setting") { $0.settings["a"] = "\0" }, Change("NUL in the name") { $0.applicationName = "\0" },
         Change("a long role") { $0.user = String(repeating: "é", count: 32) },

@@ -121,6 +121,45 @@ import Testing
         #expect(!state.hasTwoPrimaries)
     }
 
+    @Test func withoutPlacesTheLagIsTheTimeThatIsSet() {
+        func sample(isReplica: Bool) -> ServerSample {
+            ServerSample(isReplica: isReplica, position: nil, isReadOnly: isReplica, startedAt: "")
+        }
+        var state = ReplicaState(count: 3, delay: .seconds(2))
+        _ = state.note(sample(isReplica: true), of: 1, askedAt: start)
+        #expect(state.lag(of: 1, at: start) == nil)
+        _ = state.note(sample(isReplica: false), of: 0, askedAt: start)
+        _ = state.note(sample(isReplica: false), of: 2, askedAt: start)
+        #expect(state.lag(of: 1, at: start) == .seconds(2) && state.lag(of: 2, at: start) == nil)
+        #expect(!state.hasTwoPrimaries && state.primary(at: start) == nil)
+        #expect(replicas(state, .seconds(1), at: start) == [] && replicas(state, .seconds(2), at: start) == [1])
+        #expect(state.lag(of: 1, at: start + .seconds(2)) == nil)
+    }
+
+    @Test func withoutPlacesAContextKnowsTheTimeOfItsWrite() throws {
+        let place = DatabasePosition(system: 7, timeline: 1, location: 50)
+        let fresh = PositionRecord(delay: .seconds(1_000))
+        #expect(fresh.need == .none && fresh.token == nil)
+        fresh.learn(nil)
+        let token = try #require(fresh.token)
+        #expect(token.isTime && fresh.need != .none && fresh.need != .unknown)
+        #expect(DatabasePosition(token.description) == token)
+        for given in [token, place, DatabasePosition(system: 0, timeline: 0, location: .max)] {
+            let record = PositionRecord(after: given, delay: .seconds(1_000))
+            #expect(record.need != .none && record.token?.isTime == true)
+        }
+        let late = DatabasePosition(system: 0, timeline: 0, location: token.location - 2_000_000)
+        #expect(PositionRecord(after: late, delay: .seconds(3_000)).token == late)
+        for given in [late, DatabasePosition(system: 0, timeline: 0, location: 0)] {
+            #expect(PositionRecord(after: given, delay: .seconds(1_000)).need == .none)
+        }
+        // Where positions are told, a time says that one is not known.
+        let told = PositionRecord(after: token)
+        #expect(told.need == .unknown && told.token?.isTime == true)
+        told.learn(place)
+        #expect(told.need == .position(place) && told.token == place)
+    }
+
     @Test func aContextNeverGoesBack() {
         func position(_ location: UInt64, _ timeline: UInt32 = 1) -> DatabasePosition {
             DatabasePosition(system: 7, timeline: timeline, location: location)

@@ -1,5 +1,6 @@
 public import Hummingbird
 public import Kindred
+import KindredHummingbird
 import KindredService
 
 /// The server: its routes over a database, which is closed when the server has shut down.
@@ -10,14 +11,15 @@ public func makeShop(
     router.add(middleware: LogRequestsMiddleware(.debug))
     OperationsRoutes(database: database).add(to: router)
 
-    let answers = router.group().add(middleware: ErrorMiddleware())
-    let routes = answers.group().add(middleware: DatabaseMiddleware(database: database))
+    // The errors' answers inside, so that they have the client's token too.
+    let routes = router.group().add(middleware: DatabaseMiddleware(database)).add(middleware: ErrorMiddleware())
     BookRoutes().add(to: routes.group("books"))
     CategoryRoutes().add(to: routes.group("categories"))
     PersonRoutes().add(to: routes.group("people"))
     ExportRoutes(database: database).add(to: routes.group("export"))
     LiveRoutes(database: database).add(to: routes.group("live"))
-    let clerks = answers.group("stores/:store").add(middleware: ClerkMiddleware(database: database))
+    let clerks = router.group("stores/:store").add(middleware: DatabaseMiddleware.clerks(of: database))
+        .add(middleware: ErrorMiddleware())
     PurchaseRoutes().add(to: clerks.group("purchases"))
 
     var application = Application(router: router, configuration: configuration)

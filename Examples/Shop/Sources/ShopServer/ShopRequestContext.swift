@@ -1,28 +1,14 @@
 import Hummingbird
 import Kindred
+import KindredHummingbird
 
 /// What a request carries: Hummingbird's own storage, and the unit of work that middleware opens for it.
-struct ShopRequestContext: RequestContext {
+struct ShopRequestContext: DatabaseRequestContext {
     var coreContext: CoreRequestContextStorage
-    private var openContext: DatabaseContext?
+    var unitOfWork: DatabaseContext?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)
-    }
-
-    /// The request's unit of work; throws where a route stands outside `DatabaseMiddleware`.
-    var database: DatabaseContext {
-        get throws {
-            guard let openContext else { throw HTTPError(.internalServerError) }
-            return openContext
-        }
-    }
-
-    /// The same request with a unit of work.
-    func with(_ database: DatabaseContext) -> ShopRequestContext {
-        var context = self
-        context.openContext = database
-        return context
     }
 
     /// A number in the path, such as the key of a row.
@@ -34,31 +20,15 @@ struct ShopRequestContext: RequestContext {
     }
 }
 
-/// Gives each request a context of its own: one object for each row, and what is left unsaved is taken back.
-struct DatabaseMiddleware: RouterMiddleware {
-    let database: Database
-
-    func handle(
-        _ request: Request, context: ShopRequestContext,
-        next: (Request, ShopRequestContext) async throws -> Response
-    ) async throws -> Response {
-        try await database.withContext { try await next(request, context.with($0)) }
-    }
-}
-
-/// Gives each request about a store a context of its clerks: whatever is read and written with it, is of that store.
-///
-/// A server of your own takes the store from who has signed in, and not from the path.
-struct ClerkMiddleware: RouterMiddleware {
-    let database: Database
-
-    func handle(
-        _ request: Request, context: ShopRequestContext,
-        next: (Request, ShopRequestContext) async throws -> Response
-    ) async throws -> Response {
-        let store = try context.number("store")
-        return try await database.withContext(settings: ["shop.store": store], role: "shop_clerk") {
-            try await next(request, context.with($0))
+extension DatabaseMiddleware<ShopRequestContext> {
+    /// Gives each request about a store a context of its clerks: whatever is read and written with it, is of that store.
+    ///
+    /// A server of your own takes the store from who has signed in, and not from the path.
+    static func clerks(of database: Database) -> Self {
+        DatabaseMiddleware { _, context, position in
+            try database.makeContext(
+                settings: ["shop.store": try context.number("store")], role: "shop_clerk", reading: .automatic,
+                after: position)
         }
     }
 }

@@ -20,12 +20,14 @@ if CommandLine.arguments.contains("--demo") {
 func serve(_ uri: String?) async throws {
     let logger = Logger(label: "shop")
     let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized.path
-    let client = try await PostgresClient.connect(
-        try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment())
+    var configuration = try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
+    configuration.targetSession = .primary
+    let client = try await PostgresClient.connect(configuration)
     try await Migrations(folder: folder).apply(to: client)
     await client.close()
 
-    let database = try await Database.connect(uri, classes: KindredModels.all, logger: logger)
+    // Of several hosts one takes the writes, and the others are read.
+    let database = try await Database.connect(primary: configuration, classes: KindredModels.all, logger: logger)
     try await prepareLiveRoutes(database)
     let port = ProcessInfo.processInfo.environment["PORT"].flatMap { Int($0) } ?? 8080
     let address = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))

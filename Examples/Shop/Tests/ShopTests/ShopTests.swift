@@ -37,6 +37,20 @@ struct ShopTests {
         }
     }
 
+    @Test func aWriteGivesTheClientATokenForItsNextRequest() async throws {
+        try await withShop { client, _ in
+            let email = ByteBuffer(string: #"{"address": "token@example.org"}"#)
+            try await client.execute(uri: "/people/1/emails", method: .post, body: email) { response in
+                #expect(response.status == .created, "\(String(buffer: response.body))")
+                #expect(response.headers[.setCookie]?.hasPrefix("database-position=") == true)
+            }
+            // Nothing was written.
+            try await client.execute(uri: "/people/1", method: .get) { response in
+                #expect(response.status == .ok && response.headers[.setCookie] == nil)
+            }
+        }
+    }
+
     @Test func aPurchaseIsStoredWithItsLines() async throws {
         try await withShop { client, other in
             let before = try await other.number("SELECT copies FROM stock WHERE store_id = 4 AND book_id = 3")

@@ -16,11 +16,31 @@ extension DatabaseContext {
     /// Runs raw SQL with bound interpolations.
     ///
     /// One statement, in the task's transaction if there is one. Objects in memory do not follow its changes.
+    ///
+    /// - Parameters:
+    ///   - sql: one statement.
+    ///   - reading: the servers that may answer it, whatever those of the context are. With another than `.primary` it has to be a
+    ///     query, which a replica answers as it does the context's other reads, and the primary in a transaction, or where the
+    ///     replica fails or refuses it: a query that calls functions which write takes effect there.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    /// - Returns: the rows, and the number of those that were changed.
+    /// - Throws: `PostgresError` as `query` of the database's client does, and `.invalidParameter`, unsent, for a statement that is no query with a `reading` that allows replicas.
     @discardableResult
-    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
+    public func query(
+        _ sql: SQL, reading: ContextReading = .primary, fileID: String = #fileID, line: Int = #line
+    ) async throws -> QueryResult {
         return try await client.called(at: fileID, line) {
-            try await client.query(sql)
+            try reading.admit(sql)
+            return try await run(sql, reading)
         }
+    }
+
+    /// Runs raw SQL where the call allows it to be read.
+    private func run(_ sql: SQL, _ reading: ContextReading) async throws -> QueryResult {
+        guard reading != .primary, let reads = core.reads else { return try await client.query(sql) }
+        return try await reads.within(reading.maximumLag).read(
+            try client.statement(of: sql), over: client, notOnReplica: core.reasonForPrimary)
     }
 
     /// Runs raw SQL with bound interpolations, and reads each row as a value of a type of the program's own.
@@ -31,11 +51,13 @@ extension DatabaseContext {
     /// ```
     ///
     /// One statement. Columns are found as `Row.decode(as:)` says; a type with a PostgreSQL form, such as `Int`, is the value
-    /// of the only column. Throws `PostgresError` `.decodingFailed` naming the column for a row that does not fit.
+    /// of the only column. Throws `PostgresError` `.decodingFailed` naming the column for a row that does not fit. Servers may be
+    /// chosen as with ``query(_:reading:fileID:line:)``.
     public func query<Value: Decodable>(
-        _ sql: SQL, as type: Value.Type, fileID: String = #fileID, line: Int = #line
+        _ sql: SQL, as type: Value.Type, reading: ContextReading = .primary, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> [Value] {
-        try await query(sql, fileID: fileID, line: line).decode(as: type)
+        try await query(sql, reading: reading, fileID: fileID, line: line).decode(as: type)
     }
 
     /// Runs raw SQL that returns rows of a typed class, and gives their objects.
@@ -48,13 +70,15 @@ extension DatabaseContext {
     /// among the text's columns, in any order. The rows come in its order; known rows give their objects. The text may be an
     /// `INSERT`, `UPDATE` or `DELETE … RETURNING *`, but objects in memory follow only the rows that it returns.
     ///
-    /// Throws `KindredError` `.invalidRequest` if columns are missing, `.classMismatch` for a class that is not registered.
+    /// Throws `KindredError` `.invalidRequest` if columns are missing, `.classMismatch` for a class that is not registered. Servers
+    /// may be chosen as with ``query(_:reading:fileID:line:)``.
     public func query<Object: TypedObject>(
-        _ sql: SQL, as type: Object.Type, fileID: String = #fileID, line: Int = #line
+        _ sql: SQL, as type: Object.Type, reading: ContextReading = .primary, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> [Object] {
         try await client.called(at: fileID, line) {
             let entity = try entity(of: type)
-            return try entity.typed(try await objects(of: entity, sql))
+            return try entity.typed(try await objects(of: entity, sql, reading))
         }
     }
 
@@ -62,19 +86,23 @@ extension DatabaseContext {
     ///
     /// As `query(_:as:)` with a class; throws `.unknownEntity` with the nearest names too.
     public func query(
-        _ sql: SQL, as entityName: String, fileID: String = #fileID, line: Int = #line
+        _ sql: SQL, as entityName: String, reading: ContextReading = .primary, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
-            try await objects(of: try core.runtime.entity(named: entityName), sql)
+            try await objects(of: try core.runtime.entity(named: entityName), sql, reading)
         }
     }
 
-    private func objects(of entity: EntityRuntime, _ sql: SQL) async throws -> [DatabaseObject] {
+    private func objects(
+        of entity: EntityRuntime, _ sql: SQL, _ reading: ContextReading
+    ) async throws -> [DatabaseObject] {
+        try reading.admit(sql)
         try await core.follow(entity)
         let askedAt = core.beginReading()
         do {
             return try core.objects(
-                from: try await client.query(try entity.selecting(from: sql)), of: entity, askedAt: askedAt)
+                from: try await run(try entity.selecting(from: sql), reading), of: entity, askedAt: askedAt)
         } catch let error as PostgresError where error.sqlState == .undefinedColumn {
             let hidden = entity.entity.attributes.filter(\.isHidden).map { " and b.\($0.name)" }.joined()
             throw KindredError(

@@ -17,7 +17,7 @@ extension Database {
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
     ///   - requiredSettings: the settings that every context must be given, by
     ///     ``makeContext(settings:role:faulting:tracking:reading:after:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
-    ///     instead of sending anything. SQL of ``query(_:fileID:line:)`` and of `client` is not concerned.
+    ///     instead of sending anything. SQL of ``query(_:reading:fileID:line:)`` and of `client` is not concerned.
     ///   - tenants: how tenants with tables of their own are kept apart; nil without any.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
     ///     as reading an unknown key, are logged as errors; without a logger they go to one labelled `kindred`.
@@ -160,10 +160,24 @@ extension Database {
     /// Runs raw SQL with bound interpolations: `try await database.query("SELECT … WHERE id = \(id)")`.
     ///
     /// One statement, in the task's transaction if there is one.
+    ///
+    /// - Parameters:
+    ///   - sql: one statement.
+    ///   - reading: the servers that may answer it; see ``DatabaseContext/query(_:reading:fileID:line:)``. Without a context there is
+    ///     no position that a replica would have to have replayed.
+    ///   - fileID: the file of the call, for errors and observers.
+    ///   - line: the line of the call.
+    /// - Returns: the rows, and the number of those that were changed.
+    /// - Throws: as a context's `query` does.
     @discardableResult
-    public func query(_ sql: SQL, fileID: String = #fileID, line: Int = #line) async throws -> QueryResult {
+    public func query(
+        _ sql: SQL, reading: ContextReading = .primary, fileID: String = #fileID, line: Int = #line
+    ) async throws -> QueryResult {
         return try await client.called(at: fileID, line) {
-            try await client.query(sql)
+            try reading.admit(sql)
+            guard reading != .primary, let replicas else { return try await client.query(sql) }
+            return try await ReadRoute(replicas, maximumLag: reading.maximumLag).read(
+                try client.statement(of: sql), over: client, notOnReplica: nil)
         }
     }
 

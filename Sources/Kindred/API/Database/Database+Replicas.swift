@@ -2,31 +2,6 @@ public import KindredPostgres
 public import KindredSchema
 public import Logging
 
-/// The servers that answer the reads of a context.
-///
-/// Only what the program asks for can be read on a replica: fetched objects, `find` and `get`, counts, totals, pages, streams, and
-/// relationships that are loaded. The primary answers everything in a transaction, raw SQL, COPY, locks, what a write depends on,
-/// and all reads of a context that has unsaved changes or follows the changes of others.
-public enum ContextReading: Sendable, Hashable {
-    /// The primary, for everything; the default.
-    case primary
-    /// A replica that lags by no more than a limit, else the primary.
-    ///
-    /// - Parameter maximumLag: how old what a read shows may be. More than some minutes cannot be told, and counts as beyond every
-    ///   limit; so does the lag while the primary is silent.
-    case replica(maximumLag: Duration)
-    /// A replica that lags by no more than a second, else the primary.
-    case automatic
-
-    var maximumLag: Duration? {
-        switch self {
-        case .primary: nil
-        case .replica(let limit): limit
-        case .automatic: .seconds(1)
-        }
-    }
-}
-
 extension Database {
     /// Connects to the servers of a database, and reads the catalog from the primary in one round trip.
     ///
@@ -43,7 +18,8 @@ extension Database {
     /// that does not answer is left out, and no request waits for it.
     ///
     /// - Parameters:
-    ///   - primary: the server that takes writes, or all servers; its role, password and options are used for writing.
+    ///   - primary: the server that takes writes, or all servers; its role, password and options are used for writing,
+    ///     and its `replicaDelay` says what holds for reads where the engine tells no positions.
     ///   - replicas: further servers, each with the role and options for reading from it.
     ///   - classes: the typed classes of entities.
     ///   - overrides: annotations in code: names, keys, delete rules.
@@ -80,7 +56,7 @@ extension Database {
     /// The way of a context's reads; nil where they all go to the primary and no position is wanted.
     func route(_ reading: ContextReading, after position: DatabasePosition?) -> ReadRoute? {
         if replicas == nil, reading == .primary, position == nil { return nil }
-        return ReadRoute(replicas, maximumLag: reading.maximumLag, after: position)
+        return ReadRoute(replicas, maximumLag: reading.maximumLag, after: position, delay: replicaDelay)
     }
 }
 
@@ -89,6 +65,7 @@ extension DatabaseContext {
     /// next request, which then sees all of that.
     ///
     /// It is asked for behind each write, in the same round trip, where the database has replicas or the context was made with
-    /// `reading` or `after`; else it is nil. It is nil too while nothing was written or read, and where the server did not tell it.
-    public var position: DatabasePosition? { core.reads?.positions.position }
+    /// `reading` or `after`; else it is nil. It is nil too while nothing was written or read. Where the server did not tell it, it is
+    /// the time, with which the next request begins on the primary.
+    public var position: DatabasePosition? { core.reads?.positions.token }
 }

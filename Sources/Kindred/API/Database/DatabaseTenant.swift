@@ -32,7 +32,7 @@ public struct DatabaseTenant: Sendable {
     /// Makes a unit of work for the tenant; cheap, and sends nothing.
     ///
     /// A name is that of the tenant's table, else that of a shared one: `person`. The library's statements name the schema, and send
-    /// no search path. SQL of ``DatabaseContext/query(_:fileID:line:)`` runs with the tenant's search path, which is set in front
+    /// no search path. SQL of ``DatabaseContext/query(_:reading:fileID:line:)`` runs with the tenant's search path, which is set in front
     /// of it as a setting is: see ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``. So do all statements of a transaction,
     /// and writes whose triggers, defaults or checks call functions without a search path of their own; reads, too, where
     /// policies or views do.

@@ -89,6 +89,9 @@ public final class Database: Sendable {
 
     /// The longest time that a task waits for its turn to change a context.
     var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
+
+    /// The time in which replicas show a write; nil where servers tell positions.
+    var replicaDelay: Duration? { client.configuration.replicaDelay }
 }
 
 extension KindredError {

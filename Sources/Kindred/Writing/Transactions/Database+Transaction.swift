@@ -41,7 +41,7 @@ extension Database {
             }
         }
         do {
-            let positions = core?.reads?.positions ?? replicas.map { _ in PositionRecord() }
+            let positions = core?.reads?.positions ?? replicas.map { _ in PositionRecord(delay: replicaDelay) }
             let client = core?.client ?? (positions == nil ? client : client.with(nil, recordingIn: positions))
             let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
@@ -60,7 +60,7 @@ extension Database {
             } else {
                 // Before rows count as committed: from then on reads need the position.
                 for other in journal?.cores ?? [] where other !== core {
-                    other.reads?.positions.learn(positions?.position)
+                    other.reads?.positions.learn(positions?.token)
                 }
                 journal?.commit()
             }

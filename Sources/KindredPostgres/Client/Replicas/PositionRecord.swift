@@ -7,6 +7,8 @@ package final class PositionRecord: Sendable {
         /// Any.
         case none
         case position(DatabasePosition)
+        /// A write, by its time, which replicas may not show yet.
+        case recent(DatabasePosition)
         /// Nothing is known of a write, so that only the primary is certain to show it.
         case unknown
     }
@@ -17,6 +19,8 @@ package final class PositionRecord: Sendable {
         /// As a client has told it, until the primary has been asked.
         var token: DatabasePosition?
         var isUnknown = false
+        /// The last write where no positions are told, and when replicas show it.
+        var written: (at: DatabasePosition, isShownAt: MonotonicTime)?
         /// Whether a token was ignored that the primary has not reached.
         var hasIgnored = false
         /// The rest of the time for which reads may wait for replicas.
@@ -44,25 +48,61 @@ package final class PositionRecord: Sendable {
     /// Whether the primary's position is also asked for behind reads, so that what a replica shows is never older.
     let coversReads: Bool
 
+    /// The time in which replicas show a write; nil where the server tells positions.
+    let delay: Duration?
+
     /// - Parameters:
-    ///   - token: the position that another request has handed on.
+    ///   - token: the position that another request has handed on. A time where positions are told leads to the primary, which
+    ///     tells one; a position where they are not is one of a write just now, as is a time to come.
     ///   - coversReads: whether reads of the primary raise the position too.
-    package init(after token: DatabasePosition? = nil, coversReads: Bool = false) {
+    ///   - delay: the time in which replicas show a write; nil where the server tells positions.
+    package init(after token: DatabasePosition? = nil, coversReads: Bool = false, delay: Duration? = nil) {
         self.coversReads = coversReads
-        state = RankedMutex(State(token: token), .leaf)
+        self.delay = delay
+        var start = State()
+        if let delay, let token {
+            let age = token.age ?? .zero
+            start.written = (
+                at: age > .zero ? token : DatabasePosition.now,
+                isShownAt: MonotonicTime.now + max(.zero, delay - age)
+            )
+        } else if let token, token.isTime {
+            start.isUnknown = true
+        } else {
+            start.token = token
+        }
+        state = RankedMutex(start, .leaf)
     }
 
-    var need: Need { state.withLock { $0.need } }
+    var need: Need {
+        state.withLock { state in
+            guard delay != nil else { return state.need }
+            guard let written = state.written, written.isShownAt > MonotonicTime.now else { return .none }
+            return .recent(written.at)
+        }
+    }
 
-    /// The position for the next request; nil while nothing is known.
+    /// The position that the context has come to; nil while nothing is known.
     package var position: DatabasePosition? {
         if case .position(let position) = need { position } else { nil }
+    }
+
+    /// The token of the next request; nil where it may read any replica.
+    package var token: DatabasePosition? {
+        switch need {
+        case .none: nil
+        case .position(let position), .recent(let position): position
+        case .unknown: DatabasePosition.now
+        }
     }
 
     /// Takes the place in the primary's log behind a write, or behind a read; nil if the primary has not told it.
     package func learn(_ position: DatabasePosition?) {
         state.withLock { state in
-            guard let position else { return state.isUnknown = true }
+            if let delay {
+                return state.written = (at: DatabasePosition.now, isShownAt: MonotonicTime.now + delay)
+            }
+            guard let position, !position.isTime else { return state.isUnknown = true }
             // Later than all that the context has done, and than what the token tells of, if that is not made up.
             state.isUnknown = false
             if let token = state.token.take(), token.isComparable(with: position), token.location > position.location {

@@ -1,7 +1,6 @@
 /// The statements around reads of a replica, under the same Sync; observers and limits do not see them.
 package struct ReplicaGuard: Sendable {
-    /// Behind the reads: the place that they saw, or one before it.
-    static let question = Statement(
+    private static let question = Statement(
         text: StatementText(catalog: "SELECT pg_catalog.pg_last_wal_replay_lsn()::pg_catalog.text"), resultFormat: .text
     )
 
@@ -12,11 +11,22 @@ package struct ReplicaGuard: Sendable {
             AND pg_catalog.pg_last_wal_replay_lsn() >= $1::pg_catalog.text::pg_catalog.pg_lsn THEN 1 ELSE 0 END
             """)
 
+    private static let roleText = StatementText(
+        catalog: "SELECT 1 OPERATOR(pg_catalog./) CASE WHEN pg_catalog.pg_is_in_recovery() THEN 1 ELSE 0 END")
+
     /// Fails where the server has not replayed a place of the log, or is no replica.
     let statement: Statement
+    /// Behind the reads: the place that they saw, or one before it; nothing where none is told.
+    let questions: [Statement]
 
-    /// - Parameter location: the place.
-    init(_ location: UInt64) throws {
+    /// - Parameter location: the place; nil where none is told.
+    init(_ location: UInt64?) throws {
+        guard let location else {
+            statement = Statement(text: Self.roleText, resultFormat: .binary)
+            questions = []
+            return
+        }
+        questions = [Self.question]
         var bindings = Bindings()
         try bindings.append(text: DatabasePosition.text(of: location))
         statement = Statement(text: Self.text, bindings: bindings, resultFormat: .binary)
@@ -24,12 +34,14 @@ package struct ReplicaGuard: Sendable {
 
     /// Whether an error is the guard's, so that nothing behind it was run.
     func refused(_ error: PostgresError) -> Bool {
-        error.sqlState == .divisionByZero && error.statement == Self.text.text
+        error.sqlState == .divisionByZero && error.statement == statement.text.text
     }
 
-    /// The place in the answer to `question`.
-    static func location(in answer: QueryResult?) -> UInt64? {
-        (try? answer?.first?.decode(0, as: String.self)).flatMap { $0 }.flatMap { DatabasePosition.location($0) }
+    /// The place in the last of the answers; nil where none is told.
+    func location(in answers: [QueryResult]) -> UInt64? {
+        guard !questions.isEmpty else { return nil }
+        let text = (try? answers.last?.first?.decode(0, as: String.self)).flatMap { $0 }
+        return text.flatMap { DatabasePosition.location($0) }
     }
 }
 
@@ -39,14 +51,16 @@ extension PostgresClient {
         _ statements: [Statement], by guardian: ReplicaGuard
     ) async throws -> ReadRoute.GuardedAnswer<[QueryResult]> {
         try requireSettings()
+        try requireNoSession(statements)
         let deadline = deadline(nil)
         let statements = try await formatted(statements, by: deadline)
         if isObserved { try StatementRecorder.current?.admit(statements) }
         let start = MonotonicTime.now
         do {
-            let all = [guardian.statement] + statements + [ReplicaGuard.question]
+            let all = [guardian.statement] + statements + guardian.questions
             let results = try await run(all, by: deadline)
-            guard results.count == all.count, let replayed = ReplicaGuard.location(in: results.last) else {
+            let replayed = guardian.location(in: results)
+            guard results.count == all.count, replayed != nil || guardian.questions.isEmpty else {
                 throw PostgresError(.protocolViolation, "A replica did not say what it has replayed")
             }
             let answers = Array(results[1...statements.count])

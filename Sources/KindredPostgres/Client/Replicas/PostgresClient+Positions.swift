@@ -1,8 +1,8 @@
 extension PostgresClient {
     /// The question behind statements; nil where the position does not matter.
     func question(behind mayWrite: @autoclosure () -> Bool) -> PositionQuestion? {
-        guard let positions, positions.coversReads || mayWrite() else { return nil }
-        return PositionQuestion(settings: settings)
+        guard let positions, positions.delay == nil && positions.coversReads || mayWrite() else { return nil }
+        return PositionQuestion(settings: settings, isSent: positions.delay == nil)
     }
 
     /// Runs what a question is asked behind, and takes its answer.

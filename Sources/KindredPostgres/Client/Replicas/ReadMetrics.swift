@@ -8,6 +8,17 @@ public struct ReadMetrics: Sendable, Hashable {
     public internal(set) var primary: [Reason: Int] = [:]
     /// The positions of clients that the primary has not reached, and that were ignored.
     public internal(set) var ignoredPositions = 0
+    /// The servers that are no primary, as they were seen last.
+    public internal(set) var replicas: [Replica] = []
+
+    /// A server that is not the primary.
+    public struct Replica: Sendable, Hashable {
+        /// Its address and database.
+        public let address: String
+        /// The age of the newest place of the primary that it has replayed; nil if it is not known, so that the server is left out of
+        /// reads: it does not answer, is of another cluster or timeline, or the primary is silent.
+        public let lag: Duration?
+    }
 
     /// Why a read went to the primary.
     public enum Reason: String, Sendable, Hashable, CaseIterable {
@@ -23,6 +34,8 @@ public struct ReadMetrics: Sendable, Hashable {
         case behind
         /// The position that the context needs is of another cluster or timeline.
         case otherTimeline
+        /// The context has written within the time that ``PostgresConfiguration/replicaDelay`` sets.
+        case recentWrite
         /// The position of a write of the context is not known.
         case unknownPosition
         /// The replica failed, cancelled the read or refused it.

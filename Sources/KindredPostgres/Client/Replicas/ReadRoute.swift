@@ -11,11 +11,22 @@ package final class ReadRoute: Sendable {
     ///   - servers: the servers; nil if the database has no replicas.
     ///   - maximumLag: the greatest lag of a replica that may be read; nil for contexts that read the primary.
     ///   - token: the position of an earlier request.
-    package init(_ servers: ReplicaSet?, maximumLag: Duration?, after token: DatabasePosition?) {
+    ///   - delay: the time in which replicas show a write; nil where the server tells positions.
+    package init(
+        _ servers: ReplicaSet?, maximumLag: Duration?, after token: DatabasePosition? = nil, delay: Duration? = nil
+    ) {
         self.servers = servers
         self.maximumLag = maximumLag
-        positions = PositionRecord(after: token, coversReads: servers != nil && maximumLag != nil)
+        positions = PositionRecord(after: token, coversReads: servers != nil && maximumLag != nil, delay: delay)
     }
+
+    private init(_ route: ReadRoute, maximumLag: Duration?) {
+        (servers, positions) = (route.servers, route.positions)
+        self.maximumLag = maximumLag
+    }
+
+    /// The way of one read of the context, by a limit of its own.
+    package func within(_ maximumLag: Duration?) -> ReadRoute { ReadRoute(self, maximumLag: maximumLag) }
 
     /// Whether replicas may answer.
     package var usesReplicas: Bool { positions.coversReads }
@@ -88,20 +99,23 @@ package final class ReadRoute: Sendable {
         let start = MonotonicTime.now
         while true {
             let need = positions.need
-            let (server, seen): (ReplicaSet.Server, DatabasePosition)
+            let (server, seen): (ReplicaSet.Server, DatabasePosition?)
             switch servers.choose(maximumLag: maximumLag, need: need) {
             case .primary(let reason): return .primary(reason)
             case .replica(let chosen, let position): (server, seen) = (chosen, position)
             }
             let needed = if case .position(let position) = need { position.location } else { UInt64(0) }
             // Replayed meanwhile, perhaps; without time left it is not worth a round trip.
-            if seen.location < needed, positions.budget <= .zero { return .primary(.behind) }
+            if let seen, seen.location < needed, positions.budget <= .zero { return .primary(.behind) }
             do {
-                let answer = try await body(server.client.with(primary.settings), try ReplicaGuard(needed))
+                let guardian = try ReplicaGuard(seen == nil ? nil : needed)
+                let answer = try await body(server.client.with(primary.settings), guardian)
                 if case .result(let result, let replayed) = answer {
-                    positions.learn(
-                        replayed: DatabasePosition(
-                            system: seen.system, timeline: seen.timeline, location: replayed ?? needed))
+                    if let seen {
+                        positions.learn(
+                            replayed: DatabasePosition(
+                                system: seen.system, timeline: seen.timeline, location: replayed ?? needed))
+                    }
                     servers.note(readOn: server)
                     return .result(result)
                 }
@@ -109,6 +123,8 @@ package final class ReadRoute: Sendable {
                 if error.endsUseOfReplica { servers.leaveOut(server) }
                 return .primary(.failed)
             }
+            // Without positions the guard fails on a server that is no replica any more.
+            if seen == nil { return .primary(.noReplica) }
             let spent = MonotonicTime.now.since(start)
             guard spent + .milliseconds(2) < positions.budget else {
                 positions.spend(spent)

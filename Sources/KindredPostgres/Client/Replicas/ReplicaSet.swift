@@ -25,6 +25,7 @@ package final class ReplicaSet: Sendable {
     private static let patience = Duration.seconds(1)
 
     private let servers: [Server]
+    private let question: Statement
     private let state: RankedMutex<ReplicaState>
     /// The primary, as the connections for writing know it.
     private let primary: PrimaryRecord
@@ -51,7 +52,9 @@ package final class ReplicaSet: Sendable {
         }
         logger = primary.logger
         self.primary = primary.pool.context.primary
-        state = RankedMutex(ReplicaState(count: servers.count), .leaf)
+        let delay = primary.configuration.replicaDelay
+        question = delay == nil ? ServerSample.question : ServerSample.roleQuestion
+        state = RankedMutex(ReplicaState(count: servers.count, delay: delay), .leaf)
         start(until: primary.closing, after: primary.pool.context.readOnlyRefusals.stream)
     }
 
@@ -96,14 +99,22 @@ package final class ReplicaSet: Sendable {
 
     private func sample(_ server: Server) async {
         let askedAt = MonotonicTime.now
-        let answer = try? await server.sampler.executeUnobserved(ServerSample.question, timeout: Self.patience)
+        let answer: QueryResult
+        do {
+            answer = try await server.sampler.executeUnobserved(question, timeout: Self.patience)
+        } catch {
+            if !Task.isCancelled { noteFailure(of: server, "\(error)") }
+            return
+        }
         guard !Task.isCancelled else { return }
-        guard let sample = answer.flatMap({ ServerSample(answer: $0) }) else { return noteFailure(of: server) }
+        guard let sample = ServerSample(answer: answer) else {
+            return noteFailure(of: server, "It does not say its role and its place in the log")
+        }
         let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
         if !sample.isReplica, primary.refusal == nil {
-            let sighting = PrimaryRecord.Sighting(
-                system: sample.position.system, timeline: sample.position.timeline)
-            if primary.admit(sighting) == nil, let place = server.place { primary.note(place: place) }
+            let sighting = sample.position.map { PrimaryRecord.Sighting(system: $0.system, timeline: $0.timeline) }
+            let refusal = sighting.flatMap { primary.admit($0) }
+            if refusal == nil, let place = server.place { primary.note(place: place) }
         }
         if isNew {
             let role = sample.isReplica ? "replica" : sample.isReadOnly ? "primary that takes no writes" : "primary"
@@ -111,9 +122,12 @@ package final class ReplicaSet: Sendable {
         }
     }
 
-    private func noteFailure(of server: Server) {
+    private func noteFailure(of server: Server, _ reason: String) {
         let failures = change { $0.noteFailure(of: server.number) }
-        if failures == 1 { logger?.warning("a server is left out of reads", metadata: ["server": "\(server.name)"]) }
+        if failures == 1 {
+            logger?.warning(
+                "a server is left out of reads", metadata: ["server": "\(server.name)", "reason": "\(reason)"])
+        }
         // What it was asked before is asked elsewhere, also where the network swallows it.
         if failures == 2 { server.client.abandonConnections() }
     }
@@ -136,24 +150,27 @@ package final class ReplicaSet: Sendable {
 
     /// A choice for a read.
     enum Choice {
-        case replica(Server, at: DatabasePosition)
+        /// - Parameter at: the place that it had replayed when it was seen last; nil where none is told.
+        case replica(Server, at: DatabasePosition?)
         case primary(ReadMetrics.Reason)
     }
 
     /// Chooses a replica that lags by no more than a limit: in turn, and before others one that has replayed a position.
     func choose(maximumLag: Duration, need: PositionRecord.Need) -> Choice {
+        switch need {
+        case .unknown: return .primary(.unknownPosition)
+        case .recent: return .primary(.recentWrite)
+        case .none, .position: break
+        }
         let now = MonotonicTime.now
         let usable = state.withLock { $0.replicas(maximumLag: maximumLag, at: now) }
         guard let first = usable.first else { return .primary(.noReplica) }
-        let needed: UInt64
-        switch need {
-        case .none: needed = 0
-        case .unknown: return .primary(.unknownPosition)
-        case .position(let position):
-            guard position.isComparable(with: first.position) else { return .primary(.otherTimeline) }
+        var needed: UInt64 = 0
+        if case .position(let position) = need {
+            guard let seen = first.position, position.isComparable(with: seen) else { return .primary(.otherTimeline) }
             needed = position.location
         }
-        let ready = usable.filter { $0.position.location >= needed }
+        let ready = usable.filter { ($0.position?.location ?? 0) >= needed }
         let candidates = ready.isEmpty ? usable : ready
         let place = turn.add(1, ordering: .relaxed).oldValue % UInt64(candidates.count)
         let chosen = candidates[Int(place)]
@@ -166,7 +183,15 @@ package final class ReplicaSet: Sendable {
     // MARK: Metrics
 
     /// Where reads went.
-    package var metrics: ReadMetrics { counters.withLock { $0 } }
+    package var metrics: ReadMetrics {
+        var metrics = counters.withLock { $0 }
+        let now = MonotonicTime.now
+        let others = state.withLock { state in
+            servers.filter { !state.isPrimary($0.number) }.map { ($0.name, state.lag(of: $0.number, at: now)) }
+        }
+        metrics.replicas = others.map { ReadMetrics.Replica(address: $0, lag: $1) }
+        return metrics
+    }
 
     /// Counts and logs where a read went.
     func note(readOn server: Server) {

@@ -23,10 +23,14 @@ struct ReplicaState: Sendable {
     private var servers: [Server]
     /// The newest place of the primary, in the log that counts.
     private var primary: DatabasePosition?
-    private var primarySeenAt = MonotonicTime.never
+    private var primarySeenAt: MonotonicTime?
     private var marks: Deque<Mark> = []
 
-    init(count: Int) {
+    /// The lag of each replica, where no places are told.
+    private let delay: Duration?
+
+    init(count: Int, delay: Duration? = nil) {
+        self.delay = delay
         servers = Array(repeating: Server(), count: count)
     }
 
@@ -37,7 +41,9 @@ struct ReplicaState: Sendable {
     mutating func note(_ sample: ServerSample, of server: Int, askedAt: MonotonicTime) -> Bool {
         let former = servers[server].sample
         servers[server] = Server(sample: sample, seenAt: askedAt)
-        if !sample.isReplica { notePrimary(sample.position, askedAt) }
+        if !sample.isReplica {
+            if let position = sample.position { notePrimary(position, askedAt) } else { primarySeenAt = askedAt }
+        }
         return former?.isReplica != sample.isReplica || former?.isReadOnly != sample.isReadOnly
     }
 
@@ -58,7 +64,9 @@ struct ReplicaState: Sendable {
     /// Whether two servers take writes in the log that counts, as when two replicas were promoted at once.
     var hasTwoPrimaries: Bool {
         guard let primary else { return false }
-        let samples = servers.compactMap(\.sample).filter { !$0.isReplica && $0.position.isComparable(with: primary) }
+        let samples = servers.compactMap(\.sample).filter {
+            !$0.isReplica && $0.position?.isComparable(with: primary) == true
+        }
         return Set(samples.map(\.startedAt)).count > 1
     }
 
@@ -74,22 +82,31 @@ struct ReplicaState: Sendable {
         return servers[server].failures
     }
 
-    /// The newest place of the primary; nil while it is silent.
-    func primary(at now: MonotonicTime) -> DatabasePosition? {
-        primary != nil && primarySeenAt + Self.patience >= now ? primary : nil
+    private func isPrimarySeen(at now: MonotonicTime) -> Bool {
+        primarySeenAt.map { $0 + Self.patience >= now } ?? false
     }
 
-    /// The age of the newest place of the primary that a replica has replayed; nil if it is not known.
+    /// The newest place of the primary; nil while it is silent, or tells none.
+    func primary(at now: MonotonicTime) -> DatabasePosition? { isPrimarySeen(at: now) ? primary : nil }
+
+    /// The age of the newest place of the primary that a replica has replayed; nil if it is not known, as while the primary is
+    /// silent.
     func lag(of server: Int, at now: MonotonicTime) -> Duration? {
-        guard let primary = primary(at: now), let sample = servers[server].sample, sample.isReplica,
-            servers[server].seenAt + Self.patience >= now, sample.position.isComparable(with: primary),
-            let mark = marks.last(where: { $0.location <= sample.position.location })
+        guard isPrimarySeen(at: now), let sample = servers[server].sample, sample.isReplica,
+            servers[server].seenAt + Self.patience >= now
+        else { return nil }
+        guard let position = sample.position else { return delay }
+        guard let primary, position.isComparable(with: primary),
+            let mark = marks.last(where: { $0.location <= position.location })
         else { return nil }
         return now.since(mark.time)
     }
 
+    /// Whether a server was no replica when it was seen last.
+    func isPrimary(_ server: Int) -> Bool { servers[server].sample?.isReplica == false }
+
     /// The replicas that lag by no more than a limit, with the places that they had replayed when they were seen last.
-    func replicas(maximumLag: Duration, at now: MonotonicTime) -> [(server: Int, position: DatabasePosition)] {
+    func replicas(maximumLag: Duration, at now: MonotonicTime) -> [(server: Int, position: DatabasePosition?)] {
         servers.indices.compactMap { server in
             guard let sample = servers[server].sample, let lag = lag(of: server, at: now), lag <= maximumLag else {
                 return nil

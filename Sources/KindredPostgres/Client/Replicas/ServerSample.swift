@@ -2,24 +2,32 @@
 struct ServerSample: Sendable, Equatable {
     /// Whether it replays the log of a primary.
     let isReplica: Bool
-    /// The place that it has flushed, or as a replica replayed.
-    let position: DatabasePosition
+    /// The place that it has flushed, or as a replica replayed; nil where it is not asked for.
+    let position: DatabasePosition?
     /// Whether transactions are read-only if they do not say otherwise.
     let isReadOnly: Bool
     /// The time when it was started, by its own clock: two addresses may be one server's.
     let startedAt: String
 
+    /// Asks a server that tells no positions.
+    static let roleQuestion = Statement(
+        text: StatementText(
+            catalog: """
+                SELECT pg_catalog.pg_is_in_recovery()::pg_catalog.text, \
+                pg_catalog.current_setting('transaction_read_only')
+                """),
+        resultFormat: .text)
+
     /// A replica counts for the timeline that its control data show.
     static let question = Statement(
         text: StatementText(
             catalog: """
-                SELECT r.is_replica::pg_catalog.text, CASE WHEN r.is_replica THEN pg_catalog.pg_last_wal_replay_lsn() \
-                ELSE pg_catalog.pg_current_wal_flush_lsn() END::pg_catalog.text, s.system_identifier::pg_catalog.text, \
+                SELECT r.is_replica::pg_catalog.text, pg_catalog.current_setting('transaction_read_only'), \
+                pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::pg_catalog.text, \
+                CASE WHEN r.is_replica THEN pg_catalog.pg_last_wal_replay_lsn() ELSE pg_catalog.pg_current_wal_flush_lsn() END::pg_catalog.text, s.system_identifier::pg_catalog.text, \
                 CASE WHEN r.is_replica THEN \
                 pg_catalog.to_hex(GREATEST(c.timeline_id, y.min_recovery_end_timeline)::pg_catalog.int8) \
-                ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END, \
-                pg_catalog.current_setting('transaction_read_only'), \
-                pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::pg_catalog.text \
+                ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END \
                 FROM (SELECT pg_catalog.pg_is_in_recovery() AS is_replica) AS r, pg_catalog.pg_control_system() AS s, \
                 pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS y
                 """),
@@ -27,16 +35,22 @@ struct ServerSample: Sendable, Equatable {
 }
 
 extension ServerSample {
-    /// Reads the answer; nil for a server that does not say all of it.
+    /// Reads the answer to either question; nil for a server that does not say all of it.
     init?(answer: QueryResult) {
-        guard let row = answer.first, let texts = try? (0..<6).map({ try row.decode($0, as: String.self) }),
-            let isReplica = texts[0], let location = texts[1].flatMap({ DatabasePosition.location($0) }),
-            let system = texts[2].flatMap({ UInt64($0) }), let timeline = texts[3].flatMap({ UInt32($0, radix: 16) }),
-            let isReadOnly = texts[4], let startedAt = texts[5]
+        let count = answer.columns.count
+        guard let row = answer.first, let texts = try? (0..<count).map({ try row.decode($0, as: String.self) }),
+            count == 2 || count == 6, let isReplica = texts[0], let isReadOnly = texts[1]
         else { return nil }
-        self.isReplica = isReplica == "true"
-        self.isReadOnly = isReadOnly == "on"
-        self.startedAt = startedAt
-        position = DatabasePosition(system: system, timeline: timeline, location: location)
+        if count == 2 {
+            self.init(isReplica: isReplica == "true", position: nil, isReadOnly: isReadOnly == "on", startedAt: "")
+            return
+        }
+        guard let startedAt = texts[2], let location = texts[3].flatMap({ DatabasePosition.location($0) }),
+            let system = texts[4].flatMap({ UInt64($0) }), let timeline = texts[5].flatMap({ UInt32($0, radix: 16) })
+        else { return nil }
+        self.init(
+            isReplica: isReplica == "true",
+            position: DatabasePosition(system: system, timeline: timeline, location: location),
+            isReadOnly: isReadOnly == "on", startedAt: startedAt)
     }
 }

@@ -25,9 +25,9 @@ extension ConnectionDriver {
         let isSent = putBack(behind: pending, handle, &effects) && handle.sendSync()
         state.noteSent(pending, &effects.state)
         if isSent && handle.isAlive {
-            if let question = request.traits.question {
+            if let question = request.traits.question?.next() {
                 // Flushes both.
-                return send(PendingRequest(question.next(), deadline: pending.deadline), &effects)
+                return send(PendingRequest(question, deadline: pending.deadline), &effects)
             }
             flush(&effects)
         } else {

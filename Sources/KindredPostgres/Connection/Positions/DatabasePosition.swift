@@ -1,5 +1,8 @@
 /// A place in the write-ahead log of a database: how far a server has to have replayed it to show what was written before.
 ///
+/// Where the engine tells none it is the time of a write, and reads go to the primary for the time that
+/// ``PostgresConfiguration/replicaDelay`` sets.
+///
 /// A token for the next request, in a cookie or header, as its text: a context that is made with it reads nothing older.
 ///
 /// ```swift
@@ -7,11 +10,11 @@
 /// let next = database.makeContext(reading: .automatic, after: token.flatMap { DatabasePosition($0) })
 /// ```
 public struct DatabasePosition: Sendable, Hashable {
-    /// The identifier that the database's cluster got when it was made; its replicas have the same.
+    /// The identifier that the database's cluster got when it was made, and that its replicas have too; 0 for a time.
     public let system: UInt64
-    /// The timeline of the log; a failover begins a new one.
+    /// The timeline of the log, of which a failover begins a new one; 0 for a time.
     public let timeline: UInt32
-    /// The number of bytes of the log before the place.
+    /// The number of bytes of the log before the place, or the time in milliseconds since 1970.
     public let location: UInt64
 
     /// A position of a cluster.
@@ -29,6 +32,23 @@ public struct DatabasePosition: Sendable, Hashable {
     /// Whether both are in one log, so that their locations can be compared.
     package func isComparable(with other: DatabasePosition) -> Bool {
         system == other.system && timeline == other.timeline
+    }
+}
+
+extension DatabasePosition {
+    /// The time of a write just now.
+    static var now: DatabasePosition {
+        DatabasePosition(system: 0, timeline: 0, location: SystemCalls.milliseconds)
+    }
+
+    /// Whether it is a time.
+    var isTime: Bool { system == 0 }
+
+    /// How long ago the write was, zero for a time to come; nil for a place in a log.
+    var age: Duration? {
+        guard isTime else { return nil }
+        let now = SystemCalls.milliseconds
+        return .milliseconds(Int64(clamping: now - min(now, location)))
     }
 }
 

@@ -22,17 +22,21 @@ final class PositionQuestion: Sendable {
         resultFormat: .text)
 
     private let settings: SessionSettings?
+    private let isSent: Bool
     private let queue = WaitQueue<State, Void, DatabasePosition?>(State(), order: .any) { state, _ in
         state.answered == state.sent ? .some(state.position) : nil
     }
 
-    /// - Parameter settings: those of the request, `synchronous_commit` perhaps among them.
-    init(settings: SessionSettings?) {
-        self.settings = settings
+    /// - Parameters:
+    ///   - settings: those of the request, `synchronous_commit` perhaps among them.
+    ///   - isSent: whether the server tells positions; else there is no answer.
+    init(settings: SessionSettings?, isSent: Bool) {
+        (self.settings, self.isSent) = (settings, isSent)
     }
 
-    /// The request to send next.
-    func next() -> Request {
+    /// The request to send next; nil where none is sent.
+    func next() -> Request? {
+        guard isSent else { return nil }
         queue.change { $0.sent += 1 }
         return Request(
             statements: [Self.statement], traits: Request.Traits(isAutocommit: true, settings: settings),

@@ -1,0 +1,35 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// By itself, so that who uses no Hummingbird builds none of it.
+let package = Package(
+    name: "kindred-hummingbird",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "KindredHummingbird", targets: ["KindredHummingbird"])
+    ],
+    dependencies: [
+        .package(name: "kindred", path: "../.."),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+    ],
+    targets: [
+        .target(
+            name: "KindredHummingbird",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Kindred", package: "kindred"),
+            ]
+        ),
+        .testTarget(
+            name: "KindredHummingbirdTests",
+            dependencies: [
+                "KindredHummingbird",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredTesting", package: "kindred"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
