@@ -22,6 +22,9 @@ struct BenchmarkDatabase: Sendable {
     /// Removes all rows of a table.
     func empty(_ table: String) throws { try run("TRUNCATE \(table)") }
 
+    /// Makes the shelves, crates and what is in them as they were.
+    func fillShelves() throws { try run(Workload.shelfRows) }
+
     private func run(_ script: String) throws {
         try withTarget { _ = try seconds(floor_script($0, script)) }
     }

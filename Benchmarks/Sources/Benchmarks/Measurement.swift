@@ -12,6 +12,8 @@ struct Measurement: Sendable {
     let goal: Goal?
     /// The same work in the peers, if they support it.
     var peerWork: Peer.Work?
+    /// Runs before each run of either side, unmeasured.
+    var prepare: @Sendable () async throws -> Void = {}
     let floor: Run
     let kindred: Run
 
@@ -59,19 +61,24 @@ struct Outcome: Sendable {
     /// Measures both once, in alternating order, and then the peers.
     mutating func measure(round: Int, isAlone: Bool, peers process: PeerProcess?) async throws {
         if isAlone {
-            kindred.append(try await Sample(measurement.kindred))
+            kindred.append(try await sample(measurement.kindred))
         } else if round.isMultiple(of: 2) {
-            floor.append(try await Sample(measurement.floor))
-            kindred.append(try await Sample(measurement.kindred))
+            floor.append(try await sample(measurement.floor))
+            kindred.append(try await sample(measurement.kindred))
         } else {
-            kindred.append(try await Sample(measurement.kindred))
-            floor.append(try await Sample(measurement.floor))
+            kindred.append(try await sample(measurement.kindred))
+            floor.append(try await sample(measurement.floor))
         }
         guard let process, let work = measurement.peerWork else { return }
         for peer in Peer.allCases {
             guard let rate = try await process.rate(peer, work) else { continue }
             peers[peer, default: []].append(rate)
         }
+    }
+
+    private func sample(_ run: Measurement.Run) async throws -> Sample {
+        try await measurement.prepare()
+        return try await Sample(run)
     }
 
     var rates: (floor: Double, kindred: Double) { (Self.median(floor.map(\.rate)), Self.median(kindred.map(\.rate))) }

@@ -20,15 +20,6 @@ extension Suite {
                     for step in 0..<count { try await find(step, keys, database) }
                 }
             },
-            Measurement(name: "object by condition", unit: "objects", goal: nil, floor: floor) {
-                try await rate(of: count) {
-                    for step in 0..<count {
-                        let key = Int(keys.numbers[step % keys.numbers.count])
-                        let book = try await database.makeContext().fetch("book").where("id = %@", key).one()
-                        guard book["id"] != nil else { throw UnexpectedResult() }
-                    }
-                }
-            },
             Measurement(name: "row by key", unit: "rows", goal: goal, floor: floor) {
                 try await rate(of: count) {
                     for step in 0..<count {

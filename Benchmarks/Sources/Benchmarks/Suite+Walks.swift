@@ -55,7 +55,7 @@ extension Suite {
     }
 
     /// libpq's rate per second for reading the rows of some queries.
-    private static func perSecond(_ queries: [String], _ shop: BenchmarkDatabase) throws -> Double {
+    static func perSecond(_ queries: [String], _ shop: BenchmarkDatabase) throws -> Double {
         try shop.withTarget { target in
             var rows = 0
             return try 1 / queries.reduce(0) { try $0 + seconds(floor_rows(target, $1, 1, &rows)) }

@@ -13,17 +13,16 @@ extension Suite {
             Measurement(
                 name: "10,000 new objects in one save, keys back", unit: "objects", goal: .ofFloor(0.7),
                 peerWork: .newObjects,
+                prepare: { try shop.empty("review") },
                 floor: {
-                    try shop.empty("review")
-                    return try shop.withTarget { target in
+                    try shop.withTarget { target in
                         let time = try seconds(
                             floor_insert(target, Workload.insertReviews, Workload.books, Int32(count)))
                         return Double(count) / time
                     }
                 },
                 kindred: {
-                    try shop.empty("review")
-                    return try await rate(of: count) { try await insertReviews(count, database) }
+                    try await rate(of: count) { try await insertReviews(count, database) }
                 }),
             Measurement(
                 name: "10,000 changed objects in one save", unit: "objects", goal: .ofFloor(1),

@@ -35,6 +35,7 @@ enum Workload {
         CREATE INDEX ON book (author_id);
         CREATE INDEX ON book_tag (tag_id)
         """,
+        shelfTables, shelfRows,
         // Not possible in a script with other statements.
         "VACUUM ANALYZE",
     ]
@@ -97,6 +98,20 @@ enum Workload {
         WHERE h.book_id = ANY (ARRAY(SELECT id FROM book))
         """
     static let booksOfAuthor = "SELECT id, author_id, title, year, price FROM book WHERE author_id = $1"
+    /// A page behind an author and a book.
+    static let pageOfBooks = """
+        SELECT id, author_id, title, year, price FROM book WHERE (author_id, id) > ($1::int, $2::int)
+        ORDER BY author_id, id LIMIT 100
+        """
+    static let cheapBooksOfAuthors = "\(booksOfAuthors) AND price < 25"
+    static let firstBooks = "SELECT id, author_id, title, price FROM book WHERE id <= 1000"
+    static let authorsOfFirstBooks = """
+        SELECT id, name FROM author WHERE id = ANY (ARRAY(SELECT author_id FROM book WHERE id <= 1000))
+        """
+    static let tagsOfFirstBooks = """
+        SELECT t.id, t.name, h.book_id FROM tag t JOIN book_tag h ON h.tag_id = t.id
+        WHERE h.book_id = ANY (ARRAY(SELECT id FROM book WHERE id <= 1000))
+        """
     static let insertReviews = """
         INSERT INTO review (book_id, text, stars) SELECT * FROM unnest($1::int[], $2::text[], $3::int[]) RETURNING id
         """

@@ -91,3 +91,24 @@ double floor_updates(floor_target target, const char *sql, int value, int count)
     PQfinish(connection);
     return seconds;
 }
+
+// MARK: A member that joins its owner and leaves it again
+
+double floor_members(floor_target target, const char *sql, int owner, int first, int count) {
+    PGconn *connection = floor_connect(target, sql);
+    if (connection == NULL) return -1;
+    unsigned ownerKey = htonl((unsigned)owner);
+    static const int lengths[] = {4, 4}, formats[] = {1, 1};
+    double start = floor_now();
+    for (int step = 0; step < 2 * count; step++) {
+        unsigned member = htonl((unsigned)(first + step / 2));
+        const char *values[] = {(const char *)&member, step % 2 == 0 ? (const char *)&ownerKey : NULL};
+        PGresult *result = PQexecPrepared(connection, "q", 2, values, lengths, formats, 1);
+        bool isChanged = strcmp(PQcmdTuples(result), "1") == 0;
+        PQclear(result);
+        if (!isChanged) return floor_failed(connection);
+    }
+    double seconds = floor_now() - start;
+    PQfinish(connection);
+    return seconds;
+}

@@ -1,16 +1,26 @@
+import CFloor
 import Kindred
-import Synchronization
 
-/// The time from the return of a COMMIT to the update in the hands of the program, on an idle server.
+/// The time from the return of a COMMIT to the update in the hands of the program, on an idle server; and that of libpq in C,
+/// which is notified by the writer and asks again.
 struct LiveLatency: Sendable {
-    private static let commits = 500
+    private typealias Found = (value: Int64, time: ContinuousClock.Instant)
+
+    private static let turns = 5
+    private static let commitsOfTurn = 100
+    /// The longest pause before a commit, in milliseconds: so long does a reader gather what comes without pause.
+    private static let pause = 40
+
     private let database: Database
     private let writer: LiveWriter
+    private let place: BenchmarkDatabase
 
-    init(_ database: Database, _ writer: LiveWriter) { (self.database, self.writer) = (database, writer) }
+    init(_ database: Database, _ writer: LiveWriter, _ place: BenchmarkDatabase) {
+        (self.database, self.writer, self.place) = (database, writer, place)
+    }
 
     func measure() async throws -> [[String]] {
-        let (values, found) = AsyncStream<(Int64, ContinuousClock.Instant)>.makeStream()
+        let (values, found) = AsyncStream<Found>.makeStream()
         let request = try await database.makeContext().fetch("one").where("id == 7").live()
         let follower = Task.detached {
             for try await update in request {
@@ -20,17 +30,25 @@ struct LiveLatency: Sendable {
         defer { follower.cancel() }
         var seen = values.makeAsyncIterator()
         _ = await seen.next()
-        let short = try await times(Self.commits, &seen) { .microseconds(Int.random(in: 0...40_000)) }
+        var (floor, short): ([Double], [Double]) = ([], [])
+        for _ in 0..<Self.turns {
+            floor += try floorTimes()
+            short += try await times(Self.commitsOfTurn, &seen) {
+                .microseconds(Int.random(in: 0...1_000 * Self.pause))
+            }
+        }
         let long = try await times(10, &seen) { .seconds(2) }
         return [
             ["latency, p50", milliseconds(short.percentile(0.5)), "5 ms"],
             ["latency, p99", milliseconds(short.percentile(0.99)), "50 ms"],
             ["latency after 2 s of silence, p50", milliseconds(long.percentile(0.5)), "5 ms"],
+            ["latency of libpq in C, LISTEN and the query again, p50", milliseconds(floor.percentile(0.5)), ""],
+            ["latency of libpq in C, LISTEN and the query again, p99", milliseconds(floor.percentile(0.99)), ""],
         ]
     }
 
     private func times(
-        _ count: Int, _ seen: inout AsyncStream<(Int64, ContinuousClock.Instant)>.Iterator, pause: () -> Duration
+        _ count: Int, _ seen: inout AsyncStream<Found>.Iterator, pause: () -> Duration
     ) async throws -> [Double] {
         var times: [Double] = []
         for _ in 0..<count {
@@ -42,6 +60,22 @@ struct LiveLatency: Sendable {
                 times.append(max(0, (time - committed) / .seconds(1)))
                 break
             }
+        }
+        return times
+    }
+
+    /// The writer itself notifies, in the statement that writes, to a table that nobody tracks.
+    private func floorTimes() throws -> [Double] {
+        var times = [Double](repeating: 0, count: Self.commitsOfTurn)
+        _ = try place.withTarget { target in
+            try seconds(
+                floor_notified(
+                    target,
+                    """
+                    WITH changed AS (UPDATE untracked SET n = n + 1 WHERE id = 7 RETURNING n)
+                    SELECT pg_notify('floor', ''), n FROM changed
+                    """, "floor", "SELECT id, n FROM untracked WHERE id = 7", Double(Self.pause) / 1_000,
+                    Int32(Self.commitsOfTurn), &times))
         }
         return times
     }

@@ -16,6 +16,8 @@ struct LiveSuite: Sendable {
     private static let script = """
         CREATE TABLE one (id int PRIMARY KEY, n bigint NOT NULL DEFAULT 0);
         INSERT INTO one SELECT i FROM generate_series(1, 100) i;
+        CREATE TABLE untracked (LIKE one INCLUDING ALL);
+        INSERT INTO untracked SELECT * FROM one;
         CREATE TABLE owner (id int PRIMARY KEY);
         INSERT INTO owner SELECT i FROM generate_series(1, 10000) i;
         CREATE TABLE part (id int PRIMARY KEY, owner_id int NOT NULL REFERENCES owner, n bigint NOT NULL DEFAULT 0);
@@ -32,7 +34,7 @@ struct LiveSuite: Sendable {
         try await database.tracking.enable("one", "part", "entry")
         let writer = try await LiveWriter(place)
         var lines = [["what", "measured", "goal"]]
-        if isSelected("latency") { lines += try await LiveLatency(database, writer).measure() }
+        if isSelected("latency") { lines += try await LiveLatency(database, writer, place).measure() }
         if isSelected("list") { lines += try await LiveList(database, writer).measure() }
         if isSelected("load") { lines += try await LiveLoad(database, writer).measure() }
         if isSelected("routing") { lines += try await LiveLoad(database, writer).measureRouting() }

@@ -33,6 +33,20 @@ double floor_insert(floor_target target, const char *sql, int keys, int count);
 /// `count` executions of a statement with two int4 parameters, 1 to `count` and a value, in one transaction over a pipeline.
 double floor_updates(floor_target target, const char *sql, int value, int count);
 
+/// `count` executions of a statement with two int4 parameters, the key behind which a page begins: first 0 and 0, then the
+/// columns `first` and `second` of the last row before. Adds up the rows in `rows`; a page without rows is a failure.
+double floor_pages(floor_target target, const char *sql, int first, int second, int count, long *rows);
+
+/// For each of `count` members from the key `first` on, a statement that sets its owner, and again one that sets it to NULL;
+/// its two int4 parameters are the member and the owner. Each waits for its answer.
+double floor_members(floor_target target, const char *sql, int owner, int first, int count);
+
+/// `count` times, after a pause of up to `pause` seconds: one connection runs `write`, which notifies a channel; another one,
+/// which listens there, then runs `read`. `latencies` takes the seconds from the answer of the first to that of the second.
+double floor_notified(
+    floor_target target, const char *write, const char *channel, const char *read, double pause, int count,
+    double *latencies);
+
 /// Seconds of processor time that this process has spent so far, in all of its threads.
 double floor_processor_seconds(void);
 
