@@ -74,7 +74,9 @@ extension PostgresClient {
         try requireNoSession(statements)
         let deadline = deadline(timeout)
         return try await observing(statements) {
-            try await run(try await formatted(statements, by: deadline), by: deadline)
+            // The library's own statements have a format: a call that waits for nothing costs a frame all the same.
+            let hasFormat = statements.count != 1 || statements[0].resultFormat != nil
+            return try await run(hasFormat ? statements : try await formatted(statements, by: deadline), by: deadline)
         }
     }
 

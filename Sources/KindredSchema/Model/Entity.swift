@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 /// A table or view with its attributes and relationships.
 ///
@@ -100,8 +101,17 @@ public final class Entity: Sendable {
     /// The indexes in `attributes` of the columns that identify an object: the primary key's, and that of the row's table
     /// where other tables inherit from the entity's.
     package let primaryKeyIndexes: [Int]
+    private let renderedColumns = RankedMutex<String?>(nil, .leaf)
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
+
+    /// The list of columns of a SELECT of whole rows, which is rendered once.
+    package func columnList(_ render: () throws -> String) rethrows -> String {
+        if let known = renderedColumns.withLock({ $0 }) { return known }
+        let list = try render()
+        renderedColumns.withLock { $0 = list }
+        return list
+    }
 
     package init(
         name: QualifiedName,

@@ -179,6 +179,11 @@ package struct SelectQuery: Sendable {
     package static func columns(of entity: Entity) throws -> String { try columns(of: entity, leavingOut: nil) }
 
     private static func columns(of entity: Entity, leavingOut leftOut: ColumnSet?) throws -> String {
+        if leftOut != nil { return try rendered(entity, leavingOut: leftOut) }
+        return try entity.columnList { try rendered(entity, leavingOut: nil) }
+    }
+
+    private static func rendered(_ entity: Entity, leavingOut leftOut: ColumnSet?) throws -> String {
         guard !entity.attributes.isEmpty else {
             throw KindredError(
                 .invalidRequest,
