@@ -51,6 +51,11 @@ extension CitusCall {
         CitusCall(reading: "delete a limited request without rules") {
             try await $0.context.fetch("note").sorted("tenant_id").sorted("id").limit(4).delete() == 4
         },
+        CitusCall("delete a limited request of one tenant") { scene in
+            let notes = try scene.context.fetch("note").where("tenant_id == 1").sorted("id").limit(2)
+            #expect(try await notes.delete() == 2)
+            try await scene.expect(["3"], "SELECT id FROM note WHERE tenant_id = 1")
+        },
         CitusCall("deletion plan") { scene in
             let plan = try await scene.context.deletionPlan(for: try await scene.object("project", 1))
             #expect(!plan.isDenied && plan.items.count > 1)

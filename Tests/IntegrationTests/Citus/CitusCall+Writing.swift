@@ -97,6 +97,19 @@ extension CitusCall {
             let tasks = try $0.context.fetch("task").where("tenant_id == 1 AND project.name == 'project 1'")
             #expect(try await tasks.update(["title": "first"]) == 2)
         },
+        CitusCall("update a limited request of one tenant") { scene in
+            let tasks = try scene.context.fetch("task").where("tenant_id == 1").sorted("id").limit(2)
+            #expect(try await tasks.update(["title": "first"]) == 2)
+            try await scene.expect(["1", "2"], "SELECT id FROM task WHERE title = 'first' ORDER BY id")
+        },
+        CitusCall("update a limited request of all tenants") { scene in
+            let tasks = try scene.context.fetch("task").sorted("size", ascending: false).limit(4)
+            #expect(try await tasks.update(["size": Formula("size + 1")]) == 4)
+            try await scene.expect(["4"], "SELECT count(*) FROM task WHERE size > 6 OR size = 6")
+        },
+        CitusCall(reading: "update by a condition on a to-one end of all tenants") {
+            try await $0.context.fetch("task").where("project.name == 'project 1'").update(["title": "x"]) == 6
+        },
         CitusCall("a unique value that is taken") { scene in
             _ = try scene.context.insert("project", ["tenant_id": 1, "id": 9, "name": "project 1"])
             let error = await expectError(.constraintViolation) { try await scene.context.save() }

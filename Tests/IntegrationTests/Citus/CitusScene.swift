@@ -55,21 +55,26 @@ struct CitusScene {
             tenant_id integer, id bigserial, title text NOT NULL, size integer NOT NULL DEFAULT 1,
             project_id bigint, PRIMARY KEY (tenant_id, id), FOREIGN KEY (tenant_id, project_id) REFERENCES project);
         SELECT create_distributed_table('task', 'tenant_id');
+        COMMENT ON CONSTRAINT task_tenant_id_project_id_fkey ON task IS '@kindred {"deleteRule": "nullify"}';
         CREATE TABLE label (tenant_id integer, id bigint, name text NOT NULL, PRIMARY KEY (tenant_id, id));
         SELECT create_distributed_table('label', 'tenant_id');
         CREATE TABLE task_label (
             tenant_id integer, task_id bigint, label_id bigint, note text, PRIMARY KEY (tenant_id, task_id, label_id),
-            FOREIGN KEY (tenant_id, task_id) REFERENCES task, FOREIGN KEY (tenant_id, label_id) REFERENCES label);
+            CONSTRAINT labels FOREIGN KEY (tenant_id, task_id) REFERENCES task,
+            CONSTRAINT tasks FOREIGN KEY (tenant_id, label_id) REFERENCES label);
         SELECT create_distributed_table('task_label', 'tenant_id');
+        COMMENT ON CONSTRAINT labels ON task_label IS '@kindred {"deleteRule": "cascade"}';
+        COMMENT ON CONSTRAINT tasks ON task_label IS '@kindred {"deleteRule": "cascade"}';
         CREATE TABLE step (
             tenant_id integer, id bigint, project_id bigint, position integer, PRIMARY KEY (tenant_id, id),
             CONSTRAINT step_project FOREIGN KEY (tenant_id, project_id) REFERENCES project);
         SELECT create_distributed_table('step', 'tenant_id');
-        COMMENT ON CONSTRAINT step_project ON step IS '@kindred {"inverse": "steps", "orderedBy": "position"}';
+        COMMENT ON CONSTRAINT step_project ON step IS '@kindred {"inverse": "steps", "orderedBy": "position", "deleteRule": "cascade"}';
         CREATE TABLE page (
             tenant_id integer, id bigint, project_id bigint, PRIMARY KEY (tenant_id, id), UNIQUE (tenant_id, project_id),
-            FOREIGN KEY (tenant_id, project_id) REFERENCES project);
+            CONSTRAINT page_project FOREIGN KEY (tenant_id, project_id) REFERENCES project);
         SELECT create_distributed_table('page', 'tenant_id');
+        COMMENT ON CONSTRAINT page_project ON page IS '@kindred {"deleteRule": "nullify"}';
         CREATE TABLE note (tenant_id integer, id bigint, text text, version integer NOT NULL DEFAULT 1, PRIMARY KEY (tenant_id, id));
         SELECT create_distributed_table('note', 'tenant_id');
         COMMENT ON TABLE note IS '@kindred {"optimisticLocking": "version"}';
@@ -90,6 +95,7 @@ struct CitusScene {
         INSERT INTO country VALUES ('AT', 'Austria'), ('CH', 'Switzerland');
         INSERT INTO project SELECT t, i, 'project ' || i, 'AT' FROM generate_series(1, 3) AS t, generate_series(1, 3) AS i;
         INSERT INTO task SELECT t, i, 'task ' || i, i, 1 + i % 3 FROM generate_series(1, 3) AS t, generate_series(1, 6) AS i;
+        SELECT setval('task_id_seq', 1000), setval('project_id_seq', 1000);
         INSERT INTO label SELECT t, i, 'label ' || i FROM generate_series(1, 3) AS t, generate_series(1, 3) AS i;
         INSERT INTO task_label SELECT t, i, 1 FROM generate_series(1, 3) AS t, generate_series(1, 6) AS i;
         INSERT INTO step SELECT t, i, 1, i FROM generate_series(1, 3) AS t, generate_series(1, 4) AS i;

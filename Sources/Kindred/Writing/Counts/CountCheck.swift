@@ -67,7 +67,7 @@ struct CountCheck: Sendable {
         var counts: [(relationship: RelationshipRuntime, statement: Statement)] = []
         for (relationship, ends) in groups {
             let statements = CountStatements(relationship)
-            for keys in ends.map(\.owner).slices() {
+            for keys in relationship.source.slices(ends.map(\.owner), of: relationship.ownColumns) {
                 locks.append(try statements.lockOwners(keys))
                 counts.append((relationship, try statements.outsideLimits(keys)))
             }

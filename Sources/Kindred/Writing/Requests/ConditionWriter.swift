@@ -9,6 +9,18 @@ struct ConditionWriter: Sendable {
 
     /// One UPDATE by condition; returns rows only if an object may need them.
     func update(_ query: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates) async throws -> Int {
+        guard try query.isWrittenByTenant(entity, in: core.runtime.schema) else {
+            return try await updateAtOnce(query, of: entity, update)
+        }
+        return try await core.transaction {
+            let query = try await query.lockedByTenant(entity, in: core, orBy: .forNoKeyUpdate)
+            return try await updateAtOnce(query, of: entity, update)
+        }
+    }
+
+    private func updateAtOnce(
+        _ query: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates
+    ) async throws -> Int {
         try await core.write(of: entity, update.columns) {
             let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await noteFormer(query, of: entity, writing: update.columns) }
