@@ -140,11 +140,12 @@ extension CitusCall {
         },
         CitusCall("remove all members") { scene in
             try await scene.set("taskSet", of: "project").removeAll()
-            try await scene.expect(["0", "4"], "SELECT count(*) FILTER (WHERE tenant_id = 1) FROM task WHERE project_id = 1 UNION ALL SELECT count(*) FILTER (WHERE tenant_id > 1) FROM task WHERE project_id = 1")
+            try await scene.expect(["4"], "SELECT count(*) FROM task WHERE project_id = 1")
         },
         CitusCall("set members") { scene in
             try await scene.set("taskSet", of: "project").set(Array(try await scene.objects("task").prefix(2)))
-            try await scene.expect(["1", "2"], "SELECT id FROM task WHERE tenant_id = 1 AND project_id = 1 ORDER BY id")
+            try await scene.expect(
+                ["1", "2"], "SELECT id FROM task WHERE tenant_id = 1 AND project_id = 1 ORDER BY id")
         },
         CitusCall("a member that is gone") { scene in
             let tasks = try await scene.objects("task")
@@ -158,7 +159,8 @@ extension CitusCall {
             try await scene.expect(["2"], "SELECT count(*) FROM task_label WHERE tenant_id = 1 AND task_id = 1")
         },
         CitusCall("insert a pair with values") { scene in
-            try await scene.set("labelSet", of: "task").insert(try await scene.object("label", 2), through: ["note": "x"])
+            let label = try await scene.object("label", 2)
+            try await scene.set("labelSet", of: "task").insert(label, through: ["note": "x"])
             try await scene.expect(["1"], "SELECT count(*) FROM task_label WHERE note = 'x'")
         },
         CitusCall("form a union of pairs") { scene in
@@ -180,25 +182,21 @@ extension CitusCall {
         CitusCall("append to ordered members") { scene in
             let step = try await scene.context.create("step", ["tenant_id": 1, "id": 9])
             try await scene.set("steps", of: "project").append(step)
-            try await scene.expect(
-                ["1", "2", "3", "4", "9"], "SELECT id FROM step WHERE tenant_id = 1 AND project_id = 1 ORDER BY position")
+            try await scene.expectSteps(["1", "2", "3", "4", "9"])
         },
         CitusCall("move an ordered member") { scene in
             try await scene.set("steps", of: "project").move(from: 0, to: 3)
-            try await scene.expect(
-                ["2", "3", "4", "1"], "SELECT id FROM step WHERE tenant_id = 1 AND project_id = 1 ORDER BY position")
+            try await scene.expectSteps(["2", "3", "4", "1"])
         },
         CitusCall("insert an ordered member at a place") { scene in
             let step = try await scene.context.create("step", ["tenant_id": 1, "id": 9])
             try await scene.set("steps", of: "project").insert(step, at: 1)
-            try await scene.expect(
-                ["1", "9", "2", "3", "4"], "SELECT id FROM step WHERE tenant_id = 1 AND project_id = 1 ORDER BY position")
+            try await scene.expectSteps(["1", "9", "2", "3", "4"])
         },
         CitusCall("set ordered members") { scene in
             let steps = try await scene.objects("step")
             try await scene.set("steps", of: "project").set([steps[2], steps[0]])
-            try await scene.expect(
-                ["3", "1"], "SELECT id FROM step WHERE tenant_id = 1 AND project_id = 1 ORDER BY position")
+            try await scene.expectSteps(["3", "1"])
         },
         CitusCall("remove an ordered member") { scene in
             _ = try await scene.set("steps", of: "project").remove(at: 1)

@@ -130,6 +130,15 @@ extension CitusScene {
     }
 }
 
+extension CitusScene {
+    /// Expects the steps of the first project in their order.
+    func expectSteps(_ steps: [String], sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await expect(
+            steps, "SELECT id FROM step WHERE tenant_id = 1 AND project_id = 1 ORDER BY position",
+            sourceLocation: sourceLocation)
+    }
+}
+
 /// One call of the library over distributed tables.
 struct CitusCall: Sendable, CustomTestStringConvertible {
     let name: String

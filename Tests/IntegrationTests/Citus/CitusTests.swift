@@ -26,4 +26,8 @@ import Testing
     @Test(arguments: CitusCall.transactions) func transactions(call: CitusCall) async throws {
         try await CitusScene.with(call.body)
     }
+
+    @Test(arguments: CitusCall.settings) func settings(call: CitusCall) async throws {
+        try await CitusScene.with(call.body)
+    }
 }

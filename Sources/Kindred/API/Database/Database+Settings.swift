@@ -91,7 +91,7 @@ extension Database {
 
     /// Checks the settings of a context, and that none is missing that the database requires.
     func checked(_ texts: [String: String], role: String?) throws -> SessionSettings {
-        let session = try SessionSettings(texts, role: role)
+        let session = try SessionSettings(texts, role: role, isDistributed: runtime.isDistributed)
         let missing = session.missing(among: requiredSettings)
         guard missing.isEmpty else { throw KindredError(missingSettings: missing) }
         return session

@@ -6,8 +6,8 @@ extension SelectQuery {
     /// The query of the same rows, locked by then, where one statement cannot lock them; else the query itself.
     ///
     /// Where Citus distributes the rows and the condition leaves the tenant open: one SELECT of the keys, and for each tenant
-    /// among them, in their order, one that locks the rows which the condition still finds. Sends nothing elsewhere. Needs a
-    /// transaction.
+    /// among them, in their order, one that locks the rows which the condition still finds. Sends nothing elsewhere, and for the
+    /// context of a tenant. Needs a transaction.
     ///
     /// - Parameter lock: the lock if the query has none; nil for a query that then needs none.
     func lockedByTenant(
@@ -16,6 +16,7 @@ extension SelectQuery {
         let schema = core.runtime.schema
         guard let (strength, waiting) = self.lock ?? lock.map({ ($0, .wait) }), try isOfManyTenants(runtime, in: schema)
         else { return self }
+        if let query = try ofTenant(core.tenant, runtime, in: schema) { return query }
         let list = try runtime.selectList(of: runtime.key, alias: "t0")
         let columns = Array(runtime.key.indices)
         func keys(_ statement: Statement) async throws -> [ObjectKey] {
@@ -49,6 +50,20 @@ extension SelectQuery {
         return try limit != nil || offset != nil || lock != nil || !begin(in: schema).0.joins[0].isEmpty
     }
 
+    /// The query with the value of a context's tenant, if the rows are distributed by its column: the condition reads it from a
+    /// setting, where Citus sees no value.
+    private func ofTenant(
+        _ tenant: ContextTenant?, _ runtime: EntityRuntime, in schema: DatabaseSchema
+    ) throws -> SelectQuery? {
+        guard let tenant, let column = runtime.distributionColumn,
+            runtime.entity.attributes[column].name.hasSameBytes(as: tenant.column)
+        else { return nil }
+        let comparison = ConditionComparison(.path([tenant.column]), .equal, with: .value(tenant.value))
+        var query = self
+        try query.narrow(by: Condition(.comparison(comparison)), in: schema)
+        return query
+    }
+
     /// The query of those rows that have one of some keys, in any number and without a lock.
     private func among(_ keys: [ObjectKey], of runtime: EntityRuntime) -> SelectQuery {
         var query = self
@@ -73,7 +88,8 @@ extension ValueTerm {
     /// Whether it is the same for all rows.
     fileprivate var isGiven: Bool {
         switch self {
-        case .parameter, .tenant: true
+        // That of a context's tenant is read from a setting, where Citus sees no value.
+        case .parameter: true
         case .cast(let value, _): value.isGiven
         default: false
         }
