@@ -77,19 +77,21 @@ extension CitusCall {
                 DO $$ BEGIN
                     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'kindred_reader') THEN
                         CREATE ROLE kindred_reader LOGIN;
-                        GRANT SELECT ON note TO kindred_reader;
-                        CREATE POLICY own ON note
-                            USING (tenant_id = nullif(current_setting('app.organization', true), '')::integer);
-                        ALTER TABLE note ENABLE ROW LEVEL SECURITY;
                     END IF;
                 END $$
                 """)
+            try await scene.admin.query("GRANT ALL ON diary TO kindred_reader")
             let context = try scene.database.makeContext(settings: ["app.organization": 2], role: "kindred_reader")
-            #expect(try await context.fetch("note").all().map { $0["tenant_id"] } == [2, 2, 2])
+            #expect(try await context.fetch("diary").all().map { $0["tenant_id"] } == [2, 2, 2])
             try await context.transaction { () async throws in
-                let count = try await context.fetch("note").count()
+                let count = try await context.fetch("diary").count()
                 #expect(count == 3)
             }
+            for entry in try await context.fetch("diary").all() { entry["text"] = "new" }
+            try await context.save()
+            try await context.delete(try await context.fetch("diary").where("id < 3").all())
+            try await scene.expect(["new"], "SELECT text FROM diary WHERE tenant_id = 2")
+            try await scene.expect(["7"], "SELECT count(*) FROM diary")
         },
         CitusCall("the tenant of a context") { scene in
             let context = try scene.database.context(ofTenant: 2)

@@ -131,6 +131,40 @@ extension CitusCall {
                 }
             }
         },
+        CitusCall("lock a stream of all tenants") { scene in
+            try await scene.context.transaction { () async throws in
+                var count = 0
+                for try await _ in try scene.context.fetch("task").where("size > 2").lock().stream() { count += 1 }
+                #expect(count == 12)
+            }
+        },
+        CitusCall("lock a page of all tenants is refused") { scene in
+            try await scene.context.transaction { () async throws in
+                await fail(scene.context) {
+                    let error = await #expect(throws: PostgresError.self) {
+                        _ = try await scene.context.fetch("task").lock().page(size: 5)
+                    }
+                    #expect(error?.server?.hint?.contains("equality filter") == true)
+                }
+            }
+        },
+        CitusCall("a statement trigger, as tracking needs it, is refused") { scene in
+            let error = await #expect(throws: PostgresError.self) {
+                try await scene.admin.query(
+                    """
+                    CREATE TRIGGER changed AFTER INSERT ON task REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT
+                        EXECUTE FUNCTION suppress_redundant_updates_trigger()
+                    """)
+            }
+            #expect(error?.server?.message == "triggers are not supported on distributed tables")
+        },
+        CitusCall("COPY") { scene in
+            let (pieces, end) = AsyncStream.makeStream(of: [UInt8].self)
+            end.yield(Array("1\t90\tx\n2\t90\ty\n".utf8))
+            end.finish()
+            let copied = try await scene.admin.copyIn("COPY label FROM STDIN", from: pieces)
+            #expect(copied == 2)
+        },
         CitusCall("lock rows of a reference table") { scene in
             try await scene.context.transaction { () async throws in
                 #expect(try await scene.context.fetch("country").lock().all().count == 2)

@@ -76,6 +76,20 @@ extension CitusCall {
             try await scene.context.save(retry: .attempts(3)) { note["text"] = "again" }
             try await scene.expect(["6"], "SELECT version FROM note WHERE tenant_id = 1 AND id = 1")
         },
+        CitusCall("save changes of a table with policies, of all tenants") { scene in
+            for entry in try await scene.objects("diary", tenant: nil) { entry["text"] = "new" }
+            try await scene.context.save()
+            try await scene.expect(["9"], "SELECT count(*) FROM diary WHERE text = 'new'")
+        },
+        CitusCall("save members of sets with limits, of all tenants") { scene in
+            let members = try await scene.context.fetch("member").where("id == 1 OR id == 3").all()
+            for member in members.dropFirst() { member["club_id"] = nil }
+            await expectError(.countOutOfRange) { try await scene.context.save() }
+            for member in members where member["id"] == 3 { member["club_id"] = 2 }
+            for member in members where member["id"] == 1 { member["club_id"] = nil }
+            try await scene.context.save()
+            try await scene.expect(["3"], "SELECT count(*) FROM member WHERE club_id IS NULL")
+        },
         CitusCall("set a value") {
             try await $0.object("task", 1).setValue("new", forKey: "title")
             try await $0.expect(["new"], "SELECT title FROM task WHERE tenant_id = 1 AND id = 1")

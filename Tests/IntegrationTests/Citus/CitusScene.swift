@@ -44,7 +44,8 @@ struct CitusScene {
     }
 
     private static let schema = """
-        DROP TABLE IF EXISTS task_label, label, task, step, page, section, document, note, project, country CASCADE;
+        DROP TABLE IF EXISTS task_label, label, task, step, page, section, document, note, diary, member, club,
+            project, country CASCADE;
         CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL);
         SELECT create_reference_table('country');
         CREATE TABLE project (
@@ -78,6 +79,17 @@ struct CitusScene {
         CREATE TABLE note (tenant_id integer, id bigint, text text, version integer NOT NULL DEFAULT 1, PRIMARY KEY (tenant_id, id));
         SELECT create_distributed_table('note', 'tenant_id');
         COMMENT ON TABLE note IS '@kindred {"optimisticLocking": "version"}';
+        CREATE TABLE diary (tenant_id integer, id bigint, text text, PRIMARY KEY (tenant_id, id));
+        SELECT create_distributed_table('diary', 'tenant_id');
+        CREATE POLICY own ON diary USING (tenant_id = nullif(current_setting('app.organization', true), '')::integer);
+        ALTER TABLE diary ENABLE ROW LEVEL SECURITY;
+        CREATE TABLE club (tenant_id integer, id bigint, PRIMARY KEY (tenant_id, id));
+        SELECT create_distributed_table('club', 'tenant_id');
+        CREATE TABLE member (
+            tenant_id integer, id bigint, club_id bigint, PRIMARY KEY (tenant_id, id),
+            CONSTRAINT member_club FOREIGN KEY (tenant_id, club_id) REFERENCES club);
+        SELECT create_distributed_table('member', 'tenant_id');
+        COMMENT ON CONSTRAINT member_club ON member IS '@kindred {"inverse": "members", "minimumCount": 1}';
         CREATE TABLE document (tenant_id integer, id bigint, name text, deleted_at timestamptz, PRIMARY KEY (tenant_id, id));
         SELECT create_distributed_table('document', 'tenant_id');
         COMMENT ON TABLE document IS '@kindred {"softDelete": "deleted_at"}';
@@ -91,7 +103,8 @@ struct CitusScene {
         """
 
     private static let rows = """
-        TRUNCATE task_label, label, task, step, page, section, document, note, project, country;
+        TRUNCATE task_label, label, task, step, page, section, document, note, diary, member, club,
+            project, country;
         INSERT INTO country VALUES ('AT', 'Austria'), ('CH', 'Switzerland');
         INSERT INTO project SELECT t, i, 'project ' || i, 'AT' FROM generate_series(1, 3) AS t, generate_series(1, 3) AS i;
         INSERT INTO task SELECT t, i, 'task ' || i, i, 1 + i % 3 FROM generate_series(1, 3) AS t, generate_series(1, 6) AS i;
@@ -101,6 +114,9 @@ struct CitusScene {
         INSERT INTO step SELECT t, i, 1, i FROM generate_series(1, 3) AS t, generate_series(1, 4) AS i;
         INSERT INTO page SELECT t, i, i FROM generate_series(1, 3) AS t, generate_series(1, 2) AS i;
         INSERT INTO note SELECT t, i, 'note', 1 FROM generate_series(1, 3) AS t, generate_series(1, 3) AS i;
+        INSERT INTO diary SELECT t, i, 'diary' FROM generate_series(1, 3) AS t, generate_series(1, 3) AS i;
+        INSERT INTO club SELECT t, i FROM generate_series(1, 3) AS t, generate_series(1, 2) AS i;
+        INSERT INTO member SELECT t, i, 1 + i % 2 FROM generate_series(1, 3) AS t, generate_series(1, 4) AS i;
         INSERT INTO document SELECT t, i, 'document ' || i FROM generate_series(1, 3) AS t, generate_series(1, 3) AS i;
         INSERT INTO section SELECT t, i, 1 + i % 3 FROM generate_series(1, 3) AS t, generate_series(1, 6) AS i;
         """

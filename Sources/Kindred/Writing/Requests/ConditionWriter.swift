@@ -46,6 +46,8 @@ struct ConditionWriter: Sendable {
     /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
     private func noteFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
         let links = core.runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
+        guard !links.isEmpty else { return }
+        let query = try await query.lockedByTenant(entity, in: core, orBy: .forUpdate)
         let former = try FormerOwners(links) { selected in
             try query.deletionStatement(
                 in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
