@@ -119,17 +119,6 @@ package final class SessionSettings: Sendable {
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 
-    /// Makes the settings once more by SET LOCAL, which Citus passes on, and which takes no parameters: the server puts its own
-    /// values between quotes.
-    private static let passing = Statement(
-        text: StatementText(
-            """
-            DO $$ DECLARE setting pg_catalog.text; BEGIN \
-            FOREACH setting IN ARRAY pg_catalog.string_to_array(pg_catalog.current_setting('\(passedOn)'), ',') LOOP \
-            EXECUTE pg_catalog.format('SET LOCAL %I TO %L', setting, pg_catalog.current_setting(setting)); \
-            END LOOP; END $$
-            """), resultFormat: .binary)
-
     /// The texts for up to four settings, shared so that a connection finds its prepared statement by comparing pointers.
     private static let texts = (1...4).map { text(for: $0) }
 
@@ -157,8 +146,6 @@ extension SessionSettings: CustomStringConvertible {
 extension SessionSettings {
     private static let role = "role"
     private static let path = "search_path"
-    /// The setting that names those which are passed on.
-    private static let passedOn = "kindred.settings"
 
     /// Settings that have to stay as they are: by them values are decoded and encoded, names are found, and transactions run.
     private static let kept: Set<String> = Set(
@@ -194,21 +181,6 @@ extension SessionSettings {
         }
     }
 
-    /// Settings that Citus keeps from its workers, and those with a list of names, which SET takes for one name.
-    private static let keptFromWorkers: Set<String> = [
-        "citus.propagate_set_commands", "exit_on_error", "max_stack_depth", "temp_tablespaces",
-        "local_preload_libraries", "session_preload_libraries", passedOn,
-    ]
-
-    private static func checkPassing(_ name: String) throws {
-        guard keptFromWorkers.contains(name.lowercased()) else { return }
-        throw invalid(
-            """
-            The setting \(name) cannot be that of a context, since Citus does not pass it on to its workers: set it on each \
-            of the servers, by ALTER ROLE … SET or in their configuration
-            """)
-    }
-
     private static func check(role name: String) throws {
         do {
             _ = try SQLIdentifier.quote(name)
@@ -233,7 +205,7 @@ extension SessionSettings {
         byte == UInt8(ascii: "_") || (0x41...0x5a).contains(byte & ~0x20) || byte >= 0x80
     }
 
-    private static func invalid(_ message: String) -> PostgresError { PostgresError(.settingsRefused, message) }
+    static func invalid(_ message: String) -> PostgresError { PostgresError(.settingsRefused, message) }
 }
 
 extension PostgresError {

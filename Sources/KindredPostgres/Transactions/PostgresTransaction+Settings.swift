@@ -42,7 +42,7 @@ extension PostgresTransaction {
     }
 
     /// How many statements make the settings.
-    var settingCount: Int { root.state.withLock { $0.settings }?.statements.count ?? 0 }
+    var settingStatementCount: Int { root.state.withLock { $0.settings }?.statements.count ?? 0 }
 
     /// Whether the settings are made in this scope, or around it.
     private var hasMadeSettings: Bool {

@@ -248,7 +248,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     /// Those of outer scopes come first, then this scope's, then its settings.
     func openingEnded(_ count: Int, of total: Int) {
         let makesSettings = state.withLock { $0.making == .sent }
-        let scopeCount = makesSettings ? total - settingCount : total
+        let scopeCount = makesSettings ? total - settingStatementCount : total
         if scopeCount > 1 { outer?.openingEnded(min(count, scopeCount - 1), of: scopeCount - 1) }
         perform { state, effects in
             if scopeCount > 0 { state.opening = count >= scopeCount ? .done : .unsent }

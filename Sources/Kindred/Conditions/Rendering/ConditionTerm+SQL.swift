@@ -13,7 +13,7 @@ extension ConditionTerm {
     /// Whether it needs no parentheses beside AND and OR.
     private var isClosed: Bool {
         switch self {
-        case .all, .any, .between, .sameRow, .keys: false
+        case .all, .any, .between, .sameRow: false
         default: true
         }
     }
@@ -41,7 +41,7 @@ extension ConditionTerm {
             text += ") IS NOT TRUE"
         // Separate functions: their locals would enlarge the stack frame of every level of a deep condition.
         case .comparison, .isNull, .isNotNull, .between, .element, .sameOrMissing, .text: try writeTest(to: &text)
-        case .sameRow, .row, .keys, .search, .exists, .anyElement, .after: try writeRare(to: &text)
+        case .sameRow, .row, .search, .exists, .anyElement, .after: try writeRare(to: &text)
         }
     }
 
@@ -95,7 +95,6 @@ extension ConditionTerm {
             let list = try columns.map { try $0.sql }.joined(separator: ", ")
             let values = try arrays.map { try $0.sql }.joined(separator: ", ")
             text += "(\(list)) IN (SELECT * FROM unnest(\(values)))"
-        case .keys(let keys): text += try keys.condition("t0")
         case .search(let search):
             // A constant, so that an index on `to_tsvector('english', …)` can be used.
             let configuration = search.configuration.map { "'\($0)'::regconfig, " } ?? ""

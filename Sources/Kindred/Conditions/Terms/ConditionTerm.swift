@@ -23,8 +23,6 @@ enum ConditionTerm: Sendable {
     indirect case sameRow([ConditionTerm], orMissing: [ConditionTerm])
     /// Whether columns together have one of the values in arrays, position by position.
     indirect case row([ValueTerm], among: [ValueTerm])
-    /// Whether the row itself has one of some keys.
-    case keys(KeySet)
     /// Whether there is a member.
     indirect case exists(MemberRows)
     /// Whether a condition is true for any element of an array.

@@ -24,7 +24,7 @@ extension EntityRuntime {
     }
 
     /// Keys by their value of the column by which Citus distributes the rows; nil for all together.
-    fileprivate func byTenant(_ keys: [ObjectKey], of columns: [Int]) -> [PostgresValue?: [ObjectKey]] {
+    func byTenant(_ keys: [ObjectKey], of columns: [Int]) -> [PostgresValue?: [ObjectKey]] {
         guard let place = distributionColumn.flatMap(columns.firstIndex(of:)) else { return [nil: keys] }
         return Dictionary(grouping: keys) { $0.values[place] }
     }
@@ -42,45 +42,12 @@ extension DeletionStep {
     }
 
     /// The entity whose columns reference the sources.
-    fileprivate var linkedEntity: EntityRuntime { helper?.entity ?? destination }
-}
-
-extension DeletionStatements {
-    /// Rows and references that one statement deletes together.
-    typealias Part = (
-        keyed: [(entity: EntityRuntime, keys: [ObjectKey])], keyless: [(step: DeletionStep, sources: [ObjectKey])]
-    )
-
-    /// A deletion in the parts that one statement each can do: all of it, or where Citus distributes rows, those of each tenant,
-    /// and at last the rows that they may refer to, which it does not distribute.
-    ///
-    /// Within a tenant the order does not matter, as elsewhere: its foreign keys are checked at the end of the statement.
-    static func byTenant(
-        _ keyed: [(entity: EntityRuntime, keys: [ObjectKey])], _ keyless: [(step: DeletionStep, sources: [ObjectKey])]
-    ) -> [Part] {
-        let entities = keyed.map(\.entity) + keyless.map { $0.step.linkedEntity }
-        guard entities.contains(where: { $0.distributionColumn != nil }) else { return [(keyed, keyless)] }
-        var parts: [PostgresValue?: Part] = [:]
-        for (entity, keys) in keyed {
-            for (tenant, keys) in entity.byTenant(keys, of: entity.key) {
-                parts[tenant, default: ([], [])].keyed.append((entity, keys))
-            }
-        }
-        for (step, sources) in keyless {
-            for (tenant, sources) in step.linkedEntity.byTenant(sources, of: step.destinationColumns) {
-                parts[tenant, default: ([], [])].keyless.append((step, sources))
-            }
-        }
-        return parts.sorted {
-            guard let own = $0.key, let other = $1.key else { return $0.key != nil && $1.key == nil }
-            return own.isBefore(other)
-        }.map(\.value)
-    }
+    var linkedEntity: EntityRuntime { helper?.entity ?? destination }
 }
 
 extension PostgresValue {
     /// A fixed order of a column's values, the same in every process.
-    fileprivate func isBefore(_ other: PostgresValue) -> Bool {
+    func isBefore(_ other: PostgresValue) -> Bool {
         if case .integer(let own) = self, case .integer(let other) = other { return own < other }
         return description < other.description
     }

@@ -3,38 +3,29 @@ import KindredSchema
 
 // Locks on rows of several tenants that Citus distributes: it locks those of one tenant in a statement.
 extension SelectQuery {
-    /// The query of the same rows, locked by then, where one statement cannot lock them; else the query itself.
-    ///
-    /// Where Citus distributes the rows and the condition leaves the tenant open: one SELECT of the keys, and for each tenant
-    /// among them, in their order, one that locks the rows which the condition still finds. Sends nothing elsewhere, and for the
-    /// context of a tenant. Needs a transaction.
-    ///
-    /// - Parameter lock: the lock if the query has none; nil for a query that then needs none.
-    func lockedByTenant(
-        _ runtime: EntityRuntime, in core: ContextCore, orBy lock: RowLock? = nil
-    ) async throws -> SelectQuery {
-        let schema = core.runtime.schema
-        guard let (strength, waiting) = self.lock ?? lock.map({ ($0, .wait) }), try isOfManyTenants(runtime, in: schema)
-        else { return self }
-        if let query = try ofTenant(core.tenant, runtime, in: schema) { return query }
+    /// `SELECT key …`: the keys of the rows, in their order.
+    func keysStatement(_ runtime: EntityRuntime, in schema: DatabaseSchema) throws -> Statement {
+        try statement(in: schema, selecting: try runtime.selectList(of: runtime.key, alias: "t0"), isSorted: true)
+    }
+
+    /// `SELECT key … FOR UPDATE`, or another lock: those of some keys whose rows the condition still finds.
+    func lockStatement(
+        _ keys: [ObjectKey], of runtime: EntityRuntime, in schema: DatabaseSchema, lock: (RowLock, RowLock.Waiting)
+    ) throws -> Statement {
+        var query = self
+        (query.limit, query.offset, query.lock, query.keys) = (nil, nil, nil, (runtime, keys))
         let list = try runtime.selectList(of: runtime.key, alias: "t0")
-        let columns = Array(runtime.key.indices)
-        func keys(_ statement: Statement) async throws -> [ObjectKey] {
-            let result = try await core.client.send([statement], runtime)[0]
-            return try result.indices.compactMap { try ObjectKey(result, row: $0, columns) }
+        return try query.statement(in: schema, selecting: list, isSorted: false) {
+            "\($0) \(lock.0.rawValue) OF t0\(lock.1.rawValue)"
         }
-        let found = try await keys(try statement(in: schema, selecting: list, isSorted: true))
-        var locked: [ObjectKey] = []
-        for tenants in runtime.slices(found, of: runtime.key) {
-            let statement = try among(tenants, of: runtime).statement(in: schema, selecting: list, isSorted: false) {
-                "\($0) \(strength.rawValue) OF t0\(waiting.rawValue)"
-            }
-            locked += try await keys(statement)
-        }
+    }
+
+    /// The query of rows that are known by their keys and locked, in the same order.
+    func ofLocked(_ keys: [ObjectKey], of runtime: EntityRuntime) -> SelectQuery {
         var query = SelectQuery(entity: entity)
         (query.sort, query.memberOrder, query.pairLink) = (sort, memberOrder, pairLink)
-        (query.leftOut, query.isFiltered) = (leftOut, false)
-        return query.among(locked, of: runtime)
+        (query.leftOut, query.isFiltered, query.keys) = (leftOut, false, (runtime, keys))
+        return query
     }
 
     /// Whether Citus distributes the rows, and the condition may find those of several tenants.
@@ -50,26 +41,28 @@ extension SelectQuery {
         return try limit != nil || offset != nil || lock != nil || !begin(in: schema).0.joins[0].isEmpty
     }
 
-    /// The query with the value of a context's tenant, if the rows are distributed by its column: the condition reads it from a
-    /// setting, where Citus sees no value.
-    private func ofTenant(
-        _ tenant: ContextTenant?, _ runtime: EntityRuntime, in schema: DatabaseSchema
-    ) throws -> SelectQuery? {
-        guard let tenant, let column = runtime.distributionColumn,
-            runtime.entity.attributes[column].name.hasSameBytes(as: tenant.column)
-        else { return nil }
-        let comparison = ConditionComparison(.path([tenant.column]), .equal, with: .value(tenant.value))
-        var query = self
-        try query.narrow(by: Condition(.comparison(comparison)), in: schema)
-        return query
-    }
-
-    /// The query of those rows that have one of some keys, in any number and without a lock.
-    private func among(_ keys: [ObjectKey], of runtime: EntityRuntime) -> SelectQuery {
-        var query = self
-        (query.limit, query.offset, query.lock) = (nil, nil, nil)
-        query.keys = (runtime, keys)
-        return query
+    /// The condition that rows have one of the keys.
+    static func condition(_ keys: KeySet) -> ConditionTerm {
+        let attributes = keys.entity.entity.attributes
+        func column(_ number: Int) -> ValueTerm {
+            let attribute = attributes[number]
+            return .column(RowColumn(alias: 0, name: attribute.name, comparedType: attribute.comparedType))
+        }
+        let columns = keys.columns.map(column)
+        let arrays = keys.columns.enumerated().map { position, number in
+            let attribute = attributes[number]
+            let parameter = ValueTerm.parameter(Parameter(number: keys.first + position))
+            guard attribute.baseType.arrayType == nil else { return parameter }
+            return .cast(.cast(parameter, to: "text[]"), to: "\(attribute.comparedType ?? attribute.sqlType)[]")
+        }
+        var terms: [ConditionTerm] =
+            columns.count == 1 ? [.element(columns[0], .equal, of: arrays[0])] : [.row(columns, among: arrays)]
+        if let shard = keys.shard {
+            let value = ValueTerm.parameter(shard.parameter)
+            let type = attributes[shard.column].comparedType
+            terms.append(.comparison(column(shard.column), .equal, type.map { .cast(value, to: $0) } ?? value))
+        }
+        return .all(terms)
     }
 }
 

@@ -65,7 +65,7 @@ package struct SelectQuery: Sendable {
         guard let keys else { return (start, condition) }
         var resolver = start
         let set = try resolver.parameters.shardKeys(keys.keys, of: keys.entity.key, in: keys.entity)
-        return (resolver, condition.and(.keys(set)))
+        return (resolver, condition.and(Self.condition(set)))
     }
 
     /// Adds the entity's filter to a condition: the one place where a request gets it.

@@ -126,7 +126,7 @@ extension Deleter {
             keyless.append((step, try search.sources(of: step)))
         }
         var kept: [(EntityRuntime, Int)] = []
-        for (keyed, keyless) in DeletionStatements.byTenant(keyed, keyless) {
+        for (keyed, keyless) in Self.byTenant(keyed, keyless) {
             guard let first = keyed.first?.entity ?? keyless.first?.step.destination else { continue }
             let statement = try DeletionStatements.delete(keyed, keyless: keyless)
             let result = try await sendDeletion(statement, first, among: search.found.mapValues(\.keys))
