@@ -10,7 +10,7 @@ LIVE_PROGRAM = --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
 .PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-agent live-oracle \
-	live-figures long round-trips fuzz sbom docs api-breakage examples
+	live-figures long long-citus round-trips fuzz sbom docs api-breakage examples
 
 all: lint test
 
@@ -30,6 +30,11 @@ long:
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
 		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge --filter ChangeBooks \
 		--filter ManySchemas --filter PoolerLoad --filter PositionTests --filter FailoverTests
+
+# Over the Citus that KINDRED_TEST_CITUS names: KINDRED_TEST_CITUS=$(Tests/Citus/start) make long-citus
+long-citus:
+	@test -n "$$KINDRED_TEST_CITUS" || { echo 'Start Citus by Tests/Citus/start, and give its URI as KINDRED_TEST_CITUS' >&2; exit 1; }
+	bin/test --filter CitusTests
 
 # With another number: make round-trips COUNT=1000
 round-trips:

@@ -133,7 +133,11 @@ extension PostgresClient {
         var traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
         if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
         let question = isDescription ? nil : question(behind: statements.contains { $0.text.mayWrite })
-        if mayRepeat, !isDescription, pooler == .transaction, statements.contains(where: \.text.mayChangeSession) {
+        // Settings that are passed on hold between BEGIN and COMMIT only.
+        let isWhole =
+            settings?.passing != nil
+            || pooler == .transaction && statements.contains(where: \.text.mayChangeSession)
+        if mayRepeat, !isDescription, isWhole {
             return try await runWhole(statements, asking: question, by: deadline)
         }
         if let lease = currentLease {

@@ -4,12 +4,17 @@
 /// statement outside of transactions has them in front of it, under the same Sync and so in the same round trip; a
 /// transaction makes them behind its BEGIN, and again where the rollback of a savepoint has taken them back.
 ///
+/// Citus passes no setting on to its workers that is made so. There a second statement makes them by SET LOCAL, between BEGIN and
+/// COMMIT also where there is one statement.
+///
 /// They are no statements of the program: neither observers nor limits of statements see them.
 package final class SessionSettings: Sendable {
     /// The values by setting, the role among them; names of settings ignore case.
     private let values: [String: String]
     /// Makes the settings, a tenant's search path among them; nil if there are none.
     let statement: Statement?
+    /// Passes them on to the workers of Citus, behind that one; nil elsewhere.
+    let passing: Statement?
     /// Makes the settings without a tenant's search path; nil if there are none.
     private let statementWithoutPath: Statement?
     /// The tenant whose tables the statements name; nil if they name them as they are.
@@ -22,9 +27,10 @@ package final class SessionSettings: Sendable {
 
     private init(
         values: [String: String], statement: Statement?, refusal: (any Error)?, schema: TenantSchema? = nil,
-        withoutPath: Statement? = nil
+        withoutPath: Statement? = nil, passing: Statement? = nil
     ) {
         self.values = values
+        self.passing = passing
         self.statement = statement
         self.refusal = refusal
         self.schema = schema
@@ -41,10 +47,13 @@ package final class SessionSettings: Sendable {
     /// Throws `PostgresError` `.settingsRefused` for names of settings and a role that PostgreSQL could not take, and for settings
     /// on which the decoding of values, the names in statements or transactions rest: the program wrote them. Throws
     /// `.invalidParameter` for a value, which may come from a client.
-    package convenience init(_ settings: [String: String], role: String? = nil) throws {
+    ///
+    /// - Parameter isDistributed: whether Citus distributes tables of the database, so that its workers need the settings.
+    package convenience init(_ settings: [String: String], role: String? = nil, isDistributed: Bool = false) throws {
         var values: [String: String] = [:]
         for (name, value) in settings {
             try Self.check(name, value)
+            if isDistributed { try Self.checkPassing(name) }
             guard values.updateValue(value, forKey: name.lowercased()) == nil else {
                 throw Self.invalid("The setting \(name) is given twice: names ignore case")
             }
@@ -53,7 +62,10 @@ package final class SessionSettings: Sendable {
             try Self.check(role: role)
             values[Self.role] = role
         }
-        self.init(values: values, statement: try Self.statement(values), refusal: nil)
+        let isPassedOn = isDistributed && !settings.isEmpty
+        self.init(
+            values: values, statement: try Self.statement(values, isPassedOn: isPassedOn), refusal: nil,
+            passing: isPassedOn ? Self.passing : nil)
     }
 
     /// The same settings for a tenant with a schema of its own.
@@ -63,13 +75,21 @@ package final class SessionSettings: Sendable {
         var values = values
         values[Self.path] = schema.path
         return SessionSettings(
-            values: values, statement: try Self.statement(values), refusal: refusal, schema: schema,
-            withoutPath: statement)
+            values: values, statement: try Self.statement(values, isPassedOn: passing != nil), refusal: refusal,
+            schema: schema, withoutPath: statement, passing: passing)
     }
 
-    /// Makes the settings for statements outside of transactions; nil if they need none.
-    func statement(for statements: [Statement]) -> Statement? {
-        schema?.needsPath(statements) == false ? statementWithoutPath : statement
+    /// Make the settings; none if there are none.
+    var statements: [Statement] {
+        guard let statement else { return [] }
+        return passing.map { [statement, $0] } ?? [statement]
+    }
+
+    /// Make the settings for statements outside of transactions; none if they need none.
+    func statements(for others: [Statement]) -> [Statement] {
+        if schema?.needsPath(others) != false { return statements }
+        guard let statementWithoutPath else { return [] }
+        return passing.map { [statementWithoutPath, $0] } ?? [statementWithoutPath]
     }
 
     /// Whether statements run as those of the program's own do.
@@ -81,8 +101,14 @@ package final class SessionSettings: Sendable {
     }
 
     /// The statement for some settings: the role comes last, as it may have no right to the others.
-    private static func statement(_ values: [String: String]) throws -> Statement? {
+    private static func statement(_ values: [String: String], isPassedOn: Bool = false) throws -> Statement? {
         guard !values.isEmpty else { return nil }
+        var values = values
+        if isPassedOn {
+            // The path stays here: the workers get statements with the schemas of their tables.
+            values[passedOn] = values.keys.filter { $0 != role && $0 != path }.sorted().joined(separator: ",")
+            values["citus.propagate_set_commands"] = "local"
+        }
         var bindings = Bindings()
         for (name, value) in values.sorted(by: { ($0.key == role ? 1 : 0, $0.key) < ($1.key == role ? 1 : 0, $1.key) })
         {
@@ -179,7 +205,7 @@ extension SessionSettings {
         byte == UInt8(ascii: "_") || (0x41...0x5a).contains(byte & ~0x20) || byte >= 0x80
     }
 
-    private static func invalid(_ message: String) -> PostgresError { PostgresError(.settingsRefused, message) }
+    static func invalid(_ message: String) -> PostgresError { PostgresError(.settingsRefused, message) }
 }
 
 extension PostgresError {

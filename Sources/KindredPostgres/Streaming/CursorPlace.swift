@@ -83,7 +83,7 @@ final class OwnTransaction: Sendable {
             // Most loops read every row; by default the planner optimises for the first tenth of them.
             let goal = Statement(text: StatementText("SET LOCAL cursor_tuple_fraction = 1"), resultFormat: .binary)
             openings = [begin, goal]
-            if let settings = client.settings?.statement { openings.append(settings) }
+            openings += client.settings?.statements ?? []
         }
         do {
             let results = try await lease.connection.run(openings + statements, by: deadline)

@@ -25,21 +25,24 @@ extension PostgresTransaction {
         if settings.statement != nil { root.hasSettings.store(true, ordering: .releasing) }
     }
 
-    /// The statement that makes the transaction's settings; nil if it has none, or if they are made in this scope or around it.
+    /// The statements that make the transaction's settings; none if it has none, or if they are made in this scope or around it.
     ///
     /// - Parameter state: the scope's own, whose lock is held.
-    func takeSettings(_ state: inout TransactionState) -> Statement? {
-        guard state.making == .unsent else { return nil }
+    func takeSettings(_ state: inout TransactionState) -> [Statement] {
+        guard state.making == .unsent else { return [] }
         let root = root
-        guard root.hasSettings.load(ordering: .acquiring) else { return nil }
+        guard root.hasSettings.load(ordering: .acquiring) else { return [] }
         // Lock order: from the inner scope to the outer one.
         if !isRoot, outer?.hasMadeSettings == true {
             state.making = .done
-            return nil
+            return []
         }
         state.making = .sent
-        return root === self ? state.settings?.statement : root.state.withLock { $0.settings?.statement }
+        return (root === self ? state.settings : root.state.withLock { $0.settings })?.statements ?? []
     }
+
+    /// How many statements make the settings.
+    var settingStatementCount: Int { root.state.withLock { $0.settings }?.statements.count ?? 0 }
 
     /// Whether the settings are made in this scope, or around it.
     private var hasMadeSettings: Bool {

@@ -214,8 +214,9 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         var openings = takeOpening(&state)
         effects.openings += openings
         effects.isSending = true
-        if let settings = takeSettings(&state) {
-            openings.append(settings)
+        let settings = takeSettings(&state)
+        if !settings.isEmpty {
+            openings += settings
             if request.script != nil {
                 // A script takes no parameters. It is refused where the transaction has not begun before it.
                 let first = Request(
@@ -247,7 +248,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     /// Those of outer scopes come first, then this scope's, then its settings.
     func openingEnded(_ count: Int, of total: Int) {
         let makesSettings = state.withLock { $0.making == .sent }
-        let scopeCount = makesSettings ? total - 1 : total
+        let scopeCount = makesSettings ? total - settingStatementCount : total
         if scopeCount > 1 { outer?.openingEnded(min(count, scopeCount - 1), of: scopeCount - 1) }
         perform { state, effects in
             if scopeCount > 0 { state.opening = count >= scopeCount ? .done : .unsent }

@@ -22,6 +22,8 @@ extension Catalog {
         package var obstacles: RowObstacles = []
         /// The columns by which rows are distributed among partitions or shards; 0 for an expression.
         package var partitionColumns: [Int16] = []
+        /// Whether Citus distributes its rows by that column.
+        package var isDistributed = false
 
         package var hasChildren: Bool { !children.isEmpty }
     }

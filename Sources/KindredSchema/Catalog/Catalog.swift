@@ -47,7 +47,9 @@ package struct Catalog: Sendable, Hashable {
             numbers[column.relation] = column.number
         }
         for place in relations.indices {
-            if let number = numbers[relations[place].oid] { relations[place].partitionColumns = [number] }
+            guard let number = numbers[relations[place].oid] else { continue }
+            relations[place].partitionColumns = [number]
+            relations[place].isDistributed = true
         }
     }
 }

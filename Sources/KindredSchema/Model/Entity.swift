@@ -88,6 +88,8 @@ public final class Entity: Sendable {
     package let constraintNames: Set<String>
     /// The columns by which the table's rows are distributed among partitions or shards; empty for other tables.
     package let partitionColumns: [String]
+    /// Whether Citus distributes the table's rows, by the first of these columns.
+    package let isDistributed: Bool
     /// The unique constraints and indexes that are checked row by row, including the primary key.
     package let uniqueChecks: [UniqueCheck]
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
@@ -139,6 +141,7 @@ public final class Entity: Sendable {
         checkedColumns: [String: String] = [:],
         constraintNames: Set<String> = [],
         partitionColumns: [String] = [],
+        isDistributed: Bool = false,
         shownTables: [QualifiedName] = [],
         rowTables: RowTables? = nil,
         relatives: [QualifiedName] = []
@@ -167,6 +170,7 @@ public final class Entity: Sendable {
         self.checkedColumns = checkedColumns
         self.constraintNames = constraintNames
         self.partitionColumns = partitionColumns
+        self.isDistributed = isDistributed
         self.shownTables = shownTables
         self.rowTables = rowTables
         self.relatives = relatives
@@ -245,7 +249,7 @@ extension Entity: Hashable {
                 && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.rowTables == right.rowTables
                 && left.relatives == right.relatives && left.checkedColumns == right.checkedColumns
-                && left.partitionColumns == right.partitionColumns
+                && left.partitionColumns == right.partitionColumns && left.isDistributed == right.isDistributed
     }
 
     /// Hashes the name.

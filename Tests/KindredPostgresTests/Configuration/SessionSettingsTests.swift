@@ -28,6 +28,23 @@ import Testing
         #expect(settings.description == "app.a, role, zoo.b")
     }
 
+    @Test func whereCitusDistributesTablesASecondStatementPassesThemOn() throws {
+        let settings = try SessionSettings(["app.b": "'; DROP", "app.a": "1"], role: "reader", isDistributed: true)
+        let bound = settings.statements.map { String(decoding: $0.bindings.bytes, as: UTF8.self) }
+        #expect(
+            bound == [
+                "app.a1app.b'; DROPcitus.propagate_set_commandslocalkindred.settingsapp.a,app.brolereader", "",
+            ])
+        #expect(settings.statements.last?.text.text.contains("SET LOCAL %I TO %L") == true)
+        // A role alone needs none: Citus connects to its workers as the role.
+        #expect(try SessionSettings([:], role: "reader", isDistributed: true).statements.count == 1)
+        #expect(try SessionSettings(["app.a": "1"]).statements.count == 1)
+        for name in ["max_stack_depth", "Temp_Tablespaces", "citus.propagate_set_commands", "kindred.settings"] {
+            #expect(throws: PostgresError.self) { _ = try SessionSettings([name: "1"], isDistributed: true) }
+            #expect(try SessionSettings([name: "1"]).statements.count == 1)
+        }
+    }
+
     @Test func moreSettingsThanTextsAreKeptForHaveATextToo() throws {
         let settings = try SessionSettings(Dictionary(uniqueKeysWithValues: (0..<6).map { ("app.a\($0)", "") }))
         #expect(settings.statement?.text.text.hasSuffix("pg_catalog.set_config($11, $12, true)") == true)

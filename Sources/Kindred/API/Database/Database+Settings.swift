@@ -16,6 +16,9 @@ extension Database {
     /// transaction pooler too. PostgreSQL then leaves a custom setting in the session as an empty text, so that policies have to
     /// say `nullif(current_setting('app.organization', true), '')`.
     ///
+    /// Where Citus distributes tables, the settings are made by SET LOCAL too, which it passes on to its workers, and a single
+    /// statement stands between BEGIN and COMMIT, in the same round trip: see <doc:OtherEngines>.
+    ///
     /// Nothing is shared with contexts that have other settings, or another role. In one transaction there can be one of them: a
     /// statement of another is `PostgresError` `.settingsDiffer` before it is sent. SQL of the program's own in such a
     /// transaction runs with the settings.
@@ -91,7 +94,7 @@ extension Database {
 
     /// Checks the settings of a context, and that none is missing that the database requires.
     func checked(_ texts: [String: String], role: String?) throws -> SessionSettings {
-        let session = try SessionSettings(texts, role: role)
+        let session = try SessionSettings(texts, role: role, isDistributed: runtime.isDistributed)
         let missing = session.missing(among: requiredSettings)
         guard missing.isEmpty else { throw KindredError(missingSettings: missing) }
         return session

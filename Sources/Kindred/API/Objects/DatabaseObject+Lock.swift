@@ -38,7 +38,8 @@ extension FetchRequest {
     /// `SELECT … FOR UPDATE`, for objects, pages, streams and selected attributes. Rows of joined tables are not
     /// locked. Sending it outside a transaction, or with distinct rows, throws `KindredError` `.invalidRequest`, and
     /// `.skipLocked` `.unsupported` where the server has no SKIP LOCKED.
-    /// `count()`, `exists()`, aggregates and groups lock nothing.
+    /// `count()`, `exists()`, aggregates and groups lock nothing. Over rows of several tenants that Citus distributes, objects and
+    /// streams take a SELECT of the keys and one for each tenant besides; pages and attributes are refused there.
     public func lock(_ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait) -> FetchRequest {
         var request = self
         request.query.lock = (lock, waiting)

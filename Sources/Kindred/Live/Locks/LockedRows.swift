@@ -39,7 +39,7 @@ struct LockedRows {
     private func locked(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws -> Set<DatabaseObject> {
         let owners = Dictionary(try objects.map { (try key(of: $0), $0) }, uniquingKeysWith: { first, _ in first })
         var skipped = Set(owners.keys)
-        for keys in Array(owners.keys).slices() {
+        for keys in entity.slices(Array(owners.keys), of: entity.key) {
             let result = try await core.client.execute(try LockStatements.free(entity, keys), for: entity.name)
             for row in result.indices {
                 if let key = try ObjectKey(result, row: row, Array(entity.key.indices)) { skipped.remove(key) }

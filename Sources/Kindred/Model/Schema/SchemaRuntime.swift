@@ -10,6 +10,8 @@ package final class SchemaRuntime: Sendable {
     let hasViewRelationships: Bool
     /// Whether tables inherit from others, so that two of them show the same rows.
     let hasInheritance: Bool
+    /// Whether Citus distributes tables.
+    let isDistributed: Bool
     /// The sets with limits on their number of members; nil if there are none.
     let countLimits: CountLimits?
     /// The foreign keys of single partitions, by the entity that they reference.
@@ -37,6 +39,7 @@ package final class SchemaRuntime: Sendable {
         self.positions = positions
         hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
         hasInheritance = schema.entities.contains { $0.rowTables != nil }
+        isDistributed = schema.entities.contains(where: \.isDistributed)
         let shown = Set(schema.entities.flatMap(\.shownTables))
         let entities = schema.entities.enumerated().map { index, entity in
             EntityRuntime(

@@ -144,7 +144,7 @@ struct Refresher: Sendable {
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
         // Of views that cannot be written too.
-        let batch = try objects.compactMap(\.key).slices().map {
+        let batch = try entity.slices(objects.compactMap(\.key), of: entity.key).map {
             try DeletionStatements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }
         return try await core.client.rows(batch, entity)

@@ -158,14 +158,21 @@ struct PartLoader: Sendable {
         for index in part.reads.entities { try await core.follow(core.runtime.entities[index]) }
     }
 
-    /// The members of some owners, apart from what the context has loaded: one query.
+    /// The members of some owners, apart from what the context has loaded: one query, or where Citus distributes the members
+    /// and each owner's are limited, one for each tenant.
     static func batch(
         _ query: PartQuery, of owners: KeyNumbers, leavingOut leftOut: ColumnSet?, in core: ContextCore
     ) async throws -> LoadedBatch {
         let time = core.beginReading()
-        let statement = try query.statement(for: owners.keys, leavingOut: leftOut, in: core.runtime.schema)
-        let result = try await core.read(statement, for: query.relationship.destination.name)
-        return try members(in: result, of: query, owners).build(askedAt: core.counted(time), in: core.writing?.scope)
+        let link = query.relationship
+        let groups =
+            query.limit == nil ? [owners.keys] : link.linkRows.tenantGroups(owners.keys, of: link.linkColumns) { $0 }
+        var results: [(owners: [ObjectKey], result: QueryResult)] = []
+        for owners in groups {
+            let statement = try query.statement(for: owners, leavingOut: leftOut, in: core.runtime.schema)
+            results.append((owners, try await core.read(statement, for: link.destination.name)))
+        }
+        return try members(in: results, of: query, owners).build(askedAt: core.counted(time), in: core.writing?.scope)
     }
 
     /// One query for the members of all owners with the given keys.
@@ -181,31 +188,33 @@ struct PartLoader: Sendable {
         return batch
     }
 
-    /// The members in a result, by the owners' places in its last column.
+    /// The members in results, by the owners' places in the last column.
     private static func members(
-        in result: QueryResult, of query: PartQuery, _ owners: KeyNumbers
+        in results: [(owners: [ObjectKey], result: QueryResult)], of query: PartQuery, _ owners: KeyNumbers
     ) throws -> LoadedBatch.Builder {
         let entity = query.relationship.destination
-        let rows = try EntityRows(result, of: entity)
-        var found = LoadedBatch.Builder(owners: owners, count: result.count)
+        var found = LoadedBatch.Builder(owners: owners, count: results.reduce(0) { $0 + $1.result.count })
         var places = KeyNumbers()
-        for position in 0..<result.count {
-            let place = try result.integer(row: position, column: entity.entity.attributes.count)
-            guard let place = place.flatMap({ Int(exactly: $0) }), owners.keys.indices.contains(place - 1) else {
-                continue
-            }
-            let row = try rows[position]
-            // Objects without a key are never looked up; their position identifies them.
-            let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(row, entity.key)
-            guard let key else { continue }
-            if query.mayRepeatMembers {
-                let (member, isNew) = places.insert(key)
-                if !isNew {
-                    found.share(member, with: owners.keys[place - 1])
+        for (owners, result) in results {
+            let rows = try EntityRows(result, of: entity)
+            for position in 0..<result.count {
+                let place = try result.integer(row: position, column: entity.entity.attributes.count)
+                guard let place = place.flatMap({ Int(exactly: $0) }), owners.indices.contains(place - 1) else {
                     continue
                 }
+                let row = try rows[position]
+                // Objects without a key are never looked up; their position identifies them.
+                let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(row, entity.key)
+                guard let key else { continue }
+                if query.mayRepeatMembers {
+                    let (member, isNew) = places.insert(key)
+                    if !isNew {
+                        found.share(member, with: owners[place - 1])
+                        continue
+                    }
+                }
+                found.append(key, row, to: owners[place - 1])
             }
-            found.append(key, row, to: owners.keys[place - 1])
         }
         return found
     }

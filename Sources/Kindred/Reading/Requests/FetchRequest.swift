@@ -108,6 +108,7 @@ extension FetchRequest {
                 return try entity.typed(known)
             }
             if query.lock != nil { try context.core.client.requireTransaction() }
+            let query = try await query.lockedByTenant(entity, in: context.core)
             let statement = try query.statement(in: context.schema)
             context.core.note(leavingOut: query.leftOut)
             try await context.core.follow(entity)

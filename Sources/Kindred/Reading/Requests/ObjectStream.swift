@@ -37,7 +37,8 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
             let context = request.context
             if cursor == nil {
                 if request.query.lock != nil { try context.core.client.requireTransaction() }
-                let statement = try request.query.statement(in: context.schema)
+                let query = try await request.query.lockedByTenant(request.entity, in: context.core)
+                let statement = try query.statement(in: context.schema)
                 context.core.note(leavingOut: request.query.leftOut)
                 try await context.core.follow(request.entity)
                 askedAt = context.core.beginReading()

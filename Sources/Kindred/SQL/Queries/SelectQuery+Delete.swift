@@ -37,9 +37,9 @@ extension SelectQuery {
     }
 
     /// Locks the rows as the query says, or else as a DELETE does; without the right to update, which SELECT … FOR
-    /// UPDATE needs, it does not lock.
+    /// UPDATE needs, it does not lock, and rows of known keys are locked already.
     private func lockedForDeletion(_ selection: String) -> String {
-        if lock == nil, !entity.privileges.contains(.update) { return selection }
+        if keys != nil || lock == nil && !entity.privileges.contains(.update) { return selection }
         let (strength, waiting) = lock ?? (.forUpdate, .wait)
         return "\(selection) \(strength.rawValue) OF t0\(waiting.rawValue)"
     }

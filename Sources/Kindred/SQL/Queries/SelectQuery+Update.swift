@@ -31,7 +31,7 @@ extension SelectQuery {
             if let limit { selection += " LIMIT \(try resolver.bind(limit, named: "limit", of: entity))" }
             if let offset { selection += " OFFSET \(try resolver.bind(offset, named: "offset", of: entity))" }
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
-            selection += " \(strength.rawValue) OF t0\(waiting.rawValue)"
+            if self.keys == nil { selection += " \(strength.rawValue) OF t0\(waiting.rawValue)" }
             let set = try values.map { value in
                 "\(try runtime.quoted(value.column)) = \(value.isParameter ? try value.value.sql : "s.v\(value.column)")"
             }

@@ -24,6 +24,8 @@ package struct SelectQuery: Sendable {
     package var isFiltered = true
     /// The lock on the rows; nil for none.
     var lock: (RowLock, RowLock.Waiting)?
+    /// The keys that the rows have, if those are known: the condition holds beside them.
+    var keys: (entity: EntityRuntime, keys: [ObjectKey])?
     /// The columns without values; nil for the lazy ones.
     var leftOut: ColumnSet?
 
@@ -59,7 +61,11 @@ package struct SelectQuery: Sendable {
 
     /// A resolver that goes on behind the condition and the filter, and both of them.
     func begin(in schema: DatabaseSchema) throws -> (ConditionResolver, ConditionTerm?) {
-        try filtered(try condition?.current(isFiltered: isFiltered), start(in: schema))
+        let (start, condition) = try filtered(try condition?.current(isFiltered: isFiltered), start(in: schema))
+        guard let keys else { return (start, condition) }
+        var resolver = start
+        let set = try resolver.parameters.shardKeys(keys.keys, of: keys.entity.key, in: keys.entity)
+        return (resolver, condition.and(Self.condition(set)))
     }
 
     /// Adds the entity's filter to a condition: the one place where a request gets it.

@@ -109,7 +109,7 @@ struct CountStatements {
         let entity = owners
         let own = relationship.ownColumns
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: own, in: entity)
+        let keys = try parameters.keysToLock(keys, of: own, in: entity)
         return try parameters.statement("count lock \(own)", in: entity) {
             let columns = try own.map { "o.\(try entity.quoted($0))" }
             return """
@@ -125,7 +125,7 @@ struct CountStatements {
         let own = relationship.ownColumns
         let (minimum, maximum) = (relationship.minimum ?? 0, relationship.maximum ?? .max)
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: own, in: entity)
+        let keys = try parameters.keysToLock(keys, of: own, in: entity)
         let end = try parameters.count(maximum == .max ? minimum : max(minimum, maximum + 1))
         let (least, most) = (try parameters.count(minimum), try parameters.count(maximum))
         let filter = try parameters.filter(of: relationship)

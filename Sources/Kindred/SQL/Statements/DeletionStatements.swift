@@ -26,7 +26,7 @@ enum DeletionStatements {
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns) \(rows)"
         var parameters = Parameters()
-        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
         let filter = rows == .shown ? try parameters.filterClause(of: entity) : ""
         return try parameters.statement(shape, in: entity) {
             """
@@ -89,12 +89,12 @@ enum DeletionStatements {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         var parameters = Parameters()
-        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
         let filter = isFiltered ? try parameters.filterClause(of: entity) : ""
         let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial) \(isFiltered)"
         return try parameters.statement(shape, in: entity) {
-            let (linked, alias) = (linkedEntity(step), step.helper == nil ? "t" : "h")
+            let (linked, alias) = (step.linkedEntity, step.helper == nil ? "t" : "h")
             let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
             let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
             return """
@@ -115,7 +115,7 @@ enum DeletionStatements {
         let entity = step.destination
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
         var parameters = Parameters()
-        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
+        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
         let shape = "deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)"
         return try parameters.statement(shape, in: entity) {
@@ -148,7 +148,7 @@ enum DeletionStatements {
         }
         if parts.count == 1, keyless.isEmpty { return parameters.statement(StatementText(parts[0])) }
         for (step, sources) in keyless {
-            let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: linkedEntity(step))
+            let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
             parts.append("DELETE FROM \(try destinationName(step)) AS t WHERE \(try condition(step, sources))")
         }
         let deletions = parts.enumerated().map { "d\($0) AS (\($1) RETURNING 1)" }.joined(separator: ", ")
@@ -209,11 +209,6 @@ enum DeletionStatements {
     }
 
     // MARK: Pieces
-
-    /// The entity whose columns reference the sources.
-    private static func linkedEntity(_ step: DeletionStep) -> EntityRuntime {
-        step.helper?.entity ?? step.destination
-    }
 
     /// The table of the rows at the other end: where a foreign key leads to them, without inheriting tables.
     private static func destinationName(_ step: DeletionStep) throws -> String {

@@ -15,11 +15,15 @@ enum MarkStatements {
         let shape = parameters.shape("mark \(isMarked) \(versioned != nil)")
         let column = try entity.quoted(mark)
         let text = try entity.text(shape) {
-            let value = isMarked ? "coalesce(t.\(column), now()::\(entity.markType))" : "NULL"
+            let isByMoment = isMarked && entity.distributionColumn != nil
+            let moment = "now()::\(entity.markType)"
+            let value = isMarked ? "coalesce(t.\(column), \(isByMoment ? "marked.moment" : moment))" : "NULL"
             let found = "\(try keys.condition("t"))\(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")"
             guard entity.isChecked(.updateTriggers) else {
                 return try entity.update(
-                    alias: "t", set: ["\(column) = \(value)"], where: found,
+                    // Citus takes no now() in a coalesce.
+                    alias: "t", set: ["\(column) = \(value)"],
+                    from: isByMoment ? "(SELECT \(moment) AS moment) AS marked" : nil, where: found,
                     returning: try entity.selectList(alias: "t"))
             }
             return try entity.checkedRows(
@@ -40,7 +44,7 @@ enum MarkStatements {
     ) throws -> Statement {
         let (entity, owners) = (step.destination, source.entity)
         var parameters = Parameters()
-        let keys = try parameters.keys(sources, of: owners.key, in: owners)
+        let keys = try parameters.keysToLock(sources, of: owners.key, in: owners)
         let shape = "marked together \(owners.index).\(step.relationship.slot) \(step.helper != nil)"
         return try parameters.statement(shape, in: entity) {
             var tables = "\(try entity.quotedName) AS t JOIN "

@@ -28,21 +28,23 @@ struct CountCheck: Sendable {
 
     /// Locks rows before some of their columns are written, and selects the owners that they leave.
     ///
-    /// Memory may have other owners. Nil if no owner has limits.
-    func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> FormerOwners? {
-        guard let limits = core.counting?.limits else { return nil }
-        guard !keys.isEmpty else { return nil }
-        return try FormerOwners(limits.requiredLinks(of: entity, among: columns)) { selected in
-            try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
+    /// Memory may have other owners. None if no owner has limits; several where Citus distributes rows of several tenants.
+    func formerOwners(of keys: [ObjectKey], _ entity: EntityRuntime, writing columns: [Int]) throws -> [FormerOwners] {
+        guard let limits = core.counting?.limits, !keys.isEmpty else { return [] }
+        let links = limits.requiredLinks(of: entity, among: columns)
+        return try entity.tenantGroups(keys, of: entity.key) { $0 }.compactMap { keys in
+            try FormerOwners(links) { selected in
+                try DeletionStatements.rows(entity, keys, columns: selected, isLocked: true)
+            }
         }
     }
 
     /// Notes the owners that objects are about to leave, by one SELECT if an owner has limits.
     func noteFormer(_ objects: [DatabaseObject], writing columns: [Int]) async throws {
-        guard core.counting != nil, let entity = objects.first?.runtime,
-            let former = try formerOwners(of: objects.compactMap(\.key), entity, writing: columns)
-        else { return }
-        try note(former, try await core.client.send([former.statement], entity)[0])
+        guard core.counting != nil, let entity = objects.first?.runtime else { return }
+        for former in try formerOwners(of: objects.compactMap(\.key), entity, writing: columns) {
+            try note(former, try await core.client.send([former.statement], entity)[0])
+        }
     }
 
     /// Notes the owners that a query has found.
@@ -67,7 +69,7 @@ struct CountCheck: Sendable {
         var counts: [(relationship: RelationshipRuntime, statement: Statement)] = []
         for (relationship, ends) in groups {
             let statements = CountStatements(relationship)
-            for keys in ends.map(\.owner).slices() {
+            for keys in relationship.source.slices(ends.map(\.owner), of: relationship.ownColumns) {
                 locks.append(try statements.lockOwners(keys))
                 counts.append((relationship, try statements.outsideLimits(keys)))
             }

@@ -90,7 +90,7 @@ extension Deleter {
             for step in entity.markingSteps where step.action == .cascade {
                 let other = step.destination
                 guard let own = entity.deletionMark, let mark = other.deletionMark else { continue }
-                for keys in keys.slices() {
+                for keys in entity.slices(keys, of: entity.key) {
                     let statement = try MarkStatements.marked(with: keys, of: step, (entity, own), mark)
                     let result = try await core.client.send([statement], other)[0]
                     let all = try result.indices.compactMap {

@@ -121,19 +121,22 @@ extension Deleter {
     /// Deletes the rows; returns the entities of which a trigger, rule or policy kept some, and how many.
     private func deleteFound(_ search: DeletionSearch) async throws -> [(EntityRuntime, Int)] {
         let keyed = search.found.sorted { $0.key < $1.key }.map { (entity: $0.key, keys: $0.value.keys) }
-        guard let first = keyed.first else { return [] }
         var keyless: [(step: DeletionStep, sources: [ObjectKey])] = []
         for step in search.steps where step.action == .cascadeWithoutKey {
             keyless.append((step, try search.sources(of: step)))
         }
-        let statement = try DeletionStatements.delete(keyed, keyless: keyless)
-        let result = try await sendDeletion(
-            statement, first.entity, among: search.found.mapValues(\.keys))
-        return try keyed.enumerated().compactMap { position, rows in
-            let count =
-                result.count == 1 ? try result.row(at: 0).decode(position, as: Int.self) : result.affectedRows
-            return count == rows.keys.count ? nil : (rows.entity, rows.keys.count - (count ?? 0))
+        var kept: [(EntityRuntime, Int)] = []
+        for (keyed, keyless) in Self.byTenant(keyed, keyless) {
+            guard let first = keyed.first?.entity ?? keyless.first?.step.destination else { continue }
+            let statement = try DeletionStatements.delete(keyed, keyless: keyless)
+            let result = try await sendDeletion(statement, first, among: search.found.mapValues(\.keys))
+            kept += try keyed.enumerated().compactMap { position, rows in
+                let count =
+                    result.count == 1 ? try result.row(at: 0).decode(position, as: Int.self) : result.affectedRows
+                return count == rows.keys.count ? nil : (rows.entity, rows.keys.count - (count ?? 0))
+            }
         }
+        return kept
     }
 
     private func applyFound(_ search: DeletionSearch) async throws {

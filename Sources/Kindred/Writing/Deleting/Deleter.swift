@@ -52,7 +52,10 @@ struct Deleter: Sendable {
         let rules = deletionRules(objects.map(\.runtime))
         try await reporting(objects) {
             if rules.isLeftToDatabase, objects.allSatisfy({ $0.runtime === entity }) {
-                try await atOnce(entity) { try await deleteAtOnce(objects, entity) }
+                let groups = try entity.tenantGroups(objects, of: entity.key) { try $0.requireKey() }
+                try await atOnce(entity, isSplit: groups.count > 1) {
+                    for objects in groups { try await deleteAtOnce(objects, entity) }
+                }
             } else {
                 try await core.transaction { try await deleteInTransaction(objects, permanently: true) }
             }
@@ -90,8 +93,10 @@ struct Deleter: Sendable {
 
     /// Opens a transaction only if objects may need to be read again after the DELETE, since that can fail, or if rules
     /// may do something else in its place.
-    func atOnce<T>(_ entity: EntityRuntime, _ body: () async throws -> T) async throws -> T {
-        try await entity.hasRules || mayLeaveDoubt(entity) ? core.transaction { try await body() } : body()
+    ///
+    /// - Parameter isSplit: whether it takes several statements.
+    func atOnce<T>(_ entity: EntityRuntime, isSplit: Bool = false, _ body: () async throws -> T) async throws -> T {
+        try await isSplit || entity.hasRules || mayLeaveDoubt(entity) ? core.transaction { try await body() } : body()
     }
 
     /// Whether the database's actions may reach objects in memory over rows that are not in memory.

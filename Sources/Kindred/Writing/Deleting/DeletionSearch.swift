@@ -31,7 +31,7 @@ struct DeletionSearch {
         let wanted = keys.filter { found[entity]?.rows[$0] == nil }
         guard !wanted.isEmpty else { return [] }
         let columns = rules.columns(of: entity)
-        let batch = try wanted.slices().map {
+        let batch = try entity.slices(wanted, of: entity.key).map {
             try DeletionStatements.rows(entity, $0, columns: columns, isLocked: isLocking)
         }
         for result in try await core.client.send(batch, entity) {
@@ -51,6 +51,8 @@ struct DeletionSearch {
     /// Adds the rows that a request selects.
     mutating func add(_ request: SelectQuery, of entity: EntityRuntime) async throws {
         let columns = rules.columns(of: entity)
+        let mayLock = entity.entity.privileges.contains(.update)
+        let request = try await request.lockedByTenant(entity, in: core, orBy: mayLock ? .forUpdate : nil)
         let statement = try request.deletionStatement(
             in: core.runtime.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
         _ = try addNewRows(try await core.client.send([statement], entity)[0], of: entity, columns: columns)
@@ -65,7 +67,7 @@ struct DeletionSearch {
             for (entity, rows) in level {
                 for step in rules.steps(of: entity) where step.action == .cascade {
                     let columns = rules.columns(of: step.destination)
-                    for keys in try sources(of: step, in: rows).slices() {
+                    for keys in step.slices(try sources(of: step, in: rows)) {
                         let statement = try DeletionStatements.others(
                             step, keys, columns: columns, isLocked: isLocking, among: rules.isMarking ? .unmarked : .all
                         )

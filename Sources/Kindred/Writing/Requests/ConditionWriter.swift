@@ -9,6 +9,18 @@ struct ConditionWriter: Sendable {
 
     /// One UPDATE by condition; returns rows only if an object may need them.
     func update(_ query: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates) async throws -> Int {
+        guard try query.isWrittenByTenant(entity, in: core.runtime.schema) else {
+            return try await updateAtOnce(query, of: entity, update)
+        }
+        return try await core.transaction {
+            let query = try await query.lockedByTenant(entity, in: core, orBy: .forNoKeyUpdate)
+            return try await updateAtOnce(query, of: entity, update)
+        }
+    }
+
+    private func updateAtOnce(
+        _ query: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates
+    ) async throws -> Int {
         try await core.write(of: entity, update.columns) {
             let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await noteFormer(query, of: entity, writing: update.columns) }
@@ -34,6 +46,8 @@ struct ConditionWriter: Sendable {
     /// Notes the owners that selected rows are about to leave, by one SELECT if an owner has limits.
     private func noteFormer(_ query: SelectQuery, of entity: EntityRuntime, writing columns: [Int]) async throws {
         let links = core.runtime.countLimits?.requiredLinks(of: entity, among: columns) ?? []
+        guard !links.isEmpty else { return }
+        let query = try await query.lockedByTenant(entity, in: core, orBy: .forUpdate)
         let former = try FormerOwners(links) { selected in
             try query.deletionStatement(
                 in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))

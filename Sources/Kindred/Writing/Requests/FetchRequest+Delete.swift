@@ -35,7 +35,8 @@ extension FetchRequest {
             guard deleter.deletionRules([entity]).isLeftToDatabase else {
                 return try await context.transaction { try await deleter.deleteInTransaction(query, of: entity) }
             }
-            return try await deleter.atOnce(entity) {
+            let isSplit = try query.isWrittenByTenant(entity, in: context.schema)
+            return try await deleter.atOnce(entity, isSplit: isSplit) {
                 try await ConditionWriter(context.core).deleteAtOnce(query, of: entity)
             }
         }
@@ -47,7 +48,7 @@ extension ConditionWriter {
     func mark(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         let deleter = Deleter(core)
         let rules = try deleter.markingRules([entity])
-        if rules.isLeftToDatabase {
+        if rules.isLeftToDatabase, entity.distributionColumn == nil {
             let mark = ColumnUpdates(entity: entity, constants: ColumnValues(entity), formulas: [:], marksRows: true)
             return try await update(query, of: entity, mark)
         }
@@ -63,6 +64,8 @@ extension ConditionWriter {
     /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         try await core.write {
+            let isSplit = try query.isWrittenByTenant(entity, in: core.runtime.schema)
+            let query = try await isSplit ? query.lockedByTenant(entity, in: core, orBy: .forUpdate) : query
             let columns = Deleter(core).deletionRules([entity]).columns(of: entity)
             let statement = try query.deleteStatement(of: entity, in: core.runtime.schema, returning: columns)
             let result = try await Deleter(core).sendDeletion(statement, entity, among: [entity: []])

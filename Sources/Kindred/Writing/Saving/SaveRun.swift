@@ -32,7 +32,7 @@ final class SaveRun {
         // objects that want the same value.
         let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
         let keys = group.objects.compactMap(\.object.key)
-        if let former = try CountCheck(core).formerOwners(of: keys, group.entity, writing: group.columns) {
+        for former in try CountCheck(core).formerOwners(of: keys, group.entity, writing: group.columns) {
             add(former.statement, group.entity, count: keys.count, objects: { [] }) { [core] in
                 try CountCheck(core).note(former, $0)
             }

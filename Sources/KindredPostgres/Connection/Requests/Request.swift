@@ -74,9 +74,9 @@ final class Request: Sendable {
         onAnswer: (@Sendable (Result<[QueryResult], any Error>) -> Void)? = nil
     ) {
         self.id = id
-        let settings = traits.isInTransaction ? nil : traits.settings?.statement(for: statements)
-        if settings != nil || traits.isWhole {
-            let hidden = (traits.isWhole ? [Self.begin] : []) + (settings.map { [$0] } ?? [])
+        let settings = traits.isInTransaction ? [] : traits.settings?.statements(for: statements) ?? []
+        if !settings.isEmpty || traits.isWhole {
+            let hidden = (traits.isWhole ? [Self.begin] : []) + settings
             self.statements = hidden + statements + (traits.isWhole ? [Self.commit] : [])
             hiddenCount = hidden.count
         } else {
@@ -164,7 +164,7 @@ final class Request: Sendable {
 
     /// Whether it may write rows.
     var mayWriteRows: Bool {
-        !traits.isDescription && (script != nil || statements.contains { $0.text.mayWriteRows })
+        !traits.isDescription && (script != nil || statements.dropFirst(hiddenCount).contains { $0.text.mayWriteRows })
     }
 
     /// Whether it may take effect although its answer is missing: it ends no transaction, is in none, and may write.
@@ -172,7 +172,7 @@ final class Request: Sendable {
         guard !traits.isInTransaction, traits.end != .rollback, !traits.isDescription else { return false }
         // COMMIT has the effect of what was sent before it; beside others it has theirs.
         return script != nil
-            || statements.contains {
+            || statements.dropFirst(hiddenCount).contains {
                 $0.text.mayWrite && (statements.count == 1 || $0.text.effect != .transactionControl)
             }
     }
@@ -180,7 +180,7 @@ final class Request: Sendable {
     /// Whether a part of it may have taken effect although the server has reported an error.
     var mayTakeEffectInPart: Bool {
         guard !traits.isInTransaction else { return false }
-        return script != nil && copy == nil || statements.contains { $0.text.mayCommitInside }
+        return script != nil && copy == nil || statements.dropFirst(hiddenCount).contains { $0.text.mayCommitInside }
     }
 
     /// The error of a request that was stopped before it was sent.

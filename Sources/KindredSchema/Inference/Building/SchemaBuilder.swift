@@ -138,6 +138,7 @@ final class SchemaBuilder {
                     checkedColumns: table.checkedColumns,
                     constraintNames: constraintNames[table.relation.oid] ?? [],
                     partitionColumns: table.columnNames(table.relation.partitionColumns.filter { $0 != 0 }),
+                    isDistributed: table.relation.isDistributed,
                     shownTables: shown.map { tables[$0].name }.sorted(),
                     rowTables: rowTables,
                     // A write through a view changes rows that relatives of its tables may show.
