@@ -57,7 +57,7 @@ import Testing
             let plan = try await other.withConnection { connection in
                 _ = try await connection.query(SQL(unsafeRaw: "PREPARE page AS \(sql)"))
                 // The last key is bound first; the limit may be a parameter, too.
-                let values = [id, rank, 20].prefix(sql.contains("$3") ? 3 : 2).map(String.init).joined(separator: ", ")
+                let values = sql.contains("$3") ? "\(id), \(rank), 20" : "\(id), \(rank)"
                 return try await connection.query(SQL(unsafeRaw: "EXPLAIN EXECUTE page (\(values))")).map {
                     try $0.decode(0, as: String.self) ?? ""
                 }
