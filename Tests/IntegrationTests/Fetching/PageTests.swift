@@ -48,7 +48,8 @@ import Testing
             }
             let sql = try #require(recorder.statements.last)
             let last = try #require(first.objects.last)
-            let (rank, id) = (try last.value(forKey: "rank", as: Int.self), try last.value(forKey: "id", as: Int.self))
+            let rank = try #require(try last.value(forKey: "rank", as: Int.self))
+            let id = try #require(try last.value(forKey: "id", as: Int.self))
             let expected = try await other.query(
                 """
                 SELECT id FROM entry ORDER BY rank \(unsafeRaw: ascending ? "" : "DESC"), id OFFSET 1500 LIMIT 20
