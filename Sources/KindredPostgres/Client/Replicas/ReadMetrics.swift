@@ -8,7 +8,7 @@ public struct ReadMetrics: Sendable, Hashable {
     public internal(set) var primary: [Reason: Int] = [:]
     /// The positions of clients that the primary has not reached, and that were ignored.
     public internal(set) var ignoredPositions = 0
-    /// The servers that are no primary, as they were seen last.
+    /// The servers that are no primary, as they were seen last; none until a primary was seen.
     public internal(set) var replicas: [Replica] = []
 
     /// A server that is not the primary.

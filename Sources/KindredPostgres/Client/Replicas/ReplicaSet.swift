@@ -187,7 +187,9 @@ package final class ReplicaSet: Sendable {
         var metrics = counters.withLock { $0 }
         let now = MonotonicTime.now
         let others = state.withLock { state in
-            servers.filter { !state.isPrimary($0.number) }.map { ($0.name, state.lag(of: $0.number, at: now)) }
+            let others = servers.filter { !state.isPrimary($0.number) }
+            // Until the servers have said their roles, one of them is the primary.
+            return others.count == servers.count ? [] : others.map { ($0.name, state.lag(of: $0.number, at: now)) }
         }
         metrics.replicas = others.map { ReadMetrics.Replica(address: $0, lag: $1) }
         return metrics
