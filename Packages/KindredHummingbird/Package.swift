@@ -11,11 +11,13 @@ let package = Package(
     dependencies: [
         .package(name: "kindred", path: "../.."),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
     ],
     targets: [
         .target(
             name: "KindredHummingbird",
             dependencies: [
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),
             ]
@@ -24,6 +26,7 @@ let package = Package(
             name: "KindredHummingbirdTests",
             dependencies: [
                 "KindredHummingbird",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),

@@ -27,8 +27,10 @@ extension LockRank {
     static var poller: LockRank { LockRank(16, "Poller") }
     /// Under it a listener's queues get the kept notifications, so that later notifications cannot overtake it.
     static var notificationGate: LockRank { LockRank(17, "NotificationGate") }
-    /// Of locks under which no other is taken.
+    /// Of locks under which none but a text's is taken.
     @inlinable package static var leaf: LockRank { LockRank(24, "a leaf") }
+    /// Of texts that are rendered once, which every other lock may need.
+    @inlinable package static var text: LockRank { LockRank(25, "a text") }
 }
 
 /// The ranks of the locks that a thread holds.

@@ -103,7 +103,7 @@ public final class Entity: Sendable {
     /// The indexes in `attributes` of the columns that identify an object: the primary key's, and that of the row's table
     /// where other tables inherit from the entity's.
     package let primaryKeyIndexes: [Int]
-    private let renderedColumns = RankedMutex<String?>(nil, .leaf)
+    private let renderedColumns = RankedMutex<String?>(nil, .text)
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
 

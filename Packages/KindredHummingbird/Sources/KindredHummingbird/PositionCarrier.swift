@@ -1,4 +1,5 @@
-public import Hummingbird
+public import HTTPTypes
+import Hummingbird
 import Kindred
 
 /// Where a client keeps the position of its last request in the database.
