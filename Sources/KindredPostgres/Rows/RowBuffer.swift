@@ -115,7 +115,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
             guard column < count else { return }
             // At most `Row.maximumSize`, which fits, and the memory begins with four bytes for each column.
             unsafe memory.baseAddress?.storeBytes(
-                of: UInt32(truncatingIfNeeded: size) | flag, toByteOffset: 4 * column, as: UInt32.self)
+                of: UInt32(size) | flag, toByteOffset: 4 * column, as: UInt32.self)
             column += 1
         }
     }

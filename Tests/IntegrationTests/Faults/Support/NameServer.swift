@@ -11,18 +11,39 @@ final class NameServer {
     /// Whether the program is installed.
     static var isInstalled: Bool { program != nil }
 
-    private let file: String
-    private let process = Process()
+    private let address: String
+    private let folder: String
+    private var process: Process?
+
+    private var file: String { folder + "/names" }
 
     /// Starts one that tells the addresses of names below `example`; only root may.
     init(at address: String, folder: String, _ names: [String: String]) async throws {
-        file = folder + "/names"
-        try write(names)
+        (self.address, self.folder) = (address, folder)
+        try await lead(names)
+    }
+
+    /// Has names lead to other addresses; returns when they do.
+    ///
+    /// Starts the program anew: a process of these tests blocks the signal that would have it read its file again.
+    func lead(_ names: [String: String]) async throws {
+        if let process {
+            kill(process.processIdentifier, SIGKILL)
+            try await eventually("the name server ends") { !process.isRunning }
+        }
+        let lines = names.map { "\($0.value) \($0.key)\n" }
+        try lines.sorted().joined().write(toFile: file, atomically: false, encoding: .utf8)
+        try start()
+        try await expect(names)
+    }
+
+    private func start() throws {
+        let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
             "sh", "-c",
             """
-            \(Watchdog.command(for: folder, end: "kill $1"))
+            \(Watchdog.command(for: folder, end: "kill -KILL $1"))
             exec \(Self.program ?? "dnsmasq") --keep-in-foreground --user=root --pid-file= --conf-file=/dev/null \
                 --no-resolv --no-hosts --addn-hosts=\(file) --local=/example/ \
                 --listen-address=\(address) --bind-interfaces
@@ -31,19 +52,7 @@ final class NameServer {
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        try await expect(names)
-    }
-
-    private func write(_ names: [String: String]) throws {
-        let lines = names.map { "\($0.value) \($0.key)\n" }
-        try lines.sorted().joined().write(toFile: file, atomically: false, encoding: .utf8)
-    }
-
-    /// Has names lead to other addresses; returns when they do.
-    func lead(_ names: [String: String]) async throws {
-        try write(names)
-        kill(process.processIdentifier, SIGHUP)
-        try await expect(names)
+        self.process = process
     }
 
     private func expect(_ names: [String: String]) async throws {
@@ -57,5 +66,7 @@ final class NameServer {
         }
     }
 
-    deinit { process.terminate() }
+    deinit {
+        if let process { kill(process.processIdentifier, SIGKILL) }
+    }
 }
