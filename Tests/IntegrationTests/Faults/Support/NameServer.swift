@@ -29,7 +29,9 @@ final class NameServer {
     func lead(_ names: [String: String]) async throws {
         if let process {
             kill(process.processIdentifier, SIGKILL)
-            try await eventually("the name server ends") { !process.isRunning }
+            // `isRunning` waits for the watchdog, too, which has inherited what it looks at.
+            let program = "/proc/\(process.processIdentifier)/exe"
+            try await eventually("the name server ends") { !FileManager.default.fileExists(atPath: program) }
         }
         let lines = names.map { "\($0.value) \($0.key)\n" }
         try lines.sorted().joined().write(toFile: file, atomically: false, encoding: .utf8)
