@@ -10,8 +10,8 @@ enum CatalogQueries {
     /// Those for the whole database, in the order in which `CatalogDecoder` reads their results.
     static let all = texts(isScoped: false).map { Statement(text: $0.text, resultFormat: .binary) }
 
-    /// The same in a transaction of their own, which the server does not compile: by the rows that it guesses it would, and take
-    /// longer than for all that it reads.
+    /// The same in a transaction of their own, where the server does not compile them: by the rows that it guesses it would, and
+    /// take longer than for all that it reads.
     static let alone =
         [Statement(text: settings(isAlone: true), resultFormat: .binary)] + all.dropFirst()
 
@@ -37,6 +37,12 @@ enum CatalogQueries {
             (comments(isScoped), .relations), (keyComments(isScoped), .relations), (views(isScoped), .relations),
         ]
     }
+
+    /// A condition that turns the compilation of queries off for the rest of a transaction of their own.
+    static let withoutCompiler = """
+        AND CASE WHEN pg_catalog.current_setting('jit', true) = 'on'
+            THEN pg_catalog.set_config('jit', 'off', true) = 'off' ELSE true END
+        """
 
     /// The condition on an OID: one of the scope's, or that of any object of users.
     static func within(_ oid: String, _ isScoped: Bool) -> String {
@@ -64,18 +70,14 @@ enum CatalogQueries {
     ///
     /// - Parameter isAlone: whether it turns the compilation off for the rest of its transaction, which no other uses.
     private static func settings(isAlone: Bool) -> StatementText {
-        let isInterpreted = """
-            AND CASE WHEN pg_catalog.current_setting('jit', true) = 'on'
-                THEN pg_catalog.set_config('jit', 'off', true) = 'off' ELSE true END
-            """
-        return StatementText(
+        StatementText(
             catalog: """
                 SELECT p.schema::pg_catalog.text, r.rolname::pg_catalog.text, r.rolbypassrls AND NOT r.rolsuper,
                     pg_catalog.has_schema_privilege('public'::pg_catalog.name, p.schema::pg_catalog.text, 'CREATE'),
                     pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
                 FROM pg_catalog.pg_roles AS r
                 LEFT JOIN pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS p (schema, position) ON true
-                WHERE r.rolname = current_user \(isAlone ? isInterpreted : "")
+                WHERE r.rolname = current_user \(isAlone ? withoutCompiler : "")
                 ORDER BY p.position
                 """
         )

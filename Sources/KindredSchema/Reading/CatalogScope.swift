@@ -8,7 +8,7 @@ package struct CatalogScope: Sendable {
     private(set) var relations: [UInt32] = []
     private(set) var types: [UInt32] = []
 
-    /// Decodes the answer to `CatalogScope.statement(for:among:)`.
+    /// Decodes the answer to `CatalogScope.statement(for:among:isAlone:)`.
     init(_ result: QueryResult) throws(SchemaError) {
         var cells = CatalogCells(result, columns: 3)
         for row in result.indices where !cells.isMalformed {
@@ -36,37 +36,48 @@ package struct CatalogScope: Sendable {
 
     /// Finds what some schemas have, with the types of its columns and their parts.
     ///
-    /// - Parameter names: those of relations, by which they are found without reading all; nil for all relations and types, and
-    ///   the types of extensions.
-    static func statement(for schemas: [String], among names: [String]? = nil) throws -> Statement {
+    /// - Parameters:
+    ///   - schemas: their names.
+    ///   - names: those of relations, by which they are found without reading all; nil for all relations and types, and
+    ///     the types of extensions.
+    ///   - isAlone: whether the transaction that it begins has only what reads the catalog.
+    static func statement(
+        for schemas: [String], among names: [String]? = nil, isAlone: Bool
+    ) throws -> Statement {
         var bindings = Bindings()
         try bindings.appendArray(schemas.map { .string($0) }, of: .text)
         if let names { try bindings.appendArray(names.map { .string($0) }, of: .text) }
-        return Statement(text: names == nil ? whole : named, bindings: bindings, resultFormat: .binary)
+        let texts = isAlone ? alone : shared
+        return Statement(text: names == nil ? texts.whole : texts.named, bindings: bindings, resultFormat: .binary)
     }
 
-    private static let named = text(
-        relations: "AND c.relname = ANY ($2::pg_catalog.name[])", types: "")
+    private static let alone = texts(CatalogQueries.withoutCompiler)
+    private static let shared = texts("")
 
-    private static let whole = text(
-        relations: "",
-        types: """
-            UNION
-            SELECT t.oid FROM named AS n JOIN pg_catalog.pg_type AS t ON t.typnamespace = n.oid
-            LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
-            WHERE c.oid IS NULL OR c.relkind = 'c'::pg_catalog."char"
-            UNION
-            SELECT d.objid FROM pg_catalog.pg_depend AS d
-            WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
-                AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
-            """)
+    private static func texts(_ further: String) -> (named: StatementText, whole: StatementText) {
+        (
+            text(further, relations: "AND c.relname = ANY ($2::pg_catalog.name[])", types: ""),
+            text(
+                further, relations: "",
+                types: """
+                    UNION
+                    SELECT t.oid FROM named AS n JOIN pg_catalog.pg_type AS t ON t.typnamespace = n.oid
+                    LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+                    WHERE c.oid IS NULL OR c.relkind = 'c'::pg_catalog."char"
+                    UNION
+                    SELECT d.objid FROM pg_catalog.pg_depend AS d
+                    WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                        AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+                    """)
+        )
+    }
 
-    private static func text(relations: String, types: String) -> StatementText {
+    private static func text(_ further: String, relations: String, types: String) -> StatementText {
         StatementText(
             catalog: """
                 WITH RECURSIVE named (oid, name) AS (
                     SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace AS n
-                    WHERE n.nspname = ANY ($1::pg_catalog.name[])
+                    WHERE n.nspname = ANY ($1::pg_catalog.name[]) \(further)
                 ), own (oid) AS (
                     SELECT c.oid FROM named AS n JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid
                     WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])

@@ -119,9 +119,10 @@ extension SchemaReader {
     package static func read(
         _ schemas: [String], among names: [String]? = nil, besides others: [String], from client: PostgresClient
     ) async throws -> SchemaPart {
-        try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
+        let isAlone = !client.isInTransaction
+        return try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
             let scope = try CatalogScope(
-                try await client.execute(try CatalogScope.statement(for: schemas, among: names)))
+                try await client.execute(try CatalogScope.statement(for: schemas, among: names, isAlone: isAlone)))
             let queries =
                 try CatalogQueries.scoped(to: scope) + [
                     PostgresClient.typeCatalog(of: scope.types), scope.outerKeys(besides: schemas + others),
