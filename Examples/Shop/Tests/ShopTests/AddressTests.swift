@@ -19,7 +19,7 @@ struct AddressTests {
 
     private func add(_ address: String, to person: Int, _ client: any TestClientProtocol) async throws -> Int {
         let body = ByteBuffer(string: #"{"address": "\#(address)"}"#)
-        return try await client.execute(uri: "/people/\(person)/emails", method: .post, body: body) { response in
+        return try await client.execute(uri: "/people/\(person)/emails", method: .post, body: body) { (response) async throws in
             #expect(response.status == .created, "\(String(buffer: response.body))")
             return try #require(try addresses(response)[address])
         }
@@ -30,7 +30,7 @@ struct AddressTests {
             let email = try await add("new@example.org", to: 1, client)
             // The person, the address, the UPDATE that marks it, and what the answer shows: titles and addresses.
             try await expectStatements(5) {
-                try await client.execute(uri: "/people/1/emails/\(email)", method: .delete) { response in
+                try await client.execute(uri: "/people/1/emails/\(email)", method: .delete) { (response) async throws in
                     #expect(response.status == .ok)
                     #expect(try addresses(response)["new@example.org"] == nil)
                 }
@@ -45,7 +45,7 @@ struct AddressTests {
                 #expect($0.status == .notFound)
             }
             try await expectStatements(5) {
-                try await client.execute(uri: "/people/1/emails/\(email)/restore", method: .post) { response in
+                try await client.execute(uri: "/people/1/emails/\(email)/restore", method: .post) { (response) async throws in
                     #expect(response.status == .ok)
                     #expect(try addresses(response)["new@example.org"] == email)
                 }

@@ -16,7 +16,7 @@ struct ClerkTests {
                 let after = cursor.isEmpty ? "" : "?after=\(cursor)"
                 // The purchases and their buyers; what sets the store and the role goes with them.
                 next = try await expectStatements(2) {
-                    try await client.execute(uri: "/stores/4/purchases\(after)", method: .get) { response in
+                    try await client.execute(uri: "/stores/4/purchases\(after)", method: .get) { (response) async throws in
                         #expect(response.status == .ok)
                         let page = try response.json
                         seen += (page["purchases"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }
@@ -32,7 +32,7 @@ struct ClerkTests {
 
     @Test func aStoreThatDoesNotExistShowsNothing() async throws {
         try await withShop { client, other in
-            try await client.execute(uri: "/stores/99/purchases", method: .get) { response in
+            try await client.execute(uri: "/stores/99/purchases", method: .get) { (response) async throws in
                 #expect(try (response.json["purchases"] as? [Any])?.isEmpty == true)
             }
             try await client.execute(uri: "/stores/99/purchases/1", method: .get) { #expect($0.status == .notFound) }

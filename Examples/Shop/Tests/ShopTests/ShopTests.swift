@@ -15,7 +15,7 @@ struct ShopTests {
             var next: String? = ""
             while let cursor = next {
                 let after = cursor.isEmpty ? "" : "&after=\(cursor)"
-                next = try await client.execute(uri: "/books?limit=60\(after)", method: .get) { response in
+                next = try await client.execute(uri: "/books?limit=60\(after)", method: .get) { (response) async throws in
                     #expect(response.status == .ok)
                     let page = try response.json
                     seen += (page["books"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? Int }
@@ -30,7 +30,7 @@ struct ShopTests {
     @Test func aForgedCursorIsRefused() async throws {
         try await withShop { client, _ in
             for cursor in ["x", "AAAA", "%00", String(repeating: "A", count: 4_000)] {
-                try await client.execute(uri: "/books?after=\(cursor)", method: .get) { response in
+                try await client.execute(uri: "/books?after=\(cursor)", method: .get) { (response) async throws in
                     #expect(response.status == .unprocessableContent)
                 }
             }
@@ -40,12 +40,12 @@ struct ShopTests {
     @Test func aWriteGivesTheClientATokenForItsNextRequest() async throws {
         try await withShop { client, _ in
             let email = ByteBuffer(string: #"{"address": "token@example.org"}"#)
-            try await client.execute(uri: "/people/1/emails", method: .post, body: email) { response in
+            try await client.execute(uri: "/people/1/emails", method: .post, body: email) { (response) async throws in
                 #expect(response.status == .created, "\(String(buffer: response.body))")
                 #expect(response.headers[.setCookie]?.hasPrefix("database-position=") == true)
             }
             // Nothing was written.
-            try await client.execute(uri: "/people/1", method: .get) { response in
+            try await client.execute(uri: "/people/1", method: .get) { (response) async throws in
                 #expect(response.status == .ok && response.headers[.setCookie] == nil)
             }
         }
@@ -57,7 +57,7 @@ struct ShopTests {
             let order = #"{"buyer": 5, "lines": [{"book": 3, "copies": 2}, {"book": 10, "copies": 1}]}"#
             let number = try await client.execute(
                 uri: "/stores/4/purchases", method: .post, body: ByteBuffer(string: order)
-            ) { response in
+            ) { (response) async throws in
                 #expect(response.status == .created, "\(String(buffer: response.body))")
                 return try #require(try response.json["number"] as? Int)
             }
@@ -65,7 +65,7 @@ struct ShopTests {
                 "SELECT count(*) FROM purchase_line WHERE store_id = 4 AND purchase_number = \(number)")
             #expect(lines == 2)
             #expect(try await other.number("SELECT copies FROM stock WHERE store_id = 4 AND book_id = 3") == before - 2)
-            try await client.execute(uri: "/stores/4/purchases/\(number)", method: .get) { response in
+            try await client.execute(uri: "/stores/4/purchases/\(number)", method: .get) { (response) async throws in
                 let json = try response.json
                 #expect((json["lines"] as? [Any])?.count == 2)
             }
@@ -113,7 +113,7 @@ struct ShopTests {
         try await withShop { client, other in
             let before = try await other.number("SELECT count(*) FROM email")
             let body = ByteBuffer(string: #"{"address": "no address"}"#)
-            try await client.execute(uri: "/people/1/emails", method: .post, body: body) { response in
+            try await client.execute(uri: "/people/1/emails", method: .post, body: body) { (response) async throws in
                 #expect(response.status == .unprocessableContent)
                 let problems = try response.json["problems"] as? [[String: Any]] ?? []
                 #expect(problems.map { $0["key"] as? String } == ["address"], "\(String(buffer: response.body))")
@@ -152,7 +152,7 @@ struct ShopTests {
 
     @Test func thePageShowsTheEvents() async throws {
         try await withShop { client, _ in
-            try await client.execute(uri: "/live", method: .get) { response in
+            try await client.execute(uri: "/live", method: .get) { (response) async throws in
                 #expect(response.status == .ok && response.headers[.contentType]?.hasPrefix("text/html") == true)
                 #expect(String(buffer: response.body).contains("new EventSource(\"live/books\""))
             }
@@ -189,7 +189,7 @@ struct ShopTests {
     @Test func titlesAreChanged() async throws {
         try await withShop { client, other in
             let titles = ByteBuffer(string: #"["Captain", "Sir"]"#)
-            try await client.execute(uri: "/people/1/titles", method: .put, body: titles) { response in
+            try await client.execute(uri: "/people/1/titles", method: .put, body: titles) { (response) async throws in
                 #expect(response.status == .ok)
                 let json = try response.json
                 #expect((json["titles"] as? [Any])?.count == 2)
@@ -201,7 +201,7 @@ struct ShopTests {
     @Test func aShopWindowHasTheNewestBooksOfEachCategory() async throws {
         try await withShop { client, other in
             let categories = try await expectStatements(2) {
-                try await client.execute(uri: "/categories", method: .get) { response in
+                try await client.execute(uri: "/categories", method: .get) { (response) async throws in
                     #expect(response.status == .ok, "\(String(buffer: response.body))")
                     return try JSONSerialization.jsonObject(with: Data(buffer: response.body)) as? [[String: Any]] ?? []
                 }
@@ -224,7 +224,7 @@ struct ShopTests {
 
     @Test func aDeletionShowsItsPlanAndIsRefused() async throws {
         try await withShop { client, other in
-            try await client.execute(uri: "/books/3?dryRun=true", method: .delete) { response in
+            try await client.execute(uri: "/books/3?dryRun=true", method: .delete) { (response) async throws in
                 #expect(response.status == .ok)
                 let json = try response.json
                 let items = json["items"] as? [[String: Any]] ?? []
@@ -237,7 +237,7 @@ struct ShopTests {
 
     @Test func anExportHasEachLine() async throws {
         try await withShop { client, other in
-            let lines = try await client.execute(uri: "/export/purchases.csv", method: .get) { response in
+            let lines = try await client.execute(uri: "/export/purchases.csv", method: .get) { (response) async throws in
                 #expect(response.status == .ok)
                 return String(buffer: response.body).split(separator: "\r\n").count
             }
