@@ -19,7 +19,8 @@ struct AddressTests {
 
     private func add(_ address: String, to person: Int, _ client: any TestClientProtocol) async throws -> Int {
         let body = ByteBuffer(string: #"{"address": "\#(address)"}"#)
-        return try await client.execute(uri: "/people/\(person)/emails", method: .post, body: body) { (response) async throws in
+        return try await client.execute(uri: "/people/\(person)/emails", method: .post, body: body) {
+            (response) async throws in
             #expect(response.status == .created, "\(String(buffer: response.body))")
             return try #require(try addresses(response)[address])
         }
@@ -45,7 +46,8 @@ struct AddressTests {
                 #expect($0.status == .notFound)
             }
             try await expectStatements(5) {
-                try await client.execute(uri: "/people/1/emails/\(email)/restore", method: .post) { (response) async throws in
+                try await client.execute(uri: "/people/1/emails/\(email)/restore", method: .post) {
+                    (response) async throws in
                     #expect(response.status == .ok)
                     #expect(try addresses(response)["new@example.org"] == email)
                 }

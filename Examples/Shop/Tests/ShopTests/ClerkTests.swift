@@ -16,7 +16,8 @@ struct ClerkTests {
                 let after = cursor.isEmpty ? "" : "?after=\(cursor)"
                 // The purchases and their buyers; what sets the store and the role goes with them.
                 next = try await expectStatements(2) {
-                    try await client.execute(uri: "/stores/4/purchases\(after)", method: .get) { (response) async throws in
+                    try await client.execute(uri: "/stores/4/purchases\(after)", method: .get) {
+                        (response) async throws in
                         #expect(response.status == .ok)
                         let page = try response.json
                         seen += (page["purchases"] as? [[String: Any]] ?? []).compactMap { $0["number"] as? Int }

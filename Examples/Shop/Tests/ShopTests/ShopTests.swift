@@ -15,7 +15,8 @@ struct ShopTests {
             var next: String? = ""
             while let cursor = next {
                 let after = cursor.isEmpty ? "" : "&after=\(cursor)"
-                next = try await client.execute(uri: "/books?limit=60\(after)", method: .get) { (response) async throws in
+                next = try await client.execute(uri: "/books?limit=60\(after)", method: .get) {
+                    (response) async throws in
                     #expect(response.status == .ok)
                     let page = try response.json
                     seen += (page["books"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? Int }
@@ -237,7 +238,8 @@ struct ShopTests {
 
     @Test func anExportHasEachLine() async throws {
         try await withShop { client, other in
-            let lines = try await client.execute(uri: "/export/purchases.csv", method: .get) { (response) async throws in
+            let lines = try await client.execute(uri: "/export/purchases.csv", method: .get) {
+                (response) async throws in
                 #expect(response.status == .ok)
                 return String(buffer: response.body).split(separator: "\r\n").count
             }
