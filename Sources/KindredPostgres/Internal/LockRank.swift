@@ -30,7 +30,7 @@ extension LockRank {
     /// Of locks under which none but a text's is taken.
     @inlinable package static var leaf: LockRank { LockRank(24, "a leaf") }
     /// Of texts that are rendered once, which every other lock may need.
-    @inlinable package static var text: LockRank { LockRank(25, "a text") }
+    @inlinable package static var text: LockRank { LockRank(29, "a text") }
 }
 
 /// The ranks of the locks that a thread holds.

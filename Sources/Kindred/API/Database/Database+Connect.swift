@@ -175,9 +175,10 @@ extension Database {
     ) async throws -> QueryResult {
         return try await client.called(at: fileID, line) {
             try reading.admit(sql)
-            guard reading != .primary, let replicas else { return try await client.query(sql) }
-            return try await ReadRoute(replicas, maximumLag: reading.maximumLag).read(
-                try client.statement(of: sql), over: client, notOnReplica: nil)
+            guard reading != .primary, replicas != nil, let reads = route(reading, after: nil) else {
+                return try await client.query(sql)
+            }
+            return try await reads.read(try client.statement(of: sql), over: client, notOnReplica: nil)
         }
     }
 

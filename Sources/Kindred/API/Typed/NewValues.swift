@@ -32,7 +32,7 @@ public struct NewValues<Object: TypedObject>: Sendable {
 
     /// Gives a value to a property by its number in the class's mapping, unless it is nil; for generated code.
     public mutating func setProperty(_ number: Int, _ value: (some PropertyValue)?) {
-        if let value { given.append(NumberedValue(number: number, value: value)) }
+        if let value { give(value, to: number) }
     }
 
     // Common types without a type parameter: a generic call from another package looks up the metadata of `Value?` each
@@ -40,22 +40,26 @@ public struct NewValues<Object: TypedObject>: Sendable {
 
     /// Gives a whole number to a property, unless it is nil; for generated code.
     public mutating func setProperty(_ number: Int, _ value: Int?) {
-        if let value { given.append(NumberedValue(number: number, value: value)) }
+        if let value { give(value, to: number) }
     }
 
     /// Gives a text to a property, unless it is nil; for generated code.
     public mutating func setProperty(_ number: Int, _ value: String?) {
-        if let value { given.append(NumberedValue(number: number, value: value)) }
+        if let value { give(value, to: number) }
     }
 
     /// Gives a floating-point number to a property, unless it is nil; for generated code.
     public mutating func setProperty(_ number: Int, _ value: Double?) {
-        if let value { given.append(NumberedValue(number: number, value: value)) }
+        if let value { give(value, to: number) }
     }
 
     /// Gives a truth value to a property, unless it is nil; for generated code.
     public mutating func setProperty(_ number: Int, _ value: Bool?) {
-        if let value { given.append(NumberedValue(number: number, value: value)) }
+        if let value { give(value, to: number) }
+    }
+
+    private mutating func give(_ value: any PropertyValue, to number: Int) {
+        given.append(NumberedValue(number: number, value: value))
     }
 
     private subscript(keyPath: PartialKeyPath<Object>) -> (any PropertyValue)? {

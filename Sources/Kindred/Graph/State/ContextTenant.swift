@@ -36,6 +36,8 @@ struct TenantModels: Sendable {
 extension Database {
     /// The limit of a tenant's connections; nil if there is none.
     func limit(of tenant: ContextTenant) -> ConnectionLimit? {
+        guard client.configuration.pool.maximumConnectionsPerTenant != nil else { return nil }
+        if let known = tenantLimits.withLock({ $0[tenant] }) as? ConnectionLimit { return known }
         guard let made = client.tenantLimit() else { return nil }
         return tenantLimits.withLock { $0.first(or: made, for: tenant) }
     }

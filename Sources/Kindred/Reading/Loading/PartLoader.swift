@@ -195,6 +195,7 @@ struct PartLoader: Sendable {
         let entity = query.relationship.destination
         var found = LoadedBatch.Builder(owners: owners, count: results.reduce(0) { $0 + $1.result.count })
         var places = KeyNumbers()
+        var number: Int64 = 0
         for (owners, result) in results {
             let rows = try EntityRows(result, of: entity)
             for position in 0..<result.count {
@@ -203,8 +204,9 @@ struct PartLoader: Sendable {
                     continue
                 }
                 let row = try rows[position]
-                // Objects without a key are never looked up; their position identifies them.
-                let key = try entity.key.isEmpty ? .integer(Int64(position)) : ObjectKey(row, entity.key)
+                // Objects without a key are never looked up; their position among all rows identifies them.
+                number += 1
+                let key = try entity.key.isEmpty ? .integer(number) : ObjectKey(row, entity.key)
                 guard let key else { continue }
                 if query.mayRepeatMembers {
                     let (member, isNew) = places.insert(key)
