@@ -67,7 +67,7 @@ extension QueryResult {
         var integers: [Int64] = []
         integers.reserveCapacity(count)
         for row in 0..<count {
-            let value = try handle.withCell(row: row, column: column) { try integer($0, kind, column) }
+            let value = try handle.withCell(row: row, column: column) { try integer($0, kind, at: column) }
             guard let value else { return nil }
             integers.append(value)
         }
@@ -76,11 +76,11 @@ extension QueryResult {
 
     /// An integer column's value without copying its row; nil for NULL.
     package func integer(row: Int, column: Int) throws -> Int64? {
-        try withCell(row: row, column: column) { try integer($0, columns.kind(at: column), column) }
+        try withCell(row: row, column: column) { try integer($0, columns.kind(at: column), at: column) }
     }
 
     @inline(__always)
-    private func integer(_ bytes: ByteView, _ kind: RowColumns.Kind, _ column: Int) throws -> Int64 {
+    private func integer(_ bytes: ByteView, _ kind: RowColumns.Kind, at column: Int) throws -> Int64 {
         // Reports an integer of unexpected width.
         try kind.integer(bytes) ?? Int64.read(bytes, columns.cellType(at: column))
     }
