@@ -10,7 +10,7 @@ extension ContextCore {
     }
 
     func loadedMembers(
-        of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: LinkSource
+        of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: __shared LinkSource
     ) -> LoadedMembers? {
         if source.isStale { return nil }
         if case .many(let members) = source.loaded {
@@ -28,8 +28,10 @@ extension ContextCore {
             return show(LoadedMembers(askedAt: staleSince), in: relationship, of: owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
-            let found = source.group?.found(relationship.slot, key),
-            isUsable(found.members.batch, in: relationship, of: owner),
+            let found = source.group?.found(relationship.slot, key)
+        else { return nil }
+        if let shown = showUnchanged(found.members, in: relationship, of: owner) { return shown }
+        guard isUsable(found.members.batch, in: relationship, of: owner),
             withMap({ $0.notes.lostAt(relationship) }) <= found.askedAt
         else { return nil }
         return show(found.members, in: relationship, of: owner)
@@ -75,6 +77,24 @@ extension ContextCore {
         }
         let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
         return show(LoadedMembers(batch, 0..<known.count), in: relationship, of: owner)
+    }
+
+    /// Gives an owner an answer to which there is nothing to apply, as in a context that only reads; nil if there may be.
+    ///
+    /// `show` would come to the same result.
+    private func showUnchanged(
+        _ answer: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
+    ) -> LoadedMembers? {
+        let count = undoCount
+        // Changes that are staged later are noted later than the answer.
+        guard answer.seenAt == nil, staged.withLock({ $0.isEmpty }), isQuiet(since: answer.askedAt),
+            !answer.batch.isUndone, !isBesideTransaction
+        else { return nil }
+        var members = answer
+        members.seenAt = members.askedAt
+        members.undoCount = count
+        keep(.many(members), relationship, of: owner)
+        return members
     }
 
     /// Applies the log to an answer.

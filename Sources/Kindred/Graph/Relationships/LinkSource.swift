@@ -7,31 +7,37 @@ struct LinkSource: Sendable {
     let isStale: Bool
     /// The row with staged values.
     let row: Row
-    let staging: Staging?
+    private let stagingBox: StagingBox?
     /// The loaded relationship, if any.
     let loaded: LoadedRelationship?
     /// The rows that the object was read with, and its position among them.
     let group: FetchGroup?
     let position: Int
-
-    /// The key of the row, or of a new object.
-    let key: ObjectKey?
+    private let entity: EntityRuntime
 
     init(_ object: DatabaseObject, _ relationship: RelationshipRuntime) {
         self = object.withState { LinkSource($0, relationship, of: object.runtime) }
     }
 
-    private init(_ state: ObjectState, _ relationship: RelationshipRuntime, of entity: EntityRuntime) {
-        key = state.key(entity)
+    // `__shared`, because an initializer copies arguments that it owns.
+    private init(
+        _ state: __shared ObjectState, _ relationship: __shared RelationshipRuntime, of entity: EntityRuntime
+    ) {
+        self.entity = entity
         status = state.status
         isStale = state.isStale
         row = state.row
-        staging = state.staging
+        stagingBox = state.stagingBox
         loaded = state.relationships[relationship.slot]
         group = state.group
         position = Int(state.position)
     }
 
+    var staging: Staging? { stagingBox?.staging }
+
     /// The row in the database.
-    var storedRow: Row { staging?.stored ?? row }
+    var storedRow: Row { stagingBox?.staging.stored ?? row }
+
+    /// The key of the row, or of a new object.
+    var key: ObjectKey? { entity.identity(of: storedRow, stagingBox?.staging.temporaryKey) }
 }

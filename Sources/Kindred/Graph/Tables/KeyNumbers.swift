@@ -2,8 +2,8 @@
 struct KeyNumbers: Sendable {
     /// The keys by their numbers.
     private(set) var keys: [ObjectKey] = []
-    /// Nearly all keys are integers, whose hash takes a third of the instructions of another key's.
-    private var integers: [Int64: Int] = [:]
+    /// Nearly all keys are integers.
+    private var integers = IntegerNumbers()
     private var others: [ObjectKey: Int] = [:]
 
     init() {}
@@ -15,22 +15,26 @@ struct KeyNumbers: Sendable {
 
     mutating func reserve(_ count: Int) {
         keys.reserveCapacity(count)
-        integers.reserveCapacity(count)
+        integers.reserve(count)
     }
 
     var count: Int { keys.count }
 
     /// The number of a key; nil if it was not inserted.
     func number(of key: ObjectKey) -> Int? {
-        if case .integer(let integer) = key { integers[integer] } else { others[key] }
+        if case .integer(let integer) = key { integers.number(of: integer) } else { others[key] }
     }
 
     /// Numbers a key, if it is new.
     @discardableResult
     mutating func insert(_ key: ObjectKey) -> (number: Int, isNew: Bool) {
-        if let number = number(of: key) { return (number, false) }
         let next = keys.count
-        if case .integer(let integer) = key { integers[integer] = next } else { others[key] = next }
+        if case .integer(let integer) = key {
+            if let number = integers.number(of: integer, orMake: next) { return (number, false) }
+        } else {
+            if let number = others[key] { return (number, false) }
+            others[key] = next
+        }
         keys.append(key)
         return (next, true)
     }

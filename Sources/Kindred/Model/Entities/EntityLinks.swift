@@ -8,6 +8,8 @@ struct EntityLinks: Sendable {
     fileprivate var foreignKeys: [RelationshipRuntime] = []
     fileprivate var helperEnds: [RelationshipRuntime] = []
     fileprivate var names: [String: RelationshipRuntime] = [:]
+    /// The same if they are few: to hash a name costs more than to compare it with eight.
+    fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var movedSlots: [[Int]] = []
     fileprivate var findingColumns: [Int] = []
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
@@ -33,6 +35,7 @@ struct EntityLinks: Sendable {
         for relationship in relationships {
             for name in [relationship.model.name] + relationship.model.aliases { names[name] = relationship }
         }
+        if names.count <= 8 { fewNames = names.map { ($0.key, $0.value) } }
         // The table's own relationships come first: errors name them.
         let held = relationships.filter(\.holdsForeignKey)
         foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
@@ -124,7 +127,13 @@ extension EntityRuntime {
 
     /// The relationship of a name, an alias, or a property of the entity's class.
     package func relationship(named name: String) -> RelationshipRuntime? {
-        relationship(ofProperty: name) ?? links.names[name]
+        if let relationship = relationship(ofProperty: name) { return relationship }
+        let known = links.fewNames
+        if known.isEmpty { return links.names[name] }
+        // A span: searching an array retains its elements.
+        let names = known.span
+        for place in names.indices where names[place].name == name { return names[place].relationship }
+        return nil
     }
 
     /// The relationship of a property of the entity's class; nil for other keys.

@@ -49,25 +49,22 @@ extension Loader {
         mayBeKnown: Bool,
         lostAt: ContextTime
     ) throws -> ObjectKey? {
-        let (row, object): (Row?, DatabaseObject?) =
-            switch element {
-            case .key(let key):
-                core.liveObject(relationship.source, key).map { (storedRow(of: $0), $0) } ?? (nil, nil)
-            case .member(let member): (member.row, nil)
+        let row: Row
+        switch element {
+        case .key(let key):
+            guard let object = core.liveObject(relationship.source, key) else { return nil }
+            let (stored, batch) = object.withState { state -> (Row?, LoadedBatch?) in
+                guard state.status == .persistent, !state.isStale else { return (nil, nil) }
+                return (state.row, relationship.isToMany ? state.relationships[relationship.slot]?.batch : nil)
             }
-        guard let row, let key = try relationship.ownKey(row) else { return nil }
-        if let object, relationship.isToMany, let loaded = object.withState({ $0.relationships[relationship.slot] }),
-            loaded.batch.askedAt >= lostAt, core.isUsable(loaded.batch, in: relationship, of: object)
-        {
-            return nil
+            guard let stored else { return nil }
+            if let batch, batch.askedAt >= lostAt, core.isUsable(batch, in: relationship, of: object) { return nil }
+            row = stored
+        case .member(let member): row = member.row
         }
+        guard let key = try relationship.ownKey(row) else { return nil }
         guard mayBeKnown, let known = try liveDestination(of: relationship, key, row) else { return key }
         return core.isPartial(known) ? key : nil
-    }
-
-    /// An object's row, if it is stored.
-    private func storedRow(of object: DatabaseObject) -> Row? {
-        object.withState { $0.status == .persistent && !$0.isStale ? $0.row : nil }
     }
 
     /// Answers for an owner's relationship read before this time are stale.
@@ -144,7 +141,9 @@ extension Loader {
     ) throws {
         let entity = query.destination
         let rows = try EntityRows(result, of: entity)
-        let (ownerKeys, memberKeys) = (ResultKeys(result, query.ownerColumns), ResultKeys(result, entity.key))
+        let (ownerKeys, memberKeys) = (
+            try ResultKeys(result, query.ownerColumns), try ResultKeys(result, entity.key)
+        )
         for position in 0..<result.count {
             guard let owner = try owner ?? ownerKeys[position] else { continue }
             // Objects without a key are never looked up; their position identifies them.
@@ -166,20 +165,21 @@ extension Loader {
 private struct ResultKeys {
     private let result: QueryResult
     private let columns: [Int]
-    /// The column, if the key is one integer.
-    private let integer: Int?
+    /// The keys, if they are integers and none is NULL.
+    private let integers: [Int64]?
 
-    init(_ result: QueryResult, _ columns: [Int]) {
+    init(_ result: QueryResult, _ columns: [Int]) throws {
         self.result = result
         self.columns = columns
-        integer = columns.count == 1 && result.columns.isInteger(at: columns[0]) ? columns[0] : nil
+        let isInteger = columns.count == 1 && result.columns.isInteger(at: columns[0])
+        integers = isInteger ? try result.integers(column: columns[0]) : nil
     }
 
     /// The key in a row; nil if a part of it is NULL.
     subscript(row: Int) -> ObjectKey? {
         get throws {
-            guard let integer else { return try ObjectKey(result, row: row, columns) }
-            return try result.integer(row: row, column: integer).map { .integer($0) }
+            if let integers { return .integer(integers[row]) }
+            return try ObjectKey(result, row: row, columns)
         }
     }
 }

@@ -108,12 +108,11 @@ struct BinaryDecoder {
 
     /// A `numeric`.
     func numeric() throws -> PostgresNumeric {
-        var reader = self
-        let count = Int(try reader.next(UInt16.self))
-        let weight = Int(try reader.next(Int16.self))
-        let sign = PostgresNumeric.Sign(rawValue: try reader.next(UInt16.self))
-        let scale = Int(try reader.next(UInt16.self))
-        guard bytes.count == 8 + 2 * count else { throw malformed }
+        let count = bytes.count / 2 - 4
+        guard count >= 0, bytes.count % 2 == 0, Int(word(0)) == count else { throw malformed }
+        let weight = Int(Int16(bitPattern: word(1)))
+        let sign = PostgresNumeric.Sign(rawValue: word(2))
+        let scale = Int(word(3))
         switch sign {
         case .notANumber where count == 0: return .notANumber
         case .positiveInfinity where count == 0: return .infinity
@@ -123,8 +122,8 @@ struct BinaryDecoder {
         }
         var groups: [UInt16] = []
         groups.reserveCapacity(count)
-        for _ in 0..<count {
-            let group = try reader.next(UInt16.self)
+        for position in 4..<4 + count {
+            let group = word(position)
             guard group < 10_000 else { throw malformed }
             groups.append(group)
         }
@@ -133,11 +132,12 @@ struct BinaryDecoder {
         return number
     }
 
+    /// A word of a number; there must be one at the position.
+    @inline(__always)
+    private func word(_ position: Int) -> UInt16 { bytes.bigEndian(at: 2 * position, as: UInt16.self) }
+
     /// Whether `numeric()` can decode the bytes; most numbers are checked without decoding.
     var isNumeric: Bool {
-        func word(_ position: Int) -> UInt16 {
-            bytes.bigEndian(at: 2 * position, as: UInt16.self)
-        }
         let count = bytes.count / 2 - 4
         if count > 0, bytes.count % 2 == 0, Int(word(0)) == count, word(2) == PostgresNumeric.Sign.positive.rawValue,
             word(4) != 0, word(3 + count) != 0, (4..<4 + count).allSatisfy({ word($0) < 10_000 }),

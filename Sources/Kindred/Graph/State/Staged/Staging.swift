@@ -66,9 +66,7 @@ extension ObjectState {
 
     /// The identity key's stored values, or the temporary key; nil for a key with NULL.
     func key(_ entity: EntityRuntime) -> ObjectKey? {
-        if entity.key.isEmpty { return nil }
-        if let number = stagingBox?.staging.temporaryKey { return .temporary(number) }
-        return try? ObjectKey(storedRow, entity.key)
+        entity.identity(of: storedRow, stagingBox?.staging.temporaryKey)
     }
 
     /// Takes a newer stored row; staged values stay unless they equal the new ones.
@@ -125,5 +123,14 @@ extension ObjectState {
         guard var staging, staging.base != nil else { return }
         staging.base = nil
         self.staging = staging
+    }
+}
+
+extension EntityRuntime {
+    /// The identity key of a stored row, or the temporary one of a new object; nil for a key with NULL.
+    func identity(of stored: __shared Row, _ temporary: Int64?) -> ObjectKey? {
+        if key.isEmpty { return nil }
+        if let temporary { return .temporary(temporary) }
+        return try? ObjectKey(stored, key)
     }
 }
