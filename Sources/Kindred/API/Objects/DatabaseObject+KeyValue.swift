@@ -174,6 +174,7 @@ extension DatabaseObject {
                 key: key
             )
         }
+        if let object = try Loader(core).destinationAtHand(of: relationship, from: self) { return object }
         return try await destination(of: relationship, at: SourcePlace(fileID: fileID, line: line))
     }
 

@@ -20,6 +20,8 @@ extension ToMany {
     /// Sends one query the first time, nothing after that. Throws `KindredError` `.objectDeleted` for a deleted owner.
     public var objects: [Member] {
         get async throws {
+            let relationship = try relationship
+            if let known = Loader(owner.core).membersAtHand(of: relationship, owner: owner) { return try typed(known) }
             let context = context
             defer { withExtendedLifetime(context) {} }
             return try typed(try await Loader(context.core).members(of: relationship, owner: owner, at: place))

@@ -41,6 +41,11 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
 
     private func object(at place: SourcePlace?) async throws -> Target {
         let relationship = try relationship
+        if let known = try Loader(owner.core).destinationAtHand(of: relationship, from: owner),
+            let target = Target.target(known)
+        {
+            return target
+        }
         // Held to the end, because the program may hold none.
         let context = owner.context
         defer { withExtendedLifetime(context) {} }

@@ -149,6 +149,15 @@ final class LoadedBatch: Sendable {
     /// Whether an owner was queried.
     func contains(_ owner: ObjectKey) -> Bool { owners.number(of: owner) != nil }
 
+    /// Lends the members at some places, in their order.
+    func forEach(at range: Range<Int>, _ body: (Member) -> Void) {
+        // Spans: to take a member out of an array copies it.
+        let (rows, places) = (rows, places)
+        let members = rows.span
+        let numbers = places.span
+        for place in range { body(members[Int(numbers[place])]) }
+    }
+
     /// A member by its place among those of all owners.
     subscript(place: Int) -> Member { rows[Int(places[place])] }
 }

@@ -77,7 +77,7 @@ package struct LoadedMembers: Sendable {
         if let changed {
             for case let member? in changed { body(member) }
         } else {
-            for place in range { body(batch[place]) }
+            batch.forEach(at: range, body)
         }
     }
 

@@ -5,7 +5,9 @@ extension ContextCore {
     /// meanwhile: the members must be read again.
     ///
     /// - Parameter isFresh: whether the members were just read, so that no row can be newer.
-    func objects(_ members: LoadedMembers, of entity: EntityRuntime, isFresh: Bool = false) -> [DatabaseObject]? {
+    func objects(
+        _ members: __shared LoadedMembers, of entity: EntityRuntime, isFresh: Bool = false
+    ) -> [DatabaseObject]? {
         if members.count == 0 { return [] }
         var objects: [DatabaseObject] = []
         objects.reserveCapacity(members.count)

@@ -87,7 +87,7 @@ open class DatabaseObject: @unchecked Sendable {
         if let released { core.keep(released) }
         // A search after this finds the released row instead of the object.
         let place = tablePlace
-        if place >= 0 { core.references.remove(runtime, at: place) }
+        if place >= 0 { core.references.remove(runtime.index, at: place) }
         if isStaged { core.logLoss(of: "the first of \(runtime.name)") }
     }
 

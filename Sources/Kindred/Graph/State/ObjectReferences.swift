@@ -132,9 +132,11 @@ final class ObjectReferences: Sendable {
     }
 
     /// Removes an object that leaves memory, by its place in the entity's tables.
-    func remove(_ entity: EntityRuntime, at tablePlace: Int32) {
+    ///
+    /// - Parameter entity: the entity's index, since a `deinit` that lent the entity would retain it first.
+    func remove(_ entity: Int, at tablePlace: Int32) {
         entities.withLock { entities in
-            guard let place = entities.place(entity.index) else { return }
+            guard let place = entities.place(entity) else { return }
             if tablePlace & 1 == 0 {
                 entities[place].integers.remove(at: tablePlace)
             } else {

@@ -8,7 +8,7 @@ struct EntityLinks: Sendable {
     fileprivate var foreignKeys: [RelationshipRuntime] = []
     fileprivate var helperEnds: [RelationshipRuntime] = []
     fileprivate var names: [String: RelationshipRuntime] = [:]
-    /// The same if they are few: to hash a name costs more than to compare it with eight.
+    /// The same if they are few, aliases last: to hash a name costs more than to compare it with some.
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var movedSlots: [[Int]] = []
     fileprivate var findingColumns: [Int] = []
@@ -35,7 +35,11 @@ struct EntityLinks: Sendable {
         for relationship in relationships {
             for name in [relationship.model.name] + relationship.model.aliases { names[name] = relationship }
         }
-        if names.count <= 8 { fewNames = names.map { ($0.key, $0.value) } }
+        if names.count <= 16 {
+            let aliases = Set(relationships.flatMap(\.model.aliases))
+            fewNames = names.map { ($0.key, $0.value) }
+            fewNames.sort { !aliases.contains($0.name) && aliases.contains($1.name) }
+        }
         // The table's own relationships come first: errors name them.
         let held = relationships.filter(\.holdsForeignKey)
         foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)

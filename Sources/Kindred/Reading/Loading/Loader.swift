@@ -18,23 +18,15 @@ struct Loader: Sendable {
             return try await members(of: relationship, owner: object, at: place).last
         }
         if core.following != nil { try await core.follow(relationship) }
-        let source = try await Refresher(core).source(of: relationship, from: object)
+        var source = LinkSource(object, relationship)
+        if source.isStale { source = try await Refresher(core).source(of: relationship, from: object) }
         try object.requireLive(source.status)
-        if let new = source.staging?.destinations[relationship.slot] { return new }
-        guard let key = try relationship.ownKey(source.row) else { return nil }
-        if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row),
-            !core.isPartial(known)
-        {
-            core.keepFollowed(known, by: key, in: relationship, of: object)
-            return known
+        let key: ObjectKey
+        switch try knownEnd(of: relationship, from: object, source) {
+        case .known(let known): return known
+        case .unread(let unread): key = unread
         }
         let entity = relationship.destination
-        if let one = currentOne(relationship, key, from: source) {
-            // What follows changes asks for the ends that objects know: a group's answer becomes stale unheard.
-            if core.following != nil, !source.knows(one) { core.keep(.one(one), relationship, of: object) }
-            guard let member = one.member else { return nil }
-            if let found = core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt) { return found }
-        }
         let loaded = try await load(relationship, key, from: source, at: place)
         let isGone = loaded.members.first.map { member in
             core.withMap { $0.notes.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
@@ -49,6 +41,57 @@ struct Loader: Sendable {
         }
         // A row that was just read is the newest.
         return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
+    }
+
+    /// The other end of a to-one relationship, as far as memory knows it.
+    private enum KnownEnd {
+        case known(DatabaseObject?)
+        /// To be read by a foreign key.
+        case unread(ObjectKey)
+    }
+
+    /// Looks for the other end of a foreign key in memory.
+    private func knownEnd(
+        of relationship: RelationshipRuntime, from object: DatabaseObject, _ source: __shared LinkSource
+    ) throws -> KnownEnd {
+        if let new = source.staging?.destinations[relationship.slot] { return .known(new) }
+        guard let key = try relationship.ownKey(source.row) else { return .known(nil) }
+        if core.mayTrustObject(of: relationship), let known = try liveDestination(of: relationship, key, source.row),
+            !core.isPartial(known)
+        {
+            core.keepFollowed(known, by: key, in: relationship, of: object)
+            return .known(known)
+        }
+        guard let one = currentOne(relationship, key, from: source) else { return .unread(key) }
+        // What follows changes asks for the ends that objects know: a group's answer becomes stale unheard.
+        if core.following != nil, !source.knows(one) { core.keep(.one(one), relationship, of: object) }
+        guard let member = one.member else { return .known(nil) }
+        let entity = relationship.destination
+        return core.object(member, of: entity, one.batch.group, askedAt: one.batch.askedAt).map { .known($0) }
+            ?? .unread(key)
+    }
+
+    /// The object at the other end of a to-one relationship, if memory has it and there is nothing to wait for.
+    ///
+    /// Without it, each step of a walk would pay for the asynchronous calls that read from the server.
+    func destinationAtHand(of relationship: RelationshipRuntime, from object: DatabaseObject) throws -> DatabaseObject?
+    {
+        guard relationship.holdsForeignKey, core.following == nil else { return nil }
+        let source = LinkSource(object, relationship)
+        guard !source.isStale, source.status != .deleted,
+            case .known(let known) = try knownEnd(of: relationship, from: object, source)
+        else { return nil }
+        return known
+    }
+
+    /// The members of a relationship, if memory has them and there is nothing to wait for.
+    func membersAtHand(of relationship: RelationshipRuntime, owner: DatabaseObject) -> [DatabaseObject]? {
+        guard core.following == nil, !relationship.isComparedByServer else { return nil }
+        let source = LinkSource(owner, relationship)
+        guard !source.isStale, source.status != .deleted,
+            let loaded = core.loadedMembers(of: relationship, owner: owner, source)
+        else { return nil }
+        return core.objects(loaded, of: relationship.destination)
     }
 
     /// The same for a program that asks for this one: throws if the foreign key leads to a row that the context's tenant does not
@@ -121,7 +164,8 @@ struct Loader: Sendable {
         at place: SourcePlace? = nil
     ) async throws -> [DatabaseObject] {
         if core.following != nil { try await core.follow(relationship) }
-        let source = try await Refresher(core).source(of: relationship, from: owner)
+        var source = LinkSource(owner, relationship)
+        if source.isStale { source = try await Refresher(core).source(of: relationship, from: owner) }
         try owner.requireLive(source.status)
         if relationship.isComparedByServer { try await compareStagedKeys(relationship, of: owner) }
         let entity = relationship.destination
