@@ -66,28 +66,30 @@ package struct ResultHandle: Sendable {
         let isThere = position >= 0 && position < rowCount
         let count = isThere ? Swift.max(0, Swift.min(count, columnCount)) : 0
         let row = Int32(clamping: position)
-        let leavesOut = columns.leavesOut
+        if columns.leavesOut { return rowLeavingOut(row, columns, count: count) }
         return unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: count) { lengths in
-            var size = 0
             for column in 0..<count {
-                unsafe lengths[column] = unsafe PQgetlength(pointer, row, Int32(column))
-                unsafe size += Int(lengths[column])
+                let length = unsafe PQgetlength(pointer, row, Int32(column))
+                // A value with bytes is not NULL.
+                let isNull = unsafe length <= 0 && PQgetisnull(pointer, row, Int32(column)) == 1
+                unsafe lengths[column] = isNull ? -1 : length
             }
-            return RowBuffer.filled(columns, count: count, size: size, leavesOut: leavesOut) { writer in
-                for column in 0..<count {
-                    let length = unsafe Int(lengths[column])
-                    if length > 0, let value = unsafe PQgetvalue(pointer, row, Int32(column)) {
-                        unsafe writer.append(ByteView(lending: UnsafeRawBufferPointer(start: value, count: length)))
-                    } else if unsafe PQgetisnull(pointer, row, Int32(column)) == 1 {
-                        if leavesOut, columns.leftOut.contains(column) {
-                            writer.leaveOut()
-                        } else {
-                            writer.appendNull()
-                        }
-                    } else {
-                        unsafe writer.append(ByteView(lending: UnsafeRawBufferPointer(start: nil, count: 0)))
-                    }
-                }
+            let filled = unsafe RowBuffer.filled(columns, lengths: lengths) { column in
+                unsafe UnsafePointer(PQgetvalue(pointer, row, Int32(column)))
+            }
+            // A message of the protocol, and so a row, is smaller than the largest buffer.
+            return filled ?? RowBuffer.filled(columns, count: 0, size: 0) { _ in }
+        }
+    }
+
+    /// The same for a result that leaves columns out, whose NULLs are unknown.
+    private func rowLeavingOut(_ row: Int32, _ columns: RowColumns, count: Int) -> RowBuffer {
+        let size = (0..<count).reduce(0) { unsafe $0 + Int(PQgetlength(pointer, row, Int32($1))) }
+        return RowBuffer.filled(columns, count: count, size: size, leavesOut: true) { writer in
+            for column in 0..<count {
+                let isThere: Void? = withCell(row: Int(row), column: column) { writer.append($0) }
+                if isThere != nil { continue }
+                if columns.leftOut.contains(column) { writer.leaveOut() } else { writer.appendNull() }
             }
         }
     }

@@ -62,6 +62,45 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         return buffer
     }
 
+    /// A buffer for values of the given numbers of bytes, -1 for NULL, which `lend` gives; bounds are checked once for all of
+    /// them, where a writer checks them for each.
+    ///
+    /// - Parameter lend: the first byte of a value that has bytes; if it is nil, they are zero.
+    @inline(__always)
+    @unsafe
+    static func filled(
+        _ columns: RowColumns, lengths: UnsafeMutableBufferPointer<Int32>, _ lend: (Int) -> UnsafePointer<CChar>?
+    ) -> RowBuffer? {
+        var size = 0
+        for place in lengths.indices { unsafe size += Int(max(0, lengths[place])) }
+        guard size <= Row.maximumSize, lengths.count <= Int(Int32.max) else { return nil }
+        let places = 4 * lengths.count
+        let header = unsafe Header(
+            columns: Unmanaged.passRetained(columns), count: Int32(lengths.count), leavesOut: false, size: places + size
+        )
+        let buffer = unsafe unsafeDowncast(
+            create(minimumCapacity: places + size) { _ in header }, to: RowBuffer.self)
+        unsafe buffer.withUnsafeMutablePointerToElements { start in
+            // Four bytes for each column, and then as many as all lengths make together: no value goes beyond them.
+            let (ends, values) = unsafe (UnsafeMutableRawPointer(start), UnsafeMutableRawPointer(start) + places)
+            var end = 0
+            for column in lengths.indices {
+                let length = unsafe Int(lengths[column])
+                if length > 0 {
+                    if let bytes = unsafe lend(column) {
+                        unsafe (values + end).copyMemory(from: bytes, byteCount: length)
+                    } else {
+                        unsafe (values + end).initializeMemory(as: UInt8.self, repeating: 0, count: length)
+                    }
+                    end += length
+                }
+                let mark = length < 0 ? UInt32(end) | null : UInt32(end)
+                unsafe ends.storeBytes(of: mark, toByteOffset: 4 * column, as: UInt32.self)
+            }
+        }
+        return buffer
+    }
+
     /// Writes the values of a row, in the order of their columns.
     @safe
     struct Writer {

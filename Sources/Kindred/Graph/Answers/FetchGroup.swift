@@ -50,9 +50,9 @@ package final class FetchGroup: Sendable {
         /// Answers asked before were dropped.
         var staleSince: ContextTime = .never
 
-        func found(_ key: ObjectKey) -> Found? {
-            for batch in batches.reversed() where !batch.isUndone {
-                if let members = batch.members(of: key) { return Found(members: members) }
+        func members(of key: ObjectKey) -> LoadedMembers? {
+            for place in batches.indices.reversed() where !batches[place].isUndone {
+                if let members = batches[place].members(of: key) { return members }
             }
             return nil
         }
@@ -70,12 +70,6 @@ package final class FetchGroup: Sendable {
             if let batch = batch(of: key), batch.askedAt >= time { return true }
             return running.contains { $0.keys.number(of: key) != nil }
         }
-    }
-
-    /// The loaded members of one owner.
-    struct Found {
-        var members: LoadedMembers
-        var askedAt: ContextTime { members.askedAt }
     }
 
     private final class Running: Sendable {
@@ -111,9 +105,9 @@ package final class FetchGroup: Sendable {
     }
 
     /// The members loaded for the owner with the given key; nil if none are.
-    func found(_ slot: Int, _ key: ObjectKey) -> Found? {
+    func members(_ slot: Int, of key: ObjectKey) -> LoadedMembers? {
         slots.withLock { slots in
-            for place in slots.indices where slots[place].slot == slot { return slots[place].found(key) }
+            for place in slots.indices where slots[place].slot == slot { return slots[place].members(of: key) }
             return nil
         }
     }

@@ -141,10 +141,8 @@ final class LoadedBatch: Sendable {
         return LoadedMembers(self, Int(number == 0 ? 0 : ends[number - 1])..<Int(ends[number]))
     }
 
-    /// The result for an owner that was queried.
-    func found(for owner: ObjectKey) -> FetchGroup.Found {
-        FetchGroup.Found(members: members(of: owner) ?? LoadedMembers(self, 0..<0))
-    }
+    /// The members of an owner; none if it was not queried.
+    func knownMembers(of owner: ObjectKey) -> LoadedMembers { members(of: owner) ?? LoadedMembers(self, 0..<0) }
 
     /// Whether an owner was queried.
     func contains(_ owner: ObjectKey) -> Bool { owners.number(of: owner) != nil }

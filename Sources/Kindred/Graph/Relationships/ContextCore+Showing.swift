@@ -28,13 +28,13 @@ extension ContextCore {
             return show(LoadedMembers(askedAt: staleSince), in: relationship, of: owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
-            let found = source.group?.found(relationship.slot, key)
+            var found = source.group?.members(relationship.slot, of: key)
         else { return nil }
-        if let shown = showUnchanged(found.members, in: relationship, of: owner) { return shown }
-        guard isUsable(found.members.batch, in: relationship, of: owner),
+        if showUnchanged(&found, in: relationship, of: owner) { return found }
+        guard isUsable(found.batch, in: relationship, of: owner),
             withMap({ $0.notes.lostAt(relationship) }) <= found.askedAt
         else { return nil }
-        return show(found.members, in: relationship, of: owner)
+        return show(found, in: relationship, of: owner)
     }
 
     /// Whether an answer, updated by the log, is valid for an owner's relationship.
@@ -79,22 +79,21 @@ extension ContextCore {
         return show(LoadedMembers(batch, 0..<known.count), in: relationship, of: owner)
     }
 
-    /// Gives an owner an answer to which there is nothing to apply, as in a context that only reads; nil if there may be.
+    /// Gives an owner an answer to which there is nothing to apply, as in a context that only reads; false if there may be.
     ///
     /// `show` would come to the same result.
     private func showUnchanged(
-        _ answer: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
-    ) -> LoadedMembers? {
+        _ members: inout LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
+    ) -> Bool {
         let count = undoCount
         // Changes that are staged later are noted later than the answer.
-        guard answer.seenAt == nil, staged.withLock({ $0.isEmpty }), isQuiet(since: answer.askedAt),
-            !answer.batch.isUndone, !isBesideTransaction
-        else { return nil }
-        var members = answer
+        guard members.seenAt == nil, staged.withLock({ $0.isEmpty }), isQuiet(since: members.askedAt),
+            !members.batch.isUndone, !isBesideTransaction
+        else { return false }
         members.seenAt = members.askedAt
         members.undoCount = count
         keep(.many(members), relationship, of: owner)
-        return members
+        return true
     }
 
     /// Applies the log to an answer.

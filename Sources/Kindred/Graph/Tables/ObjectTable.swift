@@ -227,7 +227,7 @@ struct ObjectTable<Key: ObjectTableKey, Object: TableObject> {
 
     private mutating func growIndex(_ count: Int) {
         guard 2 * count > index.count else { return }
-        var size = max(16, index.count)
+        var size = max(4, index.count)
         while size < 2 * count { size *= 2 }
         let marks = index
         index = []

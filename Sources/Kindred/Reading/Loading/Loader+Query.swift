@@ -8,7 +8,7 @@ extension Loader {
         _ relationship: RelationshipRuntime,
         _ key: ObjectKey,
         from source: LinkSource
-    ) async throws -> FetchGroup.Found {
+    ) async throws -> LoadedMembers {
         guard core.faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         let lostAt = core.withMap { $0.notes.lostAt(relationship) }
         group.forget(relationship.slot, before: lostAt)
@@ -29,7 +29,7 @@ extension Loader {
         } load: { keys in
             try await query(relationship, keys)
         }
-        let found = batch.found(for: key)
+        let found = batch.knownMembers(of: key)
         if staleSince(relationship, key, ownKey: source.key) <= batch.askedAt,
             core.withMap({ $0.notes.lostAt(relationship) }) <= batch.askedAt
         {
@@ -38,8 +38,8 @@ extension Loader {
         return try await loadAlone(relationship, key)
     }
 
-    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> FetchGroup.Found {
-        try await query(relationship, KeyNumbers([key])).found(for: key)
+    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> LoadedMembers {
+        try await query(relationship, KeyNumbers([key])).knownMembers(of: key)
     }
 
     /// The key by which another element of the group loads the relationship; nil if it has nothing to load.

@@ -28,12 +28,12 @@ struct Loader: Sendable {
         }
         let entity = relationship.destination
         let loaded = try await load(relationship, key, from: source, at: place)
-        let isGone = loaded.members.first.map { member in
+        let isGone = loaded.first.map { member in
             core.withMap { $0.notes.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
         }
         // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
-        let one = LoadedOne(foreignKey: key, member: loaded.members.first, batch: loaded.members.batch)
+        let one = LoadedOne(foreignKey: key, member: loaded.first, batch: loaded.batch)
         core.keep(.one(one), relationship, of: object)
         if let following = core.following, try relationship.ownKey(object.row) != key {
             // Others have changed the foreign key meanwhile.
@@ -138,7 +138,7 @@ struct Loader: Sendable {
             }
         }
         if case .one(let one) = source.loaded, one.foreignKey == key, isCurrent(one.member, one.batch) { return one }
-        guard let found = source.group?.found(relationship.slot, key)?.members, isCurrent(found.first, found.batch)
+        guard let found = source.group?.members(relationship.slot, of: key), isCurrent(found.first, found.batch)
         else { return nil }
         return LoadedOne(foreignKey: key, member: found.first, batch: found.batch)
     }
@@ -176,7 +176,7 @@ struct Loader: Sendable {
         }
         guard let key = try relationship.ownKey(source.storedRow) else { return [] }
         let found = try await load(relationship, key, from: source, at: place)
-        return core.objects(core.show(found.members, in: relationship, of: owner), of: entity, isFresh: true) ?? []
+        return core.objects(core.show(found, in: relationship, of: owner), of: entity, isFresh: true) ?? []
     }
 
     /// Loads a relationship for an object, and for the objects read with it.
@@ -185,7 +185,7 @@ struct Loader: Sendable {
         _ key: ObjectKey,
         from source: LinkSource,
         at place: SourcePlace?
-    ) async throws -> FetchGroup.Found {
+    ) async throws -> LoadedMembers {
         try requireFaulting(relationship, at: place)
         return try await core.client.called(at: place) {
             try await load(relationship, key, from: source)

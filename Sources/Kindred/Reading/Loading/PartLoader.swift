@@ -31,7 +31,7 @@ struct PartLoader: Sendable {
             if let batch = current(object, key, of: source) {
                 answers.owners[ObjectIdentifier(object)] = (batch, key)
                 // An object that was fetched again has another group, by which the part is read anew after a refresh.
-                if group.found(part.slot, key) == nil { group.keep(batch, part.slot) }
+                if group.members(part.slot, of: key) == nil { group.keep(batch, part.slot) }
                 continue
             }
             groups[ObjectIdentifier(group)] = group
@@ -88,7 +88,7 @@ struct PartLoader: Sendable {
     private func wasLoaded(_ owner: DatabaseObject, _ source: LinkSource) -> Bool {
         if held(by: owner) != nil { return true }
         guard let key = try? relationship.ownKey(source.storedRow) else { return false }
-        return source.group?.found(part.slot, key) != nil
+        return source.group?.members(part.slot, of: key) != nil
     }
 
     /// The answer that an object holds.
@@ -99,7 +99,7 @@ struct PartLoader: Sendable {
     /// The answer that an object or its group holds, if it is not stale.
     private func current(_ owner: DatabaseObject, _ key: ObjectKey, of source: LinkSource) -> LoadedBatch? {
         if let batch = held(by: owner), batch.contains(key), isCurrent(batch, key, ownKey: source.key) { return batch }
-        guard let batch = source.group?.found(part.slot, key)?.members.batch,
+        guard let batch = source.group?.members(part.slot, of: key)?.batch,
             isCurrent(batch, key, ownKey: source.key)
         else { return nil }
         return batch
