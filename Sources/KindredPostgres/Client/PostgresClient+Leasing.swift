@@ -38,6 +38,7 @@ extension PostgresClient {
     }
 
     /// Retries with another connection while the lent one had ended before anything was sent.
+    @inline(__always)
     func withFreshConnection<T>(
         _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime,
         _ body: (ConnectionPool.Lease) async throws -> T

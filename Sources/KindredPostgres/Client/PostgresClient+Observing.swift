@@ -3,6 +3,7 @@ import Logging
 
 extension PostgresClient {
     /// Runs statements and reports them to observers.
+    @inline(__always)
     func observing(
         _ statements: [Statement],
         kind: StatementEvent.Kind = .statement,
@@ -77,16 +78,27 @@ extension PostgresClient {
     ///
     /// The outermost call counts; inner ones are the library's. Without observers, and outside of transactions, only
     /// `body` runs.
+    // Inlined into the library's other modules: a generic asynchronous call that is not costs more than what it decides.
+    @inlinable
     package func called<T>(
         at fileID: String,
         _ line: Int,
         _ body: () async throws -> T
     ) async rethrows -> T {
+        if namesPlace(in: fileID) { return try await named(fileID, line, body) }
+        return try await body()
+    }
+
+    /// Whether an observer, or an error, may name the place of a call in a file.
+    @usableFromInline
+    package func namesPlace(in fileID: String) -> Bool {
         // The error of a failed transaction names the line too.
-        guard isObserved || isInTransaction, SourcePlace.current == nil, !SourcePlace.isInside(fileID) else {
-            return try await body()
-        }
-        return try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
+        (isObserved || isInTransaction) && SourcePlace.current == nil && !SourcePlace.isInside(fileID)
+    }
+
+    @usableFromInline
+    package func named<T>(_ fileID: String, _ line: Int, _ body: () async throws -> T) async rethrows -> T {
+        try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
     }
 
     /// Runs `body` for a known place.

@@ -17,6 +17,7 @@ extension ContextCore {
     /// Runs a query generated from the model, on a replica where the context allows it.
     ///
     /// Throws `KindredError` if the statement does not fit the database, or the role may not run it.
+    @inline(__always)
     func read(_ statement: Statement, for entity: QualifiedName) async throws -> QueryResult {
         guard let reads else { return try await client.execute(statement, for: entity) }
         do {

@@ -50,6 +50,7 @@ struct Fetcher: Sendable {
     }
 
     /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
+    @inline(__always)
     private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
         defer { core.lookups[entity.index]?.leave(server) }
         return try await core.read(try entity.select(byKey: key), for: entity.name)
@@ -119,6 +120,7 @@ struct Fetcher: Sendable {
     private func isWhole(_ object: DatabaseObject) -> Bool { !object.isStale && !core.isPartial(object) }
 
     /// The object of a key: from memory, or read; a stale one is read again, and so is one that lacks columns.
+    @inline(__always)
     private func found(
         _ entity: EntityRuntime, _ key: ObjectKey, as identity: ObjectKey
     ) async throws -> DatabaseObject? {

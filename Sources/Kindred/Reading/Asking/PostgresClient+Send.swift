@@ -21,6 +21,7 @@ extension PostgresClient {
     /// Runs a statement generated from the model.
     ///
     /// Throws `KindredError` if the statement does not fit the database, or the role may not run it.
+    @inline(__always)
     func execute(_ statement: consuming Statement, for entity: QualifiedName) async throws -> QueryResult {
         do {
             return try await execute(statement)
