@@ -87,7 +87,7 @@ import Testing
         try await load(group, 0)
         let batch = try await load(group, 10, staleSince: 5, changed: [10, 12, 40]) { queries.answer($0, askedAt: 6) }
         #expect(queries.all.last == [.integer(10), .integer(12), .integer(40)] && batch.askedAt == 6)
-        #expect(group.found(0, .integer(12))?.askedAt == 6 && group.found(0, .integer(11))?.askedAt == 1)
+        #expect(group.members(0, of: .integer(12))?.askedAt == 6 && group.members(0, of: .integer(11))?.askedAt == 1)
         // Owners far behind the touched one are not examined.
         try await load(group, 100, staleSince: 7, changed: [100, 900]) { queries.answer($0, askedAt: 8) }
         #expect(queries.all.last == [.integer(100)])
@@ -96,9 +96,9 @@ import Testing
     @Test func anAnswerOfAnUndoneTransactionIsNone() async throws {
         let (group, scope) = (group(of: 10), TransactionScope(within: nil))
         try await load(group, 1, in: scope) { queries.answer($0, in: scope) }
-        #expect(group.found(0, .integer(1)) != nil)
+        #expect(group.members(0, of: .integer(1)) != nil)
         scope.undo()
-        #expect(group.found(0, .integer(1)) == nil)
+        #expect(group.members(0, of: .integer(1)) == nil)
         try await load(group, 1)
         #expect(queries.counts == [10, 10])
     }
@@ -107,8 +107,8 @@ import Testing
         let group = group(of: 10)
         try await load(group, 1)
         group.forget(0, before: 1)
-        #expect(group.found(0, .integer(2)) != nil)
+        #expect(group.members(0, of: .integer(2)) != nil)
         group.forget(0, before: 2)
-        #expect(group.found(0, .integer(2)) == nil)
+        #expect(group.members(0, of: .integer(2)) == nil)
     }
 }
