@@ -17,6 +17,8 @@ public struct Migrations: Sendable {
     public var lockTimeout: Duration = .seconds(600)
     /// Whether a file may run although one with a higher number has; by default that is an error.
     public var allowsOutOfOrder = false
+    /// The files, once they were read for several calls.
+    private var kept: [MigrationFile]?
 
     /// Names a folder; its files are read when they are needed.
     public init(folder: String) {
@@ -25,8 +27,18 @@ public struct Migrations: Sendable {
 
     /// Reads the files, in their order.
     ///
-    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`.
-    public func files() throws -> [MigrationFile] { try MigrationFile.all(in: folder) }
+    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`, the first problem with all others in its `further`.
+    public func files() throws -> [MigrationFile] {
+        if let kept { return kept }
+        return try FolderReader.files(in: folder)
+    }
+
+    /// The same with its files read: the calls that follow use them as they are now.
+    package func read() throws -> Migrations {
+        var migrations = self
+        migrations.kept = try files()
+        return migrations
+    }
 
     /// The state of each file: run, or still to run.
     ///
@@ -50,7 +62,8 @@ public struct Migrations: Sendable {
     ///
     /// - Returns: The files that ran now.
     /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, `.changed`, `.missing`,
-    ///   `.outOfOrder`, `.unfinished`, `.locked`; `.failed` with file and line if a statement fails. `PostgresError` if the
+    ///   `.outOfOrder`, `.unfinished`, the first with all others in its `further`, and `.locked`; `.failed` with file and line, and
+    ///   with the server's message, if a statement fails, or without a line if the server refuses COMMIT. `PostgresError` if the
     ///   records cannot be read or written.
     @discardableResult
     public func apply(to client: PostgresClient) async throws -> [MigrationFile] {
@@ -114,15 +127,18 @@ public struct Migrations: Sendable {
     }
 
     private func pending(_ files: [MigrationFile], _ records: [MigrationRecord]) throws -> [MigrationFile] {
-        let all = MigrationStatus.all(files, records)
-        for status in all { if let error = status.error { throw error } }
-        let pending = files.filter { file in !records.contains { $0.number == file.number } }
-        if !allowsOutOfOrder, let first = pending.first, let last = records.last, first.number < last.number {
-            throw MigrationError(
-                .outOfOrder,
-                "\(last.name) has run already, which has a higher number. Give the file a new number, or allow the order.",
-                file: first.name)
+        let recorded = Set(records.map(\.number))
+        let pending = files.filter { !recorded.contains($0.number) }
+        var problems = MigrationStatus.all(files, records).compactMap(\.error)
+        if !allowsOutOfOrder, let last = records.last {
+            problems += pending.prefix { $0.number < last.number }.map { file in
+                MigrationError(
+                    .outOfOrder,
+                    "\(last.name) has run already, which has a higher number. Give the file a new number, or allow the order.",
+                    file: file.name)
+            }
         }
+        if let error = MigrationError(problems) { throw error }
         return pending
     }
 }

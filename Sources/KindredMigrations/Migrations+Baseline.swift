@@ -1,0 +1,67 @@
+public import KindredPostgres
+
+// A database that another tool has migrated.
+extension Migrations {
+    /// Counts files as run that another tool has run, and runs none.
+    ///
+    /// ```swift
+    /// let migrations = Migrations(folder: "prisma/migrations")
+    /// try await migrations.baseline(20260131120000, in: client)
+    /// try await migrations.apply(to: client)
+    /// ```
+    ///
+    /// Records all files up to the one with the number, with the present time, in one statement. Nothing tells whether they have run:
+    /// compare the database with them, as by `kindred diff`. A repeated call changes nothing.
+    ///
+    /// Eight statements, which make the table, too; six if there is one; four if nothing is left to record.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the last file that has run.
+    ///   - client: The database's client. Not in a transaction.
+    /// - Returns: The files that are recorded now; none if all were.
+    /// - Throws: ``MigrationError`` `.missing` if no file has the number, `.alreadyMigrated` if files are recorded, but not all of
+    ///   these, `.invalidFolder`, `.invalidFile`, `.locked`; `PostgresError` if the records cannot be read or written.
+    @discardableResult
+    public func baseline(_ number: Int64, in client: PostgresClient) async throws -> [MigrationFile] {
+        let files = try files()
+        guard !client.isInTransaction else {
+            throw PostgresError(
+                .invalidParameter, "A baseline is set in a transaction of its own; do it outside of one")
+        }
+        return try await client.withConnection { _ in
+            try await MigrationLock(client).hold(within: lockTimeout) {
+                let records = MigrationRecords(client)
+                // Before the table is made, which a wrong number should not leave behind.
+                let adopted = try Self.files(files, upTo: number, besides: try await records.readIfThere(comparing: []))
+                guard !adopted.isEmpty else { return [] }
+                try await records.makeTable()
+                try await records.add(adopted)
+                return adopted
+            }
+        }
+    }
+
+    /// The files that `baseline` would record; sends one statement, or two if anything has ever run, and changes nothing.
+    package func baselineFiles(_ number: Int64, in client: PostgresClient) async throws -> [MigrationFile] {
+        try Self.files(
+            try files(), upTo: number, besides: try await MigrationRecords(client).readIfThere(comparing: []))
+    }
+
+    private static func files(
+        _ files: [MigrationFile], upTo number: Int64, besides records: [MigrationRecord]
+    ) throws -> [MigrationFile] {
+        guard files.contains(where: { $0.number == number }) else {
+            throw MigrationError(.missing, "No file of the folder has the number \(number).")
+        }
+        let earlier = files.filter { $0.number <= number }
+        let recorded = Set(records.map(\.number))
+        let open = earlier.filter { !recorded.contains($0.number) }
+        guard recorded.isEmpty || open.isEmpty else {
+            throw MigrationError(
+                .alreadyMigrated,
+                "Files have run already, so that none can be counted as run, as this one would be; a baseline is for a database "
+                    + "that only another tool has migrated.", file: open.first?.name)
+        }
+        return open
+    }
+}
