@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// Reads the files of a folder, in the order of their numbers, and finds all that is wrong with them at once.
+/// Reads the files of a folder, in the order of their numbers, and finds all that is wrong with their names at once.
 ///
 /// A name is a number of up to 18 digits, or a time stamp such as `2026-01-31-120000`, then `_`, `-` or a dot, anything and `.sql`;
 /// numbers may have gaps, so that they can be dates. A folder with such a name holds one file, `migration.sql` as Prisma writes it, or
@@ -15,11 +15,13 @@ struct FolderReader {
     private var files: [MigrationFile] = []
     private var problems: [MigrationError] = []
 
-    /// Throws the first problem, with all others.
+    /// Throws the first problem with a name, with all others, those of the files' statements too.
     static func files(in folder: String) throws -> [MigrationFile] {
         var reader = FolderReader(folder: folder)
         try reader.read()
-        if let error = MigrationError(reader.problems) { throw error }
+        if !reader.problems.isEmpty, let error = MigrationError(reader.problems + reader.files.flatMap(\.problems)) {
+            throw error
+        }
         return reader.files
     }
 
@@ -66,7 +68,7 @@ struct FolderReader {
         guard String(validating: content, as: UTF8.self) != nil else {
             return note("The file cannot be read as text in UTF-8.", name)
         }
-        files.append(MigrationFile(number: number, name: name, content: content, problems: &problems))
+        files.append(MigrationFile(number: number, name: name, content: content))
     }
 
     private mutating func note(_ problem: String, _ name: String) {

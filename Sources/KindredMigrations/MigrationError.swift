@@ -4,7 +4,7 @@ public import KindredPostgres
 /// The reason why migrations were not applied.
 ///
 /// `description` and `message` are safe to log; `debugDescription` adds the server's own words, which may quote values of rows.
-public struct MigrationError: Error, Sendable {
+public struct MigrationError: Error, Sendable, Hashable {
     /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.

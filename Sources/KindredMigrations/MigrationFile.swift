@@ -18,23 +18,49 @@ public struct MigrationFile: Sendable, Hashable {
     let text: Data
     /// The statements, each with the line at which it begins.
     let statements: [SQLScanner.ScriptStatement]
+    /// All that keeps it from being run; of no matter once it has run, by Kindred or by another tool.
+    let problems: [MigrationError]
 
-    /// Takes a file over, and adds what keeps it from being run to the problems.
-    init(number: Int64, name: String, content: Data, problems: inout [MigrationError]) {
+    init(number: Int64, name: String, content: Data) {
         let text = MigrationText(content)
         self.number = number
         self.name = name
         self.text = Data(text.bytes)
         isTransaction = text.isTransaction
-        statements = SQLScanner.statements(in: text.script)
+        let all = SQLScanner.statements(in: text.script)
+        // Prisma writes such pairs, in files that run as one transaction all the same, and must not be changed.
+        let isAnotherTools = name.contains("/") || name.hasSuffix(".up.sql")
+        let statements = isAnotherTools && text.isTransaction ? Self.withoutTransactions(all) : all
+        self.statements = statements
         if text.bytes.withBytes({ $0.firstIndex(of: 0, from: 0) }) != nil {
-            problems.append(MigrationError(.invalidFile, "The file holds a NUL character.", file: name))
+            problems = [MigrationError(.invalidFile, "The file holds a NUL character.", file: name)]
         } else {
-            check(&problems)
+            problems = Self.problems(of: statements, file: name, isTransaction: text.isTransaction)
         }
     }
 
-    private func check(_ problems: inout [MigrationError]) {
+    /// Leaves out pairs of a plain BEGIN and COMMIT.
+    private static func withoutTransactions(
+        _ statements: [SQLScanner.ScriptStatement]
+    ) -> [SQLScanner.ScriptStatement] {
+        var (begin, paired): (Int?, Set<Int>) = (nil, [])
+        for (index, statement) in statements.enumerated() where statement.text.utf8.count <= 20 {
+            let words = statement.text.uppercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            if ["BEGIN", "BEGIN TRANSACTION", "START TRANSACTION"].contains(words) {
+                if begin != nil { return statements }
+                begin = index
+            } else if let first = begin, ["COMMIT", "COMMIT TRANSACTION", "END"].contains(words) {
+                paired.formUnion([first, index])
+                begin = nil
+            }
+        }
+        return statements.indices.filter { !paired.contains($0) }.map { statements[$0] }
+    }
+
+    private static func problems(
+        of statements: [SQLScanner.ScriptStatement], file name: String, isTransaction: Bool
+    ) -> [MigrationError] {
+        var problems: [MigrationError] = []
         func note(_ problem: String, line: Int) {
             problems.append(MigrationError(.invalidFile, problem, file: name, line: line))
         }
@@ -43,21 +69,23 @@ public struct MigrationFile: Sendable, Hashable {
                 note(
                     "The statement of line \(statement.line) does not end: \(unfinished.name) of line "
                         + "\(unfinished.line) is not closed.", line: unfinished.line)
-            } else if Self.copiesFromClient(statement.text) {
+            } else if copiesFromClient(statement.text) {
+                note("COPY FROM STDIN has no client to read from; write INSERT.", line: statement.line)
                 // Its rows stand behind it, and are no statements.
-                return note("COPY FROM STDIN has no client to read from; write INSERT.", line: statement.line)
+                break
             } else if let line = statement.backslashLine {
                 note(
                     "A backslash outside of quotes begins a command of psql's own, such as \\i, and only SQL runs here.",
                     line: line)
             } else if StatementText(statement.text).effect == .transactionControl {
-                note(
-                    "Leave BEGIN, COMMIT and their like out: "
-                        + (isTransaction
-                            ? "a file is one transaction, unless a line of it is -- kindred: no transaction."
-                            : "each statement of this file runs by itself."), line: statement.line)
+                let reason =
+                    isTransaction
+                    ? "a file is one transaction, unless a line of it is -- kindred: no transaction."
+                    : "each statement of this file runs by itself."
+                note("Leave BEGIN, COMMIT and their like out: \(reason)", line: statement.line)
             }
         }
+        return problems
     }
 
     private static func copiesFromClient(_ statement: String) -> Bool {

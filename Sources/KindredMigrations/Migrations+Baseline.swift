@@ -11,7 +11,8 @@ extension Migrations {
     /// ```
     ///
     /// Records all files up to the one with the number, with the present time, in one statement. Nothing tells whether they have run:
-    /// compare the database with them, as by `kindred diff`. A repeated call changes nothing.
+    /// compare the database with them, as by `kindred diff`. They may hold what Kindred would not run. A repeated call changes
+    /// nothing.
     ///
     /// Eight statements, which make the table, too; six if there is one; four if nothing is left to record.
     ///
@@ -20,10 +21,10 @@ extension Migrations {
     ///   - client: The database's client. Not in a transaction.
     /// - Returns: The files that are recorded now; none if all were.
     /// - Throws: ``MigrationError`` `.missing` if no file has the number, `.alreadyMigrated` if files are recorded, but not all of
-    ///   these, `.invalidFolder`, `.invalidFile`, `.locked`; `PostgresError` if the records cannot be read or written.
+    ///   these, `.invalidFolder`, `.locked`; `PostgresError` if the records cannot be read or written.
     @discardableResult
     public func baseline(_ number: Int64, in client: PostgresClient) async throws -> [MigrationFile] {
-        let files = try files()
+        let files = try allFiles()
         guard !client.isInTransaction else {
             throw PostgresError(
                 .invalidParameter, "A baseline is set in a transaction of its own; do it outside of one")
@@ -41,10 +42,15 @@ extension Migrations {
         }
     }
 
-    /// The files that `baseline` would record; sends one statement, or two if anything has ever run, and changes nothing.
-    package func baselineFiles(_ number: Int64, in client: PostgresClient) async throws -> [MigrationFile] {
-        try Self.files(
-            try files(), upTo: number, besides: try await MigrationRecords(client).readIfThere(comparing: []))
+    /// The files that `baseline` would record, and those that `apply` would run then; sends as ``status(of:)`` does, and changes
+    /// nothing.
+    package func pending(
+        afterBaseline number: Int64, in client: PostgresClient
+    ) async throws -> (counted: [MigrationFile], pending: [MigrationFile]) {
+        let files = try allFiles()
+        let records = try await MigrationRecords(client).readIfThere(comparing: files)
+        let counted = try Self.files(files, upTo: number, besides: records)
+        return (counted, try pending(files.filter { counted.isEmpty || $0.number > number }, records))
     }
 
     private static func files(
@@ -53,10 +59,8 @@ extension Migrations {
         guard files.contains(where: { $0.number == number }) else {
             throw MigrationError(.missing, "No file of the folder has the number \(number).")
         }
-        let earlier = files.filter { $0.number <= number }
-        let recorded = Set(records.map(\.number))
-        let open = earlier.filter { !recorded.contains($0.number) }
-        guard recorded.isEmpty || open.isEmpty else {
+        let open = unrecorded(files, records).filter { $0.number <= number }
+        guard records.isEmpty || open.isEmpty else {
             throw MigrationError(
                 .alreadyMigrated,
                 "Files have run already, so that none can be counted as run, as this one would be; a baseline is for a database "

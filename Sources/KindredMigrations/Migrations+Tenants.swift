@@ -93,6 +93,7 @@ extension Migrations {
         _ schemas: [String]?, of client: PostgresClient, limit: Int,
         _ body: @escaping @Sendable (_ schema: String, _ path: [String]) async throws -> TenantMigration
     ) async throws -> [TenantMigration] {
+        _ = try files()
         let given = if let schemas { schemas } else { try await tenants(of: client) }
         var seen: Set<String> = []
         let names = given.filter { seen.insert($0).inserted }

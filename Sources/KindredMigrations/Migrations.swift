@@ -29,14 +29,18 @@ public struct Migrations: Sendable {
     ///
     /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`, the first problem with all others in its `further`.
     public func files() throws -> [MigrationFile] {
-        if let kept { return kept }
-        return try FolderReader.files(in: folder)
+        let files = try allFiles()
+        if let error = MigrationError(files.flatMap(\.problems)) { throw error }
+        return files
     }
 
-    /// The same with its files read: the calls that follow use them as they are now.
+    /// The files, of which those that have run need not be valid: another tool may have run them.
+    func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: folder) }
+
+    /// The same with its files read, which the calls that follow use as they are now.
     package func read() throws -> Migrations {
         var migrations = self
-        migrations.kept = try files()
+        migrations.kept = try allFiles()
         return migrations
     }
 
@@ -46,8 +50,10 @@ public struct Migrations: Sendable {
     /// second one sends the files' texts, since the server makes the checksums. Throws ``MigrationError`` `.invalidFolder` and
     /// `.invalidFile`.
     public func status(of client: PostgresClient) async throws -> [MigrationStatus] {
-        let files = try files()
-        return MigrationStatus.all(files, try await MigrationRecords(client).readIfThere(comparing: files))
+        let files = try allFiles()
+        let records = try await MigrationRecords(client).readIfThere(comparing: files)
+        if let error = MigrationError(Self.unrecorded(files, records).flatMap(\.problems)) { throw error }
+        return MigrationStatus.all(files, records)
     }
 
     /// Runs the files that have not run yet.
@@ -68,13 +74,18 @@ public struct Migrations: Sendable {
     @discardableResult
     public func apply(to client: PostgresClient) async throws -> [MigrationFile] {
         var applied: [MigrationFile] = []
-        try await apply(to: MigrationRecords(client)) { applied.append($0) }
+        try await apply(to: client) { applied.append($0) }
         return applied
+    }
+
+    /// The same, which tells of each file when it has run.
+    package func apply(to client: PostgresClient, _ didRun: (MigrationFile) -> Void) async throws {
+        try await apply(to: MigrationRecords(client), didRun)
     }
 
     /// Runs the files that have not run yet, by the records of the database or a tenant, and tells of each.
     func apply(to records: MigrationRecords, _ didRun: (MigrationFile) -> Void) async throws {
-        let files = try files()
+        let files = try allFiles()
         guard !records.client.isInTransaction else {
             throw PostgresError(
                 .invalidParameter, "Migrations make transactions of their own; apply them outside of one")
@@ -82,6 +93,10 @@ public struct Migrations: Sendable {
         try await records.client.withConnection { _ in
             let lock = MigrationLock(records.client, ofTenant: records.tenant)
             try await lock.hold(within: lockTimeout) {
+                if files.contains(where: { !$0.problems.isEmpty }) {
+                    // Where one of them is to run, not even the table is made.
+                    _ = try pending(files, try await records.readIfThere(comparing: files))
+                }
                 try await records.makeTable()
                 for file in try pending(files, try await records.read(comparing: files)) {
                     try await MigrationRun(records: records, lock: lock).run(file)
@@ -99,7 +114,7 @@ public struct Migrations: Sendable {
     }
 
     func pending(by records: MigrationRecords) async throws -> [MigrationFile] {
-        let files = try files()
+        let files = try allFiles()
         return try pending(files, try await records.readIfThere(comparing: files))
     }
 
@@ -126,10 +141,9 @@ public struct Migrations: Sendable {
         }
     }
 
-    private func pending(_ files: [MigrationFile], _ records: [MigrationRecord]) throws -> [MigrationFile] {
-        let recorded = Set(records.map(\.number))
-        let pending = files.filter { !recorded.contains($0.number) }
-        var problems = MigrationStatus.all(files, records).compactMap(\.error)
+    func pending(_ files: [MigrationFile], _ records: [MigrationRecord]) throws -> [MigrationFile] {
+        let pending = Self.unrecorded(files, records)
+        var problems = pending.flatMap(\.problems) + MigrationStatus.all(files, records).compactMap(\.error)
         if !allowsOutOfOrder, let last = records.last {
             problems += pending.prefix { $0.number < last.number }.map { file in
                 MigrationError(
@@ -140,6 +154,12 @@ public struct Migrations: Sendable {
         }
         if let error = MigrationError(problems) { throw error }
         return pending
+    }
+
+    /// The files that have neither run nor begun to.
+    static func unrecorded(_ files: [MigrationFile], _ records: [MigrationRecord]) -> [MigrationFile] {
+        let recorded = Set(records.map(\.number))
+        return files.filter { !recorded.contains($0.number) }
     }
 }
 

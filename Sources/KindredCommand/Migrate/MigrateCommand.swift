@@ -78,29 +78,37 @@ struct MigrateApply: ToolCommand {
             var migrations = migrations
             migrations.allowsOutOfOrder = allowOutOfOrder
             if tenants || !schemas.isEmpty { return try await migrate(migrations, client, in: terminal) }
-            let adopted = try await adopt(migrations, client, in: terminal)
-            var files = dryRun ? try await migrations.pending(for: client) : try await migrations.apply(to: client)
-            files.removeAll { adopted.contains($0.number) }
-            for file in files {
-                terminal.print(
-                    "\(dryRun ? "would run" : "ran") \(file.name)\(file.isTransaction ? "" : ", without a transaction")"
-                )
+            if dryRun { return try await printPending(migrations, client, in: terminal) }
+            if let baseline {
+                let counted = try await migrations.baseline(baseline, in: client)
+                for file in counted { terminal.print("counted \(file.name) as run") }
             }
-            if files.isEmpty, adopted.isEmpty { terminal.print("Everything has run already.") }
+            var isDone = true
+            // Each at once, so that what has run is known if a later one fails.
+            try await migrations.apply(to: client) { file in
+                print(file, "ran", in: terminal)
+                isDone = false
+            }
+            if isDone { terminal.print("Everything has run already.") }
         }
     }
 
-    /// Counts files as run where a baseline is given, or says which; returns their numbers.
-    private func adopt(
+    private func printPending(
         _ migrations: Migrations, _ client: PostgresClient, in terminal: Terminal
-    ) async throws -> Set<Int64> {
-        guard let baseline else { return [] }
-        let files =
-            dryRun
-            ? try await migrations.baselineFiles(baseline, in: client)
-            : try await migrations.baseline(baseline, in: client)
-        for file in files { terminal.print("\(dryRun ? "would count" : "counted") \(file.name) as run") }
-        return Set(files.map(\.number))
+    ) async throws {
+        var (counted, files): ([MigrationFile], [MigrationFile]) = ([], [])
+        if let baseline {
+            (counted, files) = try await migrations.pending(afterBaseline: baseline, in: client)
+        } else {
+            files = try await migrations.pending(for: client)
+        }
+        for file in counted { terminal.print("would count \(file.name) as run") }
+        for file in files { print(file, "would run", in: terminal) }
+        if files.isEmpty { terminal.print("Everything has run already.") }
+    }
+
+    private func print(_ file: MigrationFile, _ verb: String, in terminal: Terminal) {
+        terminal.print("\(verb) \(file.name)\(file.isTransaction ? "" : ", without a transaction")")
     }
 
     /// Ends with 1 if a tenant has failed, after all others were migrated.
