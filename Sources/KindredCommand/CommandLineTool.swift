@@ -20,6 +20,7 @@ import KindredSchema
 public enum CommandLineTool {
     /// Runs the tool with the process's arguments and ends the process with its status.
     public static func main() async -> Never {
+        Terminal.reserveDescriptors()
         exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 

@@ -63,8 +63,8 @@ extension Migrations {
         guard records.isEmpty || open.isEmpty else {
             throw MigrationError(
                 .alreadyMigrated,
-                "Files have run already, so that none can be counted as run, as this one would be; a baseline is for a database "
-                    + "that only another tool has migrated.", file: open.first?.name)
+                "Files are recorded here already, and this one is not among them. A baseline is set where nothing is recorded: leave "
+                    + "it out, and run the file.", file: open.first?.name)
         }
         return open
     }

@@ -57,6 +57,16 @@ public struct Terminal: Sendable {
             writeError: { _ = writeAll($0, to: 2) })
     }
 
+    /// Opens the numbers of standard input, output and error where the caller has closed them, so that no socket gets one of them and
+    /// then what is printed; to be called first. Writing to them fails.
+    package static func reserveDescriptors() {
+        while true {
+            let descriptor = unsafe open("/dev/null", O_RDONLY)
+            if descriptor > 2 { close(descriptor) }
+            if !(0...2).contains(descriptor) { return }
+        }
+    }
+
     /// A command's output, for tests.
     public final class Capture: Sendable {
         private let texts = Mutex((output: "", error: ""))

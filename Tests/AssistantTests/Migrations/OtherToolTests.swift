@@ -135,7 +135,7 @@ import Testing
             #expect(try await run("status", folder.path, "--check").status == 0)
             try folder.write("20260131120003_more/migration.sql", "CREATE TABLE more ()")
             let late = try await run(folder.path, "--baseline", "20260131120003")
-            #expect(late.status == 1 && late.error.contains("Files have run already"), "\(late)")
+            #expect(late.status == 1 && late.error.contains("Files are recorded here already"), "\(late)")
             #expect(try await run(folder.path).output == "ran 20260131120003_more/migration.sql\n")
             #expect(try await run(folder.path, "--baseline", "1", "--tenants").status == 64)
         }
