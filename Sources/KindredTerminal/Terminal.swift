@@ -57,8 +57,9 @@ public struct Terminal: Sendable {
             writeError: { _ = writeAll($0, to: 2) })
     }
 
-    /// Opens the numbers of standard input, output and error where the caller has closed them, so that no socket gets one of them and
-    /// then what is printed; to be called first. Writing to them fails.
+    /// Opens the numbers of standard input, output and error where the caller has closed them; to be called first.
+    ///
+    /// No socket gets one of them, and then what is printed; writing to them fails.
     package static func reserveDescriptors() {
         while true {
             let descriptor = unsafe open("/dev/null", O_RDONLY)
