@@ -4,12 +4,21 @@ import Testing
 /// The built executable, which stands beside the tests' own.
 enum BuiltTool {
     /// Runs it; returns its status and what it wrote on standard error.
-    static func run(_ arguments: [String], output: FileHandle) async throws -> (status: Int32, error: String) {
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments behind its name.
+    ///   - output: Its standard output; nil to run it without one.
+    static func run(_ arguments: [String], output: FileHandle?) async throws -> (status: Int32, error: String) {
         let process = Process()
         let tool = try #require(Self.tool)
-        process.executableURL = tool
-        process.arguments = arguments
-        process.standardOutput = output
+        if let output {
+            process.executableURL = tool
+            process.arguments = arguments
+            process.standardOutput = output
+        } else {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", #"exec "$0" "$@" >&-"#, tool.path] + arguments
+        }
         let error = FileManager.default.temporaryDirectory.appending(path: "kindred-error-\(UUID())")
         #expect(FileManager.default.createFile(atPath: error.path, contents: nil))
         defer { try? FileManager.default.removeItem(at: error) }

@@ -71,6 +71,12 @@ import Testing
             #expect(status == 1, "\(arguments)")
             #expect(error == "kindred: The output could not be written: No space left on device.\n")
         }
+        // Without an output no file or socket that the tool opens gets what is printed.
+        for arguments in [["--help"], ["inspect"] + database] {
+            let (status, error) = try await BuiltTool.run(arguments, output: nil)
+            #expect(
+                status == 1 && error == "kindred: The output could not be written: Bad file descriptor.\n", "\(error)")
+        }
         // Another failure keeps its status.
         let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
         let (status, error) = try await BuiltTool.run(["inspect", "nobody"] + database, output: full)
