@@ -85,7 +85,7 @@ extension MigrationError: CustomStringConvertible, CustomDebugStringConvertible 
     private func otherLines(_ text: (MigrationError) -> String) -> [String] {
         let shown = further.prefix(19)
         let rest = further.count - shown.count
-        return shown.map(text) + (rest == 0 ? [] : ["And \(rest) more problems."])
+        return shown.map(text) + (rest == 0 ? [] : ["And \(rest) more problem\(rest == 1 ? "" : "s")."])
     }
 
     /// The server's words, a fact a line; its message only if this error's own does not have it.
