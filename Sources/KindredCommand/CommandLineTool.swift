@@ -20,20 +20,24 @@ import KindredSchema
 public enum CommandLineTool {
     /// Runs the tool with the process's arguments and ends the process with its status.
     public static func main() async -> Never {
+        Terminal.reserveDescriptors()
         exit(await run(Array(CommandLine.arguments.dropFirst())).rawValue)
     }
 
     /// Runs one command.
     ///
-    /// Every failure is one line on standard error.
+    /// A failure is one line on standard error, and the facts behind it, if there are any, a line each. Output that cannot be written
+    /// is a failure, too.
     ///
     /// - Parameters:
     ///   - arguments: The arguments after the tool's name.
     ///   - terminal: Where to write; the process's own output by default.
     /// - Returns: How the command ended.
     public static func run(_ arguments: [String], terminal: Terminal = .standard) async -> ExitStatus {
+        var failure: CommandFailure?
         do {
             try refuseMisplacedAddress(arguments)
+            try CommandNames.check(arguments)
             var command = try RootCommand.parseAsRoot(arguments)
             if let command = command as? any ToolCommand {
                 try await command.run(in: terminal)
@@ -41,17 +45,27 @@ public enum CommandLineTool {
                 // The parser's own commands throw the help text to print.
                 try command.run()
             }
-            return .success
         } catch {
-            let failure = describe(error, of: arguments)
-            if failure.status == .success {
-                terminal.printLines(failure.message + "\n")
-            } else {
-                let prefix = terminal.styled("kindred:", .bold)
-                let lines = failure.message.split(whereSeparator: \.isNewline)
-                terminal.printError("\(prefix) \(lines.joined(separator: " "))")
+            failure = describe(error, of: arguments)
+            if let help = failure, help.status == .success {
+                terminal.printLines(help.message + "\n")
+                failure = nil
             }
-            return failure.status
+        }
+        if let failure { print(failure, in: terminal) }
+        if let reason = terminal.outputFailure {
+            let lost = CommandFailure(.failure, "The output could not be written: \(reason).")
+            print(lost, in: terminal)
+            failure = failure ?? lost
+        }
+        return failure?.status ?? .success
+    }
+
+    private static func print(_ failure: CommandFailure, in terminal: Terminal) {
+        let lines = failure.message.split(whereSeparator: \.isNewline)
+        terminal.printError("\(terminal.styled("kindred:", .bold)) \(lines.joined(separator: " "))")
+        for line in failure.details.flatMap({ $0.split(whereSeparator: \.isNewline) }) {
+            terminal.printError("  \(line)")
         }
     }
 
@@ -97,6 +111,14 @@ struct RootCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kindred",
         abstract: "Shows what Kindred makes of a PostgreSQL database.",
+        discussion: """
+            Begin with a look at a database, which changes nothing, or with a tour that needs none:
+
+              kindred inspect --database postgres://user@host/name
+              kindred demo
+
+            The address may stand in DATABASE_URL instead.
+            """,
         version: "0.1.0",
         subcommands: [
             InspectCommand.self, GenerateCommand.self, DoctorCommand.self, DiagramCommand.self, ImportCommand.self,

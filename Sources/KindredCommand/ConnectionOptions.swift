@@ -10,11 +10,18 @@ struct ConnectionOptions: ParsableArguments {
             valueName: "url"))
     var database: String?
 
-    /// Reads the database's model; annotations that do not fit are left out, and named on standard error.
+    /// Reads the database's model.
+    ///
+    /// Annotations that do not fit, and tables that the role may not read, are left out, and named on standard error. A role that may
+    /// read nothing ends the command.
     func readSchema(in terminal: Terminal) async throws -> DatabaseSchema {
         let (schema, problems) = try await withClient(in: terminal) { try await SchemaReader.readDiagnosed(from: $0) }
         for problem in problems {
             terminal.printError("Without an annotation that does not fit: \(problem.location): \(problem.reason)")
+        }
+        if let unreadable = UnreadableTables(of: schema) {
+            guard !schema.entities.isEmpty else { throw CommandFailure(.failure, unreadable.insteadOfEntities) }
+            terminal.printError("\(unreadable.besidesEntities)")
         }
         return schema
     }
@@ -45,5 +52,35 @@ struct ConnectionOptions: ParsableArguments {
             throw CommandFailure(.unavailable, error.message)
         }
         return try await client.lend(body)
+    }
+}
+
+/// The tables and views of a database that the role may not read.
+private struct UnreadableTables {
+    private let role: String
+    private let names: [QualifiedName]
+
+    /// Nil if it may read all.
+    init?(of schema: DatabaseSchema) {
+        var (role, names): (String?, [QualifiedName]) = (nil, [])
+        for (name, reason) in schema.hidden {
+            guard case .unreadable(let reader) = reason else { continue }
+            role = reader
+            names.append(name)
+        }
+        guard let role else { return nil }
+        (self.role, self.names) = (role, names.sorted())
+    }
+
+    private var count: String { names.count == 1 ? "1 table or view" : "\(names.count) tables and views" }
+
+    var insteadOfEntities: String {
+        "0 entities: the role \(role) may read none of the \(count). Grant it SELECT on them and USAGE on their schemas."
+    }
+
+    var besidesEntities: String {
+        let shown = names.prefix(3).map(\.description).joined(separator: ", ")
+        let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
+        return "Without \(count) that the role \(role) may not read: \(shown)\(rest)."
     }
 }

@@ -12,13 +12,16 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case unavailable = 69
 }
 
-/// Ends a command with one line on standard error and an exit code.
+/// Ends a command with one line on standard error, the lines that belong to it, and an exit code.
 struct CommandFailure: Error {
     let status: ExitStatus
     let message: String
+    /// Facts behind the message, such as what the server said.
+    let details: [String]
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: ExitStatus, _ message: String, details: [String] = []) {
         self.status = status
         self.message = message
+        self.details = details
     }
 }

@@ -1,7 +1,10 @@
 import HarmlessText
+public import KindredPostgres
 
 /// The reason why migrations were not applied.
-public struct MigrationError: Error, Sendable, CustomStringConvertible {
+///
+/// `description` and `message` are safe to log; `debugDescription` adds the server's own words, which may quote values of rows.
+public struct MigrationError: Error, Sendable, Hashable {
     /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
@@ -29,7 +32,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         public static let noTenant = Code("noTenant")
         /// There is such a schema already.
         public static let exists = Code("exists")
-        /// A statement failed.
+        /// Files are recorded already, so that no others can be counted as run.
+        public static let alreadyMigrated = Code("alreadyMigrated")
+        /// A statement failed, or the end of a file's transaction.
         public static let failed = Code("failed")
     }
 
@@ -41,15 +46,66 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     public let line: Int?
     /// One sentence: the failure and its remedy; begins with file and line where they are known.
     public let message: String
+    /// The server's message if a statement failed; its message, detail and context may quote values of rows.
+    public let server: ServerMessage?
+    /// The other problems that were found together with this one, in the order of the files.
+    public private(set) var further: [MigrationError] = []
 
-    init(_ code: Code, _ message: String, file: String? = nil, line: Int? = nil) {
+    init(_ code: Code, _ message: String, file: String? = nil, line: Int? = nil, server: ServerMessage? = nil) {
         self.code = code
         self.file = file
         self.line = line
+        self.server = server
         let place = file.map { file in file + (line.map { ":\($0)" } ?? "") + ": " } ?? ""
         self.message = (place + message).harmless
     }
 
-    /// The message.
-    public var description: String { message }
+    /// The first of several problems, with the others; nil if there is none.
+    init?(_ problems: [MigrationError]) {
+        guard var first = problems.first else { return nil }
+        first.further = Array(problems.dropFirst())
+        self = first
+    }
+}
+
+extension MigrationError: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The messages of all problems, or of the first twenty, on one line.
+    public var description: String { ([message] + otherLines(\.message)).joined(separator: " ") }
+
+    /// The same with what the server said: its message, detail, hint and context, and the names concerned.
+    ///
+    /// One fact a line; multi-line texts are indented.
+    public var debugDescription: String { ([message] + details).joined(separator: "\n") }
+
+    /// The lines of `debugDescription` behind the message.
+    package var details: [String] {
+        facts + otherLines { ([$0.message] + $0.facts).joined(separator: "\n") }
+    }
+
+    private func otherLines(_ text: (MigrationError) -> String) -> [String] {
+        let shown = further.prefix(19)
+        let rest = further.count - shown.count
+        return shown.map(text) + (rest == 0 ? [] : ["And \(rest) more problem\(rest == 1 ? "" : "s")."])
+    }
+
+    /// The server's words, a fact a line; its message only if this error's own does not have it.
+    private var facts: [String] { server?.facts(besides: message) ?? [] }
+}
+
+extension ServerMessage {
+    /// The fields for people who may see values of rows, a line each; the message unless another text has it already.
+    package func facts(besides text: String) -> [String] {
+        var facts: [String] = []
+        if !text.lowercased().contains(message.harmless.lowercased()) {
+            facts.append("\(severity) \(sqlState?.rawValue ?? ""): \(message)")
+        }
+        let table = table.map { table in (schema.map { "\($0)." } ?? "") + table }
+        for (name, value) in [
+            ("DETAIL", detail), ("HINT", hint), ("CONTEXT", context), ("CONSTRAINT", constraint),
+            ("TABLE", table), ("COLUMN", column), ("DATA TYPE", dataType),
+        ] {
+            if let value { facts.append("\(name): \(value)") }
+        }
+        return facts.map { $0.harmlessLines() }
+    }
 }

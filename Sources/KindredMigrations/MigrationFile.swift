@@ -10,7 +10,7 @@ import KindredPostgres
 public struct MigrationFile: Sendable, Hashable {
     /// The number that its name begins with; files run in this order.
     public let number: Int64
-    /// The file's name, such as `0001_people.sql`.
+    /// The file's name, such as `0001_people.sql`, or `20260131120000_people/migration.sql` in a folder of its own.
     public let name: String
     /// Whether it runs as one transaction: yes, unless a line of it is `-- kindred: no transaction`.
     public let isTransaction: Bool
@@ -18,93 +18,79 @@ public struct MigrationFile: Sendable, Hashable {
     let text: Data
     /// The statements, each with the line at which it begins.
     let statements: [SQLScanner.ScriptStatement]
+    /// All that keeps it from being run; of no matter once it has run, by Kindred or by another tool.
+    let problems: [MigrationError]
 
-    /// Takes a file over.
-    ///
-    /// Throws ``MigrationError`` `.invalidFile` for a statement that a migration cannot run.
-    init(number: Int64, name: String, text: String) throws {
+    init(number: Int64, name: String, content: Data) {
+        let text = MigrationText(content)
         self.number = number
         self.name = name
-        let text = text.replacing("\r\n", with: "\n")
-        self.text = Data(text.utf8)
-        isTransaction = !text.split(separator: "\n").contains { line in
-            line.split(whereSeparator: \.isWhitespace).joined(separator: " ") == "-- kindred: no transaction"
+        self.text = Data(text.bytes)
+        isTransaction = text.isTransaction
+        let all = SQLScanner.statements(in: text.script)
+        // Prisma writes such pairs, in files that run as one transaction all the same, and must not be changed.
+        let isAnotherTools = name.contains("/") || name.hasSuffix(".up.sql")
+        let statements = isAnotherTools && text.isTransaction ? Self.withoutTransactions(all) : all
+        self.statements = statements
+        if text.bytes.withBytes({ $0.firstIndex(of: 0, from: 0) }) != nil {
+            problems = [MigrationError(.invalidFile, "The file holds a NUL character.", file: name)]
+        } else {
+            problems = Self.problems(of: statements, file: name, isTransaction: text.isTransaction)
         }
-        guard !text.utf8.contains(0) else {
-            throw MigrationError(.invalidFile, "The file holds a NUL character.", file: name)
+    }
+
+    /// Leaves out pairs of a plain BEGIN and COMMIT.
+    private static func withoutTransactions(
+        _ statements: [SQLScanner.ScriptStatement]
+    ) -> [SQLScanner.ScriptStatement] {
+        var (begin, paired): (Int?, Set<Int>) = (nil, [])
+        for (index, statement) in statements.enumerated() where statement.text.utf8.count <= 20 {
+            let words = statement.text.uppercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            if ["BEGIN", "BEGIN TRANSACTION", "START TRANSACTION"].contains(words) {
+                if begin != nil { return statements }
+                begin = index
+            } else if let first = begin, ["COMMIT", "COMMIT TRANSACTION", "END"].contains(words) {
+                paired.formUnion([first, index])
+                begin = nil
+            }
         }
-        statements = SQLScanner.statements(in: text)
+        return statements.indices.filter { !paired.contains($0) }.map { statements[$0] }
+    }
+
+    private static func problems(
+        of statements: [SQLScanner.ScriptStatement], file name: String, isTransaction: Bool
+    ) -> [MigrationError] {
+        var problems: [MigrationError] = []
+        func note(_ problem: String, line: Int) {
+            problems.append(MigrationError(.invalidFile, problem, file: name, line: line))
+        }
         for statement in statements {
             if let unfinished = statement.unfinished {
-                throw MigrationError(
-                    .invalidFile,
-                    "The statement of line \(statement.line) does not end: \(unfinished.name) of line \(unfinished.line) is not "
-                        + "closed.", file: name, line: unfinished.line)
-            }
-            if let line = statement.backslashLine {
-                throw MigrationError(
-                    .invalidFile,
+                note(
+                    "The statement of line \(statement.line) does not end: \(unfinished.name) of line "
+                        + "\(unfinished.line) is not closed.", line: unfinished.line)
+            } else if copiesFromClient(statement.text) {
+                note("COPY FROM STDIN has no client to read from; write INSERT.", line: statement.line)
+                // Its rows stand behind it, and are no statements.
+                break
+            } else if let line = statement.backslashLine {
+                note(
                     "A backslash outside of quotes begins a command of psql's own, such as \\i, and only SQL runs here.",
-                    file: name, line: line)
-            }
-            if StatementText(statement.text).effect == .transactionControl {
-                throw MigrationError(
-                    .invalidFile,
-                    "Leave BEGIN, COMMIT and their like out: "
-                        + (isTransaction
-                            ? "a file is one transaction, unless a line of it is -- kindred: no transaction."
-                            : "each statement of this file runs by itself."),
-                    file: name, line: statement.line)
-            }
-            if Self.copiesFromClient(statement.text) {
-                throw MigrationError(
-                    .invalidFile, "COPY FROM STDIN has no client to read from; write INSERT.", file: name,
-                    line: statement.line)
+                    line: line)
+            } else if StatementText(statement.text).effect == .transactionControl {
+                let reason =
+                    isTransaction
+                    ? "a file is one transaction, unless a line of it is -- kindred: no transaction."
+                    : "each statement of this file runs by itself."
+                note("Leave BEGIN, COMMIT and their like out: \(reason)", line: statement.line)
             }
         }
+        return problems
     }
 
     private static func copiesFromClient(_ statement: String) -> Bool {
         guard statement.prefix(4).uppercased() == "COPY" else { return false }
         let words = SQLScanner.withoutTexts(statement).uppercased().split { !$0.isLetter }
         return zip(words, words.dropFirst()).contains { $0 == ("FROM", "STDIN") }
-    }
-
-    /// Reads a folder's files, in the order of their numbers.
-    ///
-    /// A name is a number of up to 18 digits, `_`, anything and `.sql`; numbers may have gaps, so that they can be
-    /// dates. Files that do not end with `.sql`, and files that begin with a dot, are left alone.
-    static func all(in folder: String) throws -> [MigrationFile] {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder)
-        } catch {
-            throw MigrationError(.invalidFolder, "The folder \(folder) cannot be read.")
-        }
-        var files: [MigrationFile] = []
-        for name in names.sorted() where name.hasSuffix(".sql") && !name.hasPrefix(".") {
-            let digits = name.prefix { $0.isASCII && $0.isNumber }
-            guard !digits.isEmpty, digits.count <= 18, name.dropFirst(digits.count).first == "_",
-                let number = Int64(digits)
-            else {
-                throw MigrationError(
-                    .invalidFolder,
-                    "The name does not begin with a number of up to 18 digits and _, as in 0001_people.sql.",
-                    file: name)
-            }
-            // A link may lead nowhere.
-            guard let content = FileManager.default.contents(atPath: folder + "/" + name) else {
-                throw MigrationError(.invalidFolder, "The file cannot be read.", file: name)
-            }
-            guard let text = String(validating: content, as: UTF8.self) else {
-                throw MigrationError(.invalidFolder, "The file cannot be read as text in UTF-8.", file: name)
-            }
-            files.append(try MigrationFile(number: number, name: name, text: text))
-        }
-        files.sort { $0.number < $1.number }
-        for (first, second) in zip(files, files.dropFirst()) where first.number == second.number {
-            throw MigrationError(.invalidFolder, "\(first.name) has the same number.", file: second.name)
-        }
-        return files
     }
 }

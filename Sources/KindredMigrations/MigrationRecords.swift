@@ -90,6 +90,16 @@ struct MigrationRecords {
             """)
     }
 
+    /// Records files that another tool has run.
+    func add(_ files: [MigrationFile]) async throws {
+        try await client.query(
+            """
+            INSERT INTO \(table) (number, name, checksum, finished_at)
+            SELECT f.number, f.name, pg_catalog.encode(pg_catalog.sha256(f.text), 'hex'), pg_catalog.clock_timestamp()
+            FROM unnest(\(files.map(\.number)), \(files.map(\.name)), \(files.map(\.text))) AS f (number, name, text)
+            """)
+    }
+
     func finish(_ file: MigrationFile) async throws {
         try await client.query(
             "UPDATE \(table) SET finished_at = pg_catalog.clock_timestamp() WHERE number = \(file.number)")

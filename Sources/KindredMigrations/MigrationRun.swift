@@ -9,11 +9,20 @@ struct MigrationRun {
     func run(_ file: MigrationFile) async throws {
         try await lock.check()
         if file.isTransaction {
-            try await client.withTransaction { _ in
-                for statement in file.statements { try await run(statement, of: file) }
-                // Recorded under its own name, whatever the file has set.
-                try await reset("RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL")
-                try await records.add(file, isFinished: true)
+            var isRecorded = false
+            do {
+                try await client.withTransaction { _ in
+                    for statement in file.statements { try await run(statement, of: file) }
+                    // Recorded under its own name, whatever the file has set.
+                    try await reset("RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL")
+                    try await records.add(file, isFinished: true)
+                    isRecorded = true
+                }
+            } catch let error as PostgresError where isRecorded && error.code == .server {
+                throw MigrationError(
+                    .failed,
+                    "\(error.message), at the file's end, where deferred constraints are checked. The file was rolled back.",
+                    file: file.name, server: error.server)
             }
         } else {
             try await records.add(file, isFinished: false)
@@ -46,7 +55,8 @@ struct MigrationRun {
                 isSeveral
                 ? "A semicolon does not end this statement, since it stands between BEGIN ATOMIC or CASE and END: write the "
                     + "function's body as a text between $$" : error.message
-            throw MigrationError(.failed, "\(reason). \(rest)", file: file.name, line: line)
+            throw MigrationError(
+                .failed, "\(reason). \(rest)", file: file.name, line: line, server: error.server)
         }
     }
 

@@ -50,14 +50,15 @@ extension Migrations {
             throw PostgresError(
                 .invalidParameter, "Migrations make transactions of their own; apply them outside of one")
         }
-        return try await each(schemas, of: client, limit: limit) { schema, path in
-            guard try await !pending(by: MigrationRecords(client, ofTenant: schema)).isEmpty else {
+        let migrations = try read()
+        return try await migrations.each(schemas, of: client, limit: limit) { schema, path in
+            guard try await !migrations.pending(by: MigrationRecords(client, ofTenant: schema)).isEmpty else {
                 return TenantMigration(schema: schema, state: .skipped, files: [], error: nil)
             }
             var files: [MigrationFile] = []
             do {
                 try await client.withTenant(schema, before: path) { own in
-                    try await apply(to: MigrationRecords(own, ofTenant: schema)) { files.append($0) }
+                    try await migrations.apply(to: MigrationRecords(own, ofTenant: schema)) { files.append($0) }
                 }
             } catch {
                 return TenantMigration(
@@ -80,8 +81,9 @@ extension Migrations {
     public func pending(
         forTenants schemas: [String]?, of client: PostgresClient, limit: Int = 4
     ) async throws -> [TenantMigration] {
-        try await each(schemas, of: client, limit: limit) { schema, _ in
-            let files = try await pending(by: MigrationRecords(client, ofTenant: schema))
+        let migrations = try read()
+        return try await migrations.each(schemas, of: client, limit: limit) { schema, _ in
+            let files = try await migrations.pending(by: MigrationRecords(client, ofTenant: schema))
             return TenantMigration(
                 schema: schema, state: files.isEmpty ? .skipped : .pending, files: files, error: nil)
         }
@@ -161,7 +163,7 @@ extension MigrationError {
     static func of(_ error: any Error) throws -> MigrationError {
         switch error {
         case let error as MigrationError: error
-        case let error as PostgresError: MigrationError(.failed, error.message)
+        case let error as PostgresError: MigrationError(.failed, error.message, server: error.server)
         case is CancellationError: throw error
         default: MigrationError(.failed, "\(error)")
         }

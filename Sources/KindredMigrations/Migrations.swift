@@ -17,6 +17,8 @@ public struct Migrations: Sendable {
     public var lockTimeout: Duration = .seconds(600)
     /// Whether a file may run although one with a higher number has; by default that is an error.
     public var allowsOutOfOrder = false
+    /// The files, once they were read for several calls.
+    private var kept: [MigrationFile]?
 
     /// Names a folder; its files are read when they are needed.
     public init(folder: String) {
@@ -25,8 +27,22 @@ public struct Migrations: Sendable {
 
     /// Reads the files, in their order.
     ///
-    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`.
-    public func files() throws -> [MigrationFile] { try MigrationFile.all(in: folder) }
+    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`, the first problem with all others in its `further`.
+    public func files() throws -> [MigrationFile] {
+        let files = try allFiles()
+        if let error = MigrationError(files.flatMap(\.problems)) { throw error }
+        return files
+    }
+
+    /// The files, of which those that have run need not be valid: another tool may have run them.
+    func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: folder) }
+
+    /// The same with its files read, which the calls that follow use as they are now.
+    package func read() throws -> Migrations {
+        var migrations = self
+        migrations.kept = try allFiles()
+        return migrations
+    }
 
     /// The state of each file: run, or still to run.
     ///
@@ -34,8 +50,10 @@ public struct Migrations: Sendable {
     /// second one sends the files' texts, since the server makes the checksums. Throws ``MigrationError`` `.invalidFolder` and
     /// `.invalidFile`.
     public func status(of client: PostgresClient) async throws -> [MigrationStatus] {
-        let files = try files()
-        return MigrationStatus.all(files, try await MigrationRecords(client).readIfThere(comparing: files))
+        let files = try allFiles()
+        let records = try await MigrationRecords(client).readIfThere(comparing: files)
+        if let error = MigrationError(Self.unrecorded(files, records).flatMap(\.problems)) { throw error }
+        return MigrationStatus.all(files, records)
     }
 
     /// Runs the files that have not run yet.
@@ -50,18 +68,24 @@ public struct Migrations: Sendable {
     ///
     /// - Returns: The files that ran now.
     /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, `.changed`, `.missing`,
-    ///   `.outOfOrder`, `.unfinished`, `.locked`; `.failed` with file and line if a statement fails. `PostgresError` if the
+    ///   `.outOfOrder`, `.unfinished`, the first with all others in its `further`, and `.locked`; `.failed` with file and line, and
+    ///   with the server's message, if a statement fails, or without a line if the server refuses COMMIT. `PostgresError` if the
     ///   records cannot be read or written.
     @discardableResult
     public func apply(to client: PostgresClient) async throws -> [MigrationFile] {
         var applied: [MigrationFile] = []
-        try await apply(to: MigrationRecords(client)) { applied.append($0) }
+        try await apply(to: client) { applied.append($0) }
         return applied
+    }
+
+    /// The same, which tells of each file when it has run.
+    package func apply(to client: PostgresClient, _ didRun: (MigrationFile) -> Void) async throws {
+        try await apply(to: MigrationRecords(client), didRun)
     }
 
     /// Runs the files that have not run yet, by the records of the database or a tenant, and tells of each.
     func apply(to records: MigrationRecords, _ didRun: (MigrationFile) -> Void) async throws {
-        let files = try files()
+        let files = try allFiles()
         guard !records.client.isInTransaction else {
             throw PostgresError(
                 .invalidParameter, "Migrations make transactions of their own; apply them outside of one")
@@ -69,6 +93,10 @@ public struct Migrations: Sendable {
         try await records.client.withConnection { _ in
             let lock = MigrationLock(records.client, ofTenant: records.tenant)
             try await lock.hold(within: lockTimeout) {
+                if files.contains(where: { !$0.problems.isEmpty }) {
+                    // Where one of them is to run, not even the table is made.
+                    _ = try pending(files, try await records.readIfThere(comparing: files))
+                }
                 try await records.makeTable()
                 for file in try pending(files, try await records.read(comparing: files)) {
                     try await MigrationRun(records: records, lock: lock).run(file)
@@ -86,7 +114,7 @@ public struct Migrations: Sendable {
     }
 
     func pending(by records: MigrationRecords) async throws -> [MigrationFile] {
-        let files = try files()
+        let files = try allFiles()
         return try pending(files, try await records.readIfThere(comparing: files))
     }
 
@@ -113,17 +141,25 @@ public struct Migrations: Sendable {
         }
     }
 
-    private func pending(_ files: [MigrationFile], _ records: [MigrationRecord]) throws -> [MigrationFile] {
-        let all = MigrationStatus.all(files, records)
-        for status in all { if let error = status.error { throw error } }
-        let pending = files.filter { file in !records.contains { $0.number == file.number } }
-        if !allowsOutOfOrder, let first = pending.first, let last = records.last, first.number < last.number {
-            throw MigrationError(
-                .outOfOrder,
-                "\(last.name) has run already, which has a higher number. Give the file a new number, or allow the order.",
-                file: first.name)
+    func pending(_ files: [MigrationFile], _ records: [MigrationRecord]) throws -> [MigrationFile] {
+        let pending = Self.unrecorded(files, records)
+        var problems = pending.flatMap(\.problems) + MigrationStatus.all(files, records).compactMap(\.error)
+        if !allowsOutOfOrder, let last = records.last {
+            problems += pending.prefix { $0.number < last.number }.map { file in
+                MigrationError(
+                    .outOfOrder,
+                    "\(last.name) has run already, which has a higher number. Give the file a new number, or allow the order.",
+                    file: file.name)
+            }
         }
+        if let error = MigrationError(problems) { throw error }
         return pending
+    }
+
+    /// The files that have neither run nor begun to.
+    static func unrecorded(_ files: [MigrationFile], _ records: [MigrationRecord]) -> [MigrationFile] {
+        let recorded = Set(records.map(\.number))
+        return files.filter { !recorded.contains($0.number) }
     }
 }
 

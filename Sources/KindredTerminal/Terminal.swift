@@ -19,13 +19,14 @@ public struct Terminal: Sendable {
     /// The environment variables that commands see.
     package let environment: [String: String]
     package let usesStyles: Bool
-    private let write: @Sendable (String) -> Void
+    private let write: @Sendable (String) -> String?
     private let writeError: @Sendable (String) -> Void
+    private let output = Output()
 
     private init(
         environment: [String: String],
         usesStyles: Bool,
-        write: @escaping @Sendable (String) -> Void,
+        write: @escaping @Sendable (String) -> String?,
         writeError: @escaping @Sendable (String) -> Void
     ) {
         self.environment = environment
@@ -33,6 +34,16 @@ public struct Terminal: Sendable {
         self.write = write
         self.writeError = writeError
     }
+
+    /// What became of standard output.
+    private final class Output: Sendable {
+        let failure = Mutex<String?>(nil)
+    }
+
+    /// Why standard output could not be written, such as that the disk is full; nil if all of it was.
+    ///
+    /// Nothing is written after the first failure, since the output would have a gap.
+    package var outputFailure: String? { output.failure.withLock { $0 } }
 
     /// The process's own output and environment.
     ///
@@ -43,7 +54,18 @@ public struct Terminal: Sendable {
             environment: environment,
             usesStyles: isatty(1) == 1 && environment["TERM"] != "dumb" && (environment["NO_COLOR"] ?? "").isEmpty,
             write: { writeAll($0, to: 1) },
-            writeError: { writeAll($0, to: 2) })
+            writeError: { _ = writeAll($0, to: 2) })
+    }
+
+    /// Opens the numbers of standard input, output and error where the caller has closed them; to be called first.
+    ///
+    /// No socket gets one of them, and then what is printed; writing to them fails.
+    package static func reserveDescriptors() {
+        while true {
+            let descriptor = unsafe open("/dev/null", O_RDONLY)
+            if descriptor > 2 { close(descriptor) }
+            if !(0...2).contains(descriptor) { return }
+        }
     }
 
     /// A command's output, for tests.
@@ -77,19 +99,28 @@ public struct Terminal: Sendable {
         let terminal = Terminal(
             environment: environment,
             usesStyles: usesStyles,
-            write: { capture.append($0, isError: false) },
+            write: {
+                capture.append($0, isError: false)
+                return nil
+            },
             writeError: { capture.append($0, isError: true) })
         return (terminal, capture)
     }
 
     /// Writes text of several lines to standard output, with terminal control characters escaped.
     package func printLines(_ text: String) {
-        write(text.harmlessLines(indentation: ""))
+        put(text.harmlessLines(indentation: ""))
     }
 
     /// Writes a line to standard output.
     package func print(_ line: TerminalText = "") {
-        write(line.written + "\n")
+        put(line.written + "\n")
+    }
+
+    private func put(_ text: String) {
+        output.failure.withLock { failure in
+            if failure == nil { failure = write(text) }
+        }
     }
 
     /// Writes a line to standard error.
@@ -98,8 +129,8 @@ public struct Terminal: Sendable {
     }
 }
 
-/// Writes unbuffered, so that output and errors stay in order.
-private func writeAll(_ text: String, to descriptor: Int32) {
+/// Writes unbuffered, so that output and errors stay in order; returns the system's reason if it could not.
+private func writeAll(_ text: String, to descriptor: Int32) -> String? {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
         // If the reader is gone, SIGPIPE ends the process, as usual for tools.
@@ -114,8 +145,13 @@ private func writeAll(_ text: String, to descriptor: Int32) {
         }
         if count > 0 {
             rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+            // Another process that shares the pipe may have made it return at once.
+            var ready = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            _ = unsafe poll(&ready, 1, -1)
         } else if errno != EINTR {
-            return
+            return unsafe String(cString: strerror(errno))
         }
     }
+    return nil
 }

@@ -15,9 +15,14 @@ import KindredTour
 #endif
 
 // `bin/demo`: the tour of `kindred demo` alone.
+let terminal = Terminal.standard
 do {
-    try await Tour.run(in: .standard)
+    try await Tour.run(in: terminal)
 } catch {
-    Terminal.standard.printError("kindred: \(String(describing: error))")
+    terminal.printError("kindred: \(String(describing: error))")
+    exit(1)
+}
+if let reason = terminal.outputFailure {
+    terminal.printError("kindred: The output could not be written: \(reason).")
     exit(1)
 }

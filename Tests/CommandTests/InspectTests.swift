@@ -213,26 +213,9 @@ import Testing
     }
 
     @Test func theExecutableEndsWithTheStatus() async throws {
-        let tool = try #require(Self.tool)
         for (arguments, status) in [(["--help"], 0), (["inspect", "--nonsense"], 64)] {
-            let process = Process()
-            process.executableURL = tool
-            process.arguments = arguments
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try await withCheckedThrowingContinuation { (exit: CheckedContinuation<Void, any Error>) in
-                process.terminationHandler = { _ in exit.resume() }
-                do { try process.run() } catch { exit.resume(throwing: error) }
-            }
-            #expect(process.terminationStatus == Int32(status))
+            #expect(try await BuiltTool.run(arguments, output: .nullDevice).status == Int32(status))
         }
-    }
-
-    /// The built executable, beside the tests' own.
-    private static var tool: URL? {
-        let folders = CommandLine.arguments.map { URL(filePath: $0).deletingLastPathComponent() }
-        return folders.map { $0.appending(path: "kindred") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
     @Test(.database("CREATE TABLE secret (id int); COMMENT ON TABLE secret IS '@kindred {\"ignore\": true}'"))

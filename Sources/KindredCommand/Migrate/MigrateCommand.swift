@@ -11,6 +11,9 @@ struct MigrateCommand: ParsableCommand {
             A file, such as 0001_people.sql, is one transaction; with a line "-- kindred: no transaction" each of its \
             statements is one. What has run is recorded in kindred.migration. Connect to the server itself, not to a pooler.
 
+            A name is a number, _, anything and .sql; NUMBER_NAME/migration.sql and NUMBER_NAME.up.sql are taken, too. A database \
+            that another tool has migrated is adopted by --baseline with the number of the last file that has run.
+
             With --tenants the files run in the schema of each tenant, which comes first on the search path, and are recorded in \
             its table kindred_migration. Name the schemas by --tenant the first time.
 
@@ -33,6 +36,11 @@ struct MigrateApply: ToolCommand {
 
     @Flag(help: "Also run files whose number is lower than that of one that has run.")
     var allowOutOfOrder = false
+
+    @Option(
+        help: ArgumentHelp(
+            "First count the files up to this number as run, since another tool has run them.", valueName: "number"))
+    var baseline: Int64?
 
     @Flag(help: "Run the files in the schemas of all tenants in which files have run.")
     var tenants = false
@@ -59,6 +67,9 @@ struct MigrateApply: ToolCommand {
         if !tenants, schemas.isEmpty, limit != nil || format != nil {
             throw ValidationError("--limit and --format go with --tenants or --tenant.")
         }
+        if tenants || !schemas.isEmpty, baseline != nil {
+            throw ValidationError("--baseline is about the database's own files, and does not go with tenants.")
+        }
         if let limit, !(1...100).contains(limit) { throw ValidationError("--limit is a number from 1 to 100.") }
     }
 
@@ -67,14 +78,37 @@ struct MigrateApply: ToolCommand {
             var migrations = migrations
             migrations.allowsOutOfOrder = allowOutOfOrder
             if tenants || !schemas.isEmpty { return try await migrate(migrations, client, in: terminal) }
-            let files = dryRun ? try await migrations.pending(for: client) : try await migrations.apply(to: client)
-            for file in files {
-                terminal.print(
-                    "\(dryRun ? "would run" : "ran") \(file.name)\(file.isTransaction ? "" : ", without a transaction")"
-                )
+            if dryRun { return try await printPending(migrations, client, in: terminal) }
+            if let baseline {
+                let counted = try await migrations.baseline(baseline, in: client)
+                for file in counted { terminal.print("counted \(file.name) as run") }
             }
-            if files.isEmpty { terminal.print("Everything has run already.") }
+            var isDone = true
+            // Each at once, so that what has run is known if a later one fails.
+            try await migrations.apply(to: client) { file in
+                print(file, "ran", in: terminal)
+                isDone = false
+            }
+            if isDone { terminal.print("Everything has run already.") }
         }
+    }
+
+    private func printPending(
+        _ migrations: Migrations, _ client: PostgresClient, in terminal: Terminal
+    ) async throws {
+        var (counted, files): ([MigrationFile], [MigrationFile]) = ([], [])
+        if let baseline {
+            (counted, files) = try await migrations.pending(afterBaseline: baseline, in: client)
+        } else {
+            files = try await migrations.pending(for: client)
+        }
+        for file in counted { terminal.print("would count \(file.name) as run") }
+        for file in files { print(file, "would run", in: terminal) }
+        if files.isEmpty { terminal.print("Everything has run already.") }
+    }
+
+    private func print(_ file: MigrationFile, _ verb: String, in terminal: Terminal) {
+        terminal.print("\(verb) \(file.name)\(file.isTransaction ? "" : ", without a transaction")")
     }
 
     /// Ends with 1 if a tenant has failed, after all others were migrated.
@@ -164,12 +198,13 @@ private func withMigrations(
     _ body: (Migrations, PostgresClient) async throws -> Void
 ) async throws {
     do {
-        let migrations = Migrations(folder: folder)
         // Before a connection is asked for.
-        _ = try migrations.files()
+        let migrations = try Migrations(folder: folder).read()
         try await connection.withClient(in: terminal) { try await body(migrations, $0) }
     } catch let error as MigrationError {
         let isInput = [.invalidFolder, .invalidFile, .noTenant].contains(error.code)
-        throw CommandFailure(isInput ? .badInput : .failure, error.message)
+        throw CommandFailure(isInput ? .badInput : .failure, error.message, details: error.details)
+    } catch let error as PostgresError {
+        throw CommandFailure(.failure, "\(error)", details: error.server?.facts(besides: error.message) ?? [])
     }
 }

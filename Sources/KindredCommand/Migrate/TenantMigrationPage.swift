@@ -12,7 +12,7 @@ struct TenantMigrationPage {
         var table = TextTable()
         for outcome in outcomes where outcome.state != .skipped {
             let names = outcome.files.map(\.name).joined(separator: " ")
-            let text = [names, outcome.error?.message ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
+            let text = [names, failure(of: outcome) ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
             table.add([(outcome.state.rawValue, style(of: outcome.state)), (outcome.schema, nil), (text, nil)])
         }
         for line in table.lines(indentation: 0, in: terminal) { terminal.print(line) }
@@ -23,6 +23,14 @@ struct TenantMigrationPage {
         }
         let noun = outcomes.count == 1 ? "tenant" : "tenants"
         terminal.print("\(outcomes.count) \(noun)\(counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))")")
+    }
+
+    /// The error on one line, with what the server said.
+    private func failure(of outcome: TenantMigration) -> String? {
+        outcome.error.map { error in
+            let lines = error.debugDescription.split(separator: "\n").map { $0.drop { $0 == " " } }
+            return lines.joined(separator: " ")
+        }
     }
 
     private func style(of state: TenantMigration.State) -> Terminal.Style {
@@ -39,7 +47,7 @@ struct TenantMigrationPage {
             let files = outcome.files.map(\.name.quotedForJSON).joined(separator: ", ")
             return """
                 {"schema": \(outcome.schema.quotedForJSON), "state": \(outcome.state.rawValue.quotedForJSON), \
-                "files": [\(files)], "error": \(outcome.error?.message.quotedForJSON ?? "null")}
+                "files": [\(files)], "error": \(failure(of: outcome)?.quotedForJSON ?? "null")}
                 """
         }
         return "{\"format\": 1, \"tenants\": [\(lines.isEmpty ? "" : "\n  \(lines.joined(separator: ",\n  "))\n")]}\n"

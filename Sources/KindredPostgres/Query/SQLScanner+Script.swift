@@ -22,16 +22,21 @@ extension SQLScanner {
 
     /// Splits a script at the semicolons that end its statements, as psql does: not in quotes, comments and parentheses, and
     /// not in the body of a function from BEGIN ATOMIC to its END.
-    package static func statements(in text: String) -> [ScriptStatement] {
+    package static func statements(in text: String) -> [ScriptStatement] { split(text).statements }
+
+    /// The same, with the number of bytes that were looked at: it grows with the text.
+    package static func split(_ text: String) -> (statements: [ScriptStatement], work: Int) {
         return text.withBytes { bytes in
             var splitter = ScriptSplitter(bytes: bytes)
-            return splitter.statements()
+            return (splitter.statements(), splitter.work)
         }
     }
 }
 
 private struct ScriptSplitter {
     let bytes: ByteView
+    /// How many bytes were looked at, those of searches too.
+    private(set) var work = 0
     private var scanner = SQLScanner()
     private var result: [SQLScanner.ScriptStatement] = []
     private var line = 1
@@ -59,16 +64,49 @@ private struct ScriptSplitter {
         // As psql, which leaves out the mark that some editors write before a file.
         var (position, hasNumbered) = (bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0, false)
         while position < bytes.count {
-            let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
+            let wasPlain = scanner.state == .plain
+            if !wasPlain, let closing = closingByte {
+                let end = find(closing, in: position..<bytes.count) ?? bytes.count
+                countLines(in: position..<end)
+                position = end
+                guard position < bytes.count else { break }
+            }
+            let byte = bytes[position]
             let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
+            work += end - position
             if wasPlain, scanner.state != .plain { quote = (position, line) }
             if wasPlain, !scanner.isInComment { scan(byte, at: position) } else if wasPlain { endWord() }
-            line += bytes[position..<end].reduce(0) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+            if end > position + 1 || byte == UInt8(ascii: "\n") { countLines(in: position..<end) }
             position = end
         }
         endWord()
         endStatement(at: bytes.count, unfinished: unfinished)
         return result
+    }
+
+    /// The only byte at which the present quotes can end; nil where others have a meaning, too.
+    private var closingByte: UInt8? {
+        switch scanner.state {
+        case .quoted(hasEscapes: false): UInt8(ascii: "'")
+        case .identifier: UInt8(ascii: "\"")
+        case .dollarQuoted: UInt8(ascii: "$")
+        case .plain, .quoted, .lineComment, .blockComment: nil
+        }
+    }
+
+    /// The first position of a byte in a range: a search of all that follows, once for each text, would take quadratic time.
+    private mutating func find(_ byte: UInt8, in range: Range<Int>) -> Int? {
+        let found = bytes.part(range).firstIndex(of: byte, from: 0).map { range.lowerBound + $0 }
+        work += (found ?? range.upperBound) - range.lowerBound
+        return found
+    }
+
+    private mutating func countLines(in range: Range<Int>) {
+        var rest = range
+        while let found = find(UInt8(ascii: "\n"), in: rest) {
+            line += 1
+            rest = (found + 1)..<range.upperBound
+        }
     }
 
     /// Scans a byte outside of quotes and comments.

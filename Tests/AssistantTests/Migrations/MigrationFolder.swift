@@ -15,7 +15,9 @@ struct MigrationFolder {
     }
 
     func write(_ name: String, _ text: String) throws {
-        try Data(text.utf8).write(to: URL(filePath: path).appending(path: name))
+        let file = URL(filePath: path).appending(path: name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
     }
 
     func remove(_ name: String) throws {

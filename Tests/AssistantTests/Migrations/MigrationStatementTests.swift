@@ -51,6 +51,25 @@ import Testing
         }
     }
 
+    @Test func aBaselineCostsTheSameForAnyNumberOfFiles() async throws {
+        for files in [["1_a.sql": ""], ["1_a.sql": "", "2_b.sql": "", "3_c.sql": "", "4_d.sql": ""]] {
+            try await MigrationFolder.with(files) { folder in
+                try await withClient { (client) async throws in
+                    let migrations = folder.migrations
+                    let last = Int64(files.count)
+                    try await expect(1) { _ = try await migrations.pending(afterBaseline: last, in: client) }
+                    try await expect(8) { try await migrations.baseline(last, in: client) }
+                    try await expect(4) { try await migrations.baseline(last, in: client) }
+                    try await client.query("DELETE FROM kindred.migration")
+                    try await expect(2) { _ = try await migrations.pending(afterBaseline: last, in: client) }
+                    try await expect(6) { try await migrations.baseline(last, in: client) }
+                    try await expect(4) { try await migrations.apply(to: client) }
+                    try await client.query("DROP SCHEMA kindred CASCADE")
+                }
+            }
+        }
+    }
+
     @Test func allFilesOfTheFirstTimeCostSevenAndTheirOwn() async throws {
         try await MigrationFolder.with(["1_a.sql": "CREATE TABLE a ()", "2_b.sql": "CREATE TABLE b ()"]) { folder in
             try await withClient { client in

@@ -79,6 +79,23 @@ struct TenantCreationTests {
         }
     }
 
+    @Test func aRefusedCommitNamesItsFile() async throws {
+        try await withTenants { database, folder, other in
+            try folder.write(
+                "3_pair.sql",
+                """
+                CREATE TABLE pair (id integer PRIMARY KEY, other integer REFERENCES pair DEFERRABLE INITIALLY DEFERRED);
+                INSERT INTO pair VALUES (1, 2);
+                """)
+            let error = await #expect(throws: MigrationError.self) {
+                try await database.createTenant("acme", migrations: folder.migrations)
+            }
+            #expect(error?.code == .failed && error?.file == "3_pair.sql" && error?.line == nil)
+            #expect(error?.server?.constraint == "pair_other_fkey")
+            #expect(try await schemas(other) == ["template"])
+        }
+    }
+
     /// The server refuses a label in the transaction that adds it; each file is one of its own then.
     @Test func filesThatNeedTheCommitOfEarlierOnes() async throws {
         var files = Self.files

@@ -1,0 +1,95 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Reads the files of a folder, in the order of their numbers, and finds all that is wrong with their names at once.
+///
+/// A name is a number of up to 18 digits, or a time stamp such as `2026-01-31-120000`, then `_`, `-` or a dot, anything and `.sql`;
+/// numbers may have gaps, so that they can be dates. A folder with such a name holds one file, `migration.sql` as Prisma writes it, or
+/// `up.sql`. Files that undo others, `.down.sql` beside `.up.sql`, are left alone; so is what does not end with `.sql` or begins with
+/// a dot.
+struct FolderReader {
+    private let folder: String
+    private var files: [MigrationFile] = []
+    private var problems: [MigrationError] = []
+
+    /// Throws the first problem with a name, with all others, those of the files' statements too.
+    static func files(in folder: String) throws -> [MigrationFile] {
+        var reader = FolderReader(folder: folder)
+        try reader.read()
+        if !reader.problems.isEmpty, let error = MigrationError(reader.problems + reader.files.flatMap(\.problems)) {
+            throw error
+        }
+        return reader.files
+    }
+
+    private init(folder: String) {
+        self.folder = folder
+    }
+
+    private mutating func read() throws {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            throw MigrationError(.invalidFolder, "The folder \(folder) cannot be read.")
+        }
+        let all = Set(names)
+        for name in names.sorted() where !name.hasPrefix(".") {
+            if name.hasSuffix(".down.sql"), all.contains("\(name.dropLast(9)).up.sql") { continue }
+            if name.hasSuffix(".sql") {
+                read(name, number: Self.number(of: name))
+            } else if let number = Self.number(of: name + "/"), let inner = inner(name) {
+                read("\(name)/\(inner)", number: number)
+            }
+        }
+        files.sort { $0.number < $1.number }
+        for (first, second) in zip(files, files.dropFirst()) where first.number == second.number {
+            note("\(first.name) has the same number.", second.name)
+        }
+    }
+
+    /// The file in a folder of its own, if it is one.
+    private func inner(_ name: String) -> String? {
+        ["migration.sql", "up.sql"].first { FileManager.default.fileExists(atPath: "\(folder)/\(name)/\($0)") }
+    }
+
+    private mutating func read(_ name: String, number: Int64?) {
+        guard let number else {
+            return note(
+                "The name does not begin with a number of up to 18 digits and _, as in 0001_people.sql.", name)
+        }
+        // A link may lead nowhere.
+        guard let content = FileManager.default.contents(atPath: folder + "/" + name) else {
+            return note("The file cannot be read.", name)
+        }
+        guard String(validating: content, as: UTF8.self) != nil else {
+            return note("The file cannot be read as text in UTF-8.", name)
+        }
+        files.append(MigrationFile(number: number, name: name, content: content))
+    }
+
+    private mutating func note(_ problem: String, _ name: String) {
+        problems.append(MigrationError(.invalidFolder, problem, file: name))
+    }
+
+    /// The number that a name begins with; the parts of a time stamp make one number.
+    static func number(of name: String) -> Int64? {
+        let stamp = name.prefix { $0.isASCII && $0.isNumber || $0 == "-" }
+        let parts = stamp.split(separator: "-", omittingEmptySubsequences: false)
+        let separator = stamp.hasSuffix("-") ? "-" : name.dropFirst(stamp.count).first
+        let numbers = parts.last?.isEmpty == true ? parts.dropLast() : parts[...]
+        let digits = numbers.joined()
+        guard let separator, "_-./".contains(separator), digits.count <= 18 else { return nil }
+        // The year, month and day, and maybe the time.
+        guard numbers.count == 1 || isStamp(numbers.map(\.count)) else { return nil }
+        return Int64(digits)
+    }
+
+    private static func isStamp(_ lengths: [Int]) -> Bool {
+        lengths.starts(with: [4, 2, 2]) && lengths.dropFirst(3).allSatisfy { $0 == 2 || $0 == 4 || $0 == 6 }
+            && lengths.reduce(0, +) <= 14
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Testing
+
+/// The built executable, which stands beside the tests' own.
+enum BuiltTool {
+    /// Runs it; returns its status and what it wrote on standard error.
+    ///
+    /// - Parameters:
+    ///   - arguments: The arguments behind its name.
+    ///   - output: Its standard output; nil to run it without one.
+    static func run(_ arguments: [String], output: FileHandle?) async throws -> (status: Int32, error: String) {
+        let process = Process()
+        let tool = try #require(Self.tool)
+        if let output {
+            process.executableURL = tool
+            process.arguments = arguments
+            process.standardOutput = output
+        } else {
+            process.executableURL = URL(filePath: "/bin/sh")
+            process.arguments = ["-c", #"exec "$0" "$@" >&-"#, tool.path] + arguments
+        }
+        let error = FileManager.default.temporaryDirectory.appending(path: "kindred-error-\(UUID())")
+        #expect(FileManager.default.createFile(atPath: error.path, contents: nil))
+        defer { try? FileManager.default.removeItem(at: error) }
+        process.standardError = try FileHandle(forWritingTo: error)
+        try await withCheckedThrowingContinuation { (exit: CheckedContinuation<Void, any Error>) in
+            process.terminationHandler = { _ in exit.resume() }
+            do { try process.run() } catch { exit.resume(throwing: error) }
+        }
+        return (process.terminationStatus, try String(contentsOf: error, encoding: .utf8))
+    }
+
+    private static var tool: URL? {
+        let folders = CommandLine.arguments.map { URL(filePath: $0).deletingLastPathComponent() }
+        return folders.map { $0.appending(path: "kindred") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+}
