@@ -1,5 +1,6 @@
 #if os(Linux)
     import DequeModule
+    import Synchronization
 #endif
 
 /// Threads that wait for the server's answers in turns, and run the tasks that prefer them.
