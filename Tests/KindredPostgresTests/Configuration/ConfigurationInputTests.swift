@@ -171,7 +171,6 @@ import Testing
         configuration.pool.idleTimeout = ages
         configuration.pool.maximumLifetime = ages
         configuration.pool.idleTestThreshold = ages
-        configuration.busyPollingLimit = ages
         configuration.pool.leaseWarning = ages
         try configuration.validate()
         _ = try configuration.libpqParameters(libpqVersion: 160_000, environment: [:])
