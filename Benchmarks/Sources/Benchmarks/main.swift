@@ -1,6 +1,7 @@
 import CFloor
 import Dispatch
 import Foundation
+import Kindred
 import Synchronization
 
 let usage = """
@@ -12,6 +13,7 @@ let usage = """
         --rounds N     how often each is measured (7)
         --only TEXT    those whose name holds the text
         --alone        without libpq's side, for profilers
+        --executor     Kindred's tasks prefer `PostgresExecutor`
         --peers PATH   with SQLAlchemy and asyncpg beside it, in the Python interpreter at that path, which has the
                        packages sqlalchemy, psycopg[binary] and asyncpg
 
@@ -30,6 +32,7 @@ var only = ""
 var isPinned = false
 var usesTCP = false
 var isAlone = false
+var prefersExecutor = false
 var python: String?
 var pooler: String?
 var counts = false
@@ -42,6 +45,7 @@ while let argument = arguments.popFirst() {
     case "--pin": isPinned = true
     case "--tcp": usesTCP = true
     case "--alone": isAlone = true
+    case "--executor": prefersExecutor = true
     case "--peers": python = arguments.popFirst()
     case "--rounds": rounds = arguments.popFirst().flatMap { Int($0) } ?? rounds
     case "--only": only = arguments.popFirst() ?? ""
@@ -67,7 +71,7 @@ let (isCounting, isGrowing, isLive) = (counts, growth, live)
 let isSuccess = Mutex(false)
 // The main thread waits instead of becoming an executor, because valgrind crashes on that.
 let end = DispatchSemaphore(value: 0)
-Task.detached {
+Task.detached(executorPreference: prefersExecutor ? PostgresExecutor.shared : nil) {
     defer { end.signal() }
     do {
         var result = true

@@ -22,25 +22,6 @@ extension PostgresClient {
         }
     }
 
-    /// Waits for a task's part of a shared statement, and reports it like a statement of its own.
-    ///
-    /// - Parameter rowCount: the number of the task's rows; nil if it had no part in the statement.
-    package func observingShared<T>(
-        _ text: @autoclosure () throws -> StatementText, _ body: () async throws -> T, rowCount: (T) -> Int?
-    ) async throws -> T {
-        guard isObserved else { return try await body() }
-        let start = MonotonicTime.now
-        let statement = Statement(text: try text())
-        do {
-            let result = try await body()
-            if let count = rowCount(result) { observe([statement], since: start, rows: [count], kind: .statement) }
-            return result
-        } catch {
-            observe([statement], since: start, error: error, kind: .statement)
-            throw error
-        }
-    }
-
     package var isObserved: Bool {
         StatementRecorder.current != nil || !observers.isEmpty || logger.map { $0.logLevel <= .trace } ?? false
     }

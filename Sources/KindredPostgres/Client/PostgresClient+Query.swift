@@ -33,7 +33,7 @@ extension PostgresClient {
         return result
     }
 
-    /// Runs a statement that its caller reports to observers; see ``observingShared(_:_:rowCount:)``.
+    /// Runs a statement that observers do not hear of.
     package func executeUnobserved(_ statement: Statement, timeout: Duration?) async throws -> QueryResult {
         guard let result = try await run(resolved([statement]), by: deadline(timeout)).first else {
             throw Self.noResult
@@ -44,13 +44,6 @@ extension PostgresClient {
     /// The deadline of a statement that begins now.
     func deadline(_ timeout: Duration?) -> MonotonicTime {
         (timeout ?? configuration.statementTimeout).map { MonotonicTime.now + $0 } ?? .never
-    }
-
-    /// Whether the task may not share statements: it has a connection of its own, or its statements are counted, or run with
-    /// settings.
-    package var isBound: Bool {
-        settings?.isEmpty == false || currentTransaction != nil || currentLease != nil
-            || StatementRecorder.current != nil
     }
 
     static var noResult: PostgresError {

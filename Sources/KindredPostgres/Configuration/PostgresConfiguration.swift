@@ -93,13 +93,6 @@ public struct PostgresConfiguration: Sendable {
     ///
     /// A larger statement is sent alone. Four mebibytes by default.
     public var maximumBytesInFlight = 4 << 20
-    /// The time for which the thread that waits for answers polls before it sleeps; zero, the default, sleeps at once.
-    ///
-    /// On the same machine waking a thread takes longer than a look-up. The thread polls only while one connection, and no
-    /// other, answers at intervals below twice this time, as in a loop of look-ups. Polling occupies a processor while
-    /// the server works; it stops where another thread takes the processor for more than 100 microseconds. 200
-    /// microseconds, the limit of Linux's `haltpoll`, is a good value.
-    public var busyPollingLimit: Duration = .zero
     /// How a dead connection is detected.
     public var keepAlive = KeepAlive()
     /// How connections are kept.
@@ -328,7 +321,7 @@ extension PostgresConfiguration {
             replicaDelay ?? .seconds(1),
         ]
         if durations.contains(where: { $0 <= .zero })
-            || min(pool.idleTestThreshold, busyPollingLimit, cancellationGrace) < .zero
+            || min(pool.idleTestThreshold, cancellationGrace) < .zero
         {
             throw invalid("A time limit of the configuration is too small")
         }

@@ -14,7 +14,6 @@ final class PooledConnection: PolledSource {
     }
 
     let processID: Int32
-    let busyPollingLimit: UInt64
     /// The server as a primary, where it was asked.
     let primary: PrimaryRecord.Sighting?
     private let socket: Int32
@@ -38,7 +37,6 @@ final class PooledConnection: PolledSource {
         processID = opened.handle.processID
         primary = opened.primary
         socket = opened.handle.socket
-        busyPollingLimit = context.configuration.busyPollingLimit.nanoseconds
         logger = context.logger
         self.onEnd = onEnd
         self.onRetirement = onRetirement
@@ -198,11 +196,17 @@ final class PooledConnection: PolledSource {
     func socketIsReady() {
         updateNow { driver, effects in
             driver.socketIsReady(&effects)
+            if Poller.shared.takesTurns { driver.watchSocket() }
         } orLeave: {
             // The unread input would wake the poller again at once.
             Poller.shared.rest(self, socket: socket)
             $0.hasInput = true
         }
+    }
+
+    func socketTakesTurns(_ isWatched: Bool) {
+        guard isWatched else { return end(PostgresError(.connectionLost, "The system cannot watch another socket")) }
+        update { driver, _ in driver.watchSocket() }
     }
 
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime {

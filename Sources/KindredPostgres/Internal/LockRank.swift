@@ -29,6 +29,8 @@ extension LockRank {
     static var notificationGate: LockRank { LockRank(17, "NotificationGate") }
     /// Of locks under which none but a text's is taken.
     @inlinable package static var leaf: LockRank { LockRank(24, "a leaf") }
+    /// Of the queue of tasks, which whoever resumes one takes.
+    static var executor: LockRank { LockRank(30, "PostgresExecutor") }
     /// Of texts that are rendered once, which every other lock may need.
     @inlinable package static var text: LockRank { LockRank(29, "a text") }
 }

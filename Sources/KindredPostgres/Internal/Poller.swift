@@ -10,22 +10,23 @@ import Synchronization
 
 /// A source of events for the poller: a connection with its socket, or a pool with its deadlines.
 protocol PolledSource: AnyObject, Sendable {
-    /// The longest time that the thread may poll for its input without sleeping, in nanoseconds.
-    var busyPollingLimit: UInt64 { get }
-    /// The socket is readable, writable, or has failed. Runs on the poller's thread.
+    /// The socket is readable, writable, or has failed. Runs on the poller's thread, or one of those that take turns.
     func socketIsReady()
+    /// From now on threads that take turns watch the socket: sets its interest, unless the system cannot watch it.
+    func socketTakesTurns(_ isWatched: Bool)
     /// Handles passed deadlines; returns the next one. Runs on the poller's thread.
     func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime
 }
 
 extension PolledSource {
-    var busyPollingLimit: UInt64 { 0 }
+    func socketTakesTurns(_ isWatched: Bool) {}
 }
 
 /// The process's one thread that waits for sockets and deadlines.
 ///
 /// Tasks send their own requests; this thread only reads the answers, so that an answer costs one hop between threads.
-/// It starts with the first connection, and sleeps when there is nothing to do.
+/// It starts with the first connection, and sleeps when there is nothing to do. Once the process has a `PostgresExecutor`, that
+/// one's threads wait for the sockets, and this one for deadlines alone.
 final class Poller: Sendable {
     static let shared = Poller()
 
@@ -38,25 +39,21 @@ final class Poller: Sendable {
 
     private let state = RankedMutex(State(), .poller)
     private let waiter = SocketWaiter()
+    /// Watches the sockets once threads take turns.
+    private let turns = SocketWaiter(isShared: true)
+    private let hasTurns = Atomic(false)
     /// When the thread checks the deadlines next.
     private let nextDeadline = Atomic<UInt64>(.max)
-    /// The duration of a yield, in nanoseconds, from which another thread seems to need the processor.
-    ///
-    /// Sleeping is then better than polling: the scheduler prefers a thread that was woken to one that yielded.
-    private let longYield: UInt64
-
-    init(longYield: UInt64 = 100_000) {
-        self.longYield = longYield
-    }
 
     /// Watches a socket's input and the source's deadlines until the socket is removed; retains the source.
     func add(_ source: any PolledSource, socket: Int32) throws(PostgresError) {
         try start()
-        state.withLock { state in
+        let isWatched = state.withLock { state in
             state.sources[socket] = source
             state.timed[ObjectIdentifier(source)] = source
+            return takesTurns ? turns.add(socket) : waiter.add(socket)
         }
-        guard waiter.add(socket) else {
+        guard isWatched else {
             remove(source, socket: socket)
             throw PostgresError(.connectionFailed, "The system cannot watch another socket")
         }
@@ -75,8 +72,8 @@ final class Poller: Sendable {
 
     /// Removes a socket; call it before the socket is closed.
     func remove(_ source: any PolledSource, socket: Int32) {
-        waiter.remove(socket)
         state.withLock { state in
+            if takesTurns { turns.remove(socket) } else { waiter.remove(socket) }
             if let known = state.sources[socket], known === source { state.sources[socket] = nil }
             state.timed[ObjectIdentifier(source)] = nil
         }
@@ -84,13 +81,19 @@ final class Poller: Sendable {
 
     /// Sets the events that the source waits for; an error is always reported.
     func setInterest(reads: Bool, writes: Bool, socket: Int32) {
-        waiter.setInterest(reads: reads, writes: writes, socket)
+        if takesTurns {
+            turns.setInterest(reads: reads, writes: writes, socket)
+        } else {
+            waiter.setInterest(reads: reads, writes: writes, socket)
+        }
     }
 
     /// Reports no events of a socket until its source sets its interest again.
     ///
     /// For a source that cannot read now. Another thread may have ended it, and its socket's number may be reused.
     func rest(_ source: any PolledSource, socket: Int32) {
+        // It rests already.
+        if takesTurns { return }
         state.withLock { state in
             guard let known = state.sources[socket], known === source else { return }
             waiter.setInterest(reads: false, writes: false, socket)
@@ -135,43 +138,20 @@ final class Poller: Sendable {
     }
 
     private func run() {
-        var polling = BusyPolling()
-        func tell(_ socket: Int32) {
-            guard let source = state.withLock({ $0.sources[socket] }) else { return }
-            polling.note(ObjectIdentifier(source), limit: source.busyPollingLimit)
-            source.socketIsReady()
-        }
         while true {
             let deadline = MonotonicTime(nanoseconds: nextDeadline.load(ordering: .sequentiallyConsistent))
             let now = MonotonicTime.now
-            let end = polling.end(from: now)
             if deadline <= now {
                 lookAtDeadlines(now)
                 continue
             }
-            if !look(until: min(end, deadline), from: now, tell) {
-                polling.noteFailure()
-                waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds, tell)
-            }
+            waiter.wait(nanoseconds: deadline == .never ? nil : deadline.nanoseconds - now.nanoseconds, tell)
             let work = state.withLock { state in
                 defer { if !state.work.isEmpty { state.work = [] } }
                 return state.work
             }
             for item in work { item() }
         }
-    }
-
-    /// Polls for input without sleeping until a time; false if there was none, or another thread needs the processor.
-    private func look(until end: MonotonicTime, from start: MonotonicTime, _ tell: (Int32) -> Void) -> Bool {
-        var now = start
-        while now < end {
-            if waiter.wait(nanoseconds: 0, tell) { return true }
-            sched_yield()
-            let before = now
-            now = .now
-            if now.nanoseconds - before.nanoseconds > longYield { return false }
-        }
-        return false
     }
 
     private func lookAtDeadlines(_ now: MonotonicTime) {
@@ -183,5 +163,37 @@ final class Poller: Sendable {
             // At most a thousand checks a second, however close the deadlines are.
             if next != .never { wake(by: max(next, now + .milliseconds(1))) }
         }
+    }
+}
+
+/// Sockets whose threads take turns.
+extension Poller {
+    /// Whether a socket that was reported is reported again only after its source has set its interest.
+    var takesTurns: Bool { hasTurns.load(ordering: .acquiring) }
+
+    /// Prepares the turns; false if the process is out of descriptors.
+    func openTurns() -> Bool { turns.open() }
+
+    /// Leaves all sockets, also those to come, to threads that call `waitForTurn`.
+    func takeTurns() {
+        let moved = state.withLock { state in
+            hasTurns.store(true, ordering: .releasing)
+            return state.sources.map { socket, source in
+                waiter.remove(socket)
+                return (source, turns.add(socket))
+            }
+        }
+        // A thread may just have set an interest that went nowhere.
+        for (source, isWatched) in moved { source.socketTakesTurns(isWatched) }
+    }
+
+    /// Waits for sockets or `wakeTurn`, which reach one of the threads that wait; then each socket is reported.
+    func waitForTurn(_ ready: (Int32) -> Void) { turns.wait(nanoseconds: nil, ready) }
+
+    func wakeTurn() { turns.wake() }
+
+    /// Tells the source of a socket that it is ready.
+    func tell(_ socket: Int32) {
+        state.withLock { $0.sources[socket] }?.socketIsReady()
     }
 }

@@ -106,12 +106,11 @@ enum SystemCalls {
             return unsafe epoll_ctl(epoll, operation, socket, &event) == 0
         }
 
-        /// Waits for an epoll, and reports up to 64 sockets that are ready; returns whether any is.
-        static func wait(epoll: Int32, milliseconds: Int32, _ ready: (Int32) -> Void) -> Bool {
+        /// Waits for an epoll, and reports up to 64 sockets that are ready.
+        static func wait(epoll: Int32, milliseconds: Int32, _ ready: (Int32) -> Void) {
             unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = unsafe epoll_wait(epoll, events.baseAddress, 64, milliseconds)
                 for index in 0..<max(0, Int(count)) { unsafe ready(events[index].data.fd) }
-                return count > 0
             }
         }
 
@@ -121,9 +120,9 @@ enum SystemCalls {
             unsafe eventfd_read(descriptor, &value)
         }
     #else
-        /// Waits for sockets, and sets their events; returns the number of ready ones.
-        static func wait(for polled: inout [pollfd], milliseconds: Int32) -> Int32 {
-            unsafe poll(&polled, nfds_t(polled.count), milliseconds)
+        /// Waits for sockets, and sets their events.
+        static func wait(for polled: inout [pollfd], milliseconds: Int32) {
+            _ = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
         }
 
         /// The ends of a new pipe; negative if there is none.

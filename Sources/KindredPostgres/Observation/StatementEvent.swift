@@ -1,4 +1,4 @@
-/// A statement and its outcome; each task that shares a statement gets an event.
+/// A statement and its outcome.
 ///
 /// Never holds values of parameters.
 public struct StatementEvent: Sendable {

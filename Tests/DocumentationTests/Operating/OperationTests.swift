@@ -164,6 +164,13 @@ import Testing
             // end
             #expect(rows.count == 1)
 
+            // block: client-executor
+            let name = try await withTaskExecutorPreference(PostgresExecutor.shared) {
+                try await client.query("SELECT surname FROM person WHERE id = \(id)").first?[0]
+            }
+            // end
+            #expect(name != nil)
+
             // block: client-stream
             var total = 0
             for try await row in try client.stream("SELECT copies FROM stock") {

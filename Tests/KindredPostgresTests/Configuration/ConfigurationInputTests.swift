@@ -137,7 +137,6 @@ import Testing
         Change("negative idle time") { $0.pool.idleTimeout = .seconds(-1) },
         Change("no lifetime") { $0.pool.maximumLifetime = .zero },
         Change("negative test threshold") { $0.pool.idleTestThreshold = .seconds(-1) },
-        Change("negative limit of busy polling") { $0.busyPollingLimit = .nanoseconds(-1) },
         Change("replicas that show writes before they are made") { $0.replicaDelay = .zero },
         Change("no lease warning time") { $0.pool.leaseWarning = .zero },
         Change("NUL in a setting") { $0.settings["a"] = "\0" }, Change("NUL in the name") { $0.applicationName = "\0" },
@@ -172,7 +171,6 @@ import Testing
         configuration.pool.idleTimeout = ages
         configuration.pool.maximumLifetime = ages
         configuration.pool.idleTestThreshold = ages
-        configuration.busyPollingLimit = ages
         configuration.pool.leaseWarning = ages
         try configuration.validate()
         _ = try configuration.libpqParameters(libpqVersion: 160_000, environment: [:])

@@ -11,17 +11,22 @@ import Testing
     import Darwin
 #endif
 
-/// Sockets that are at rest while somebody else is about to read them.
+/// Sockets that are at rest while somebody else is about to read them, and sockets whose threads take turns.
 @Suite struct PollerTests {
+    /// Of its own, since in a process with a `PostgresExecutor` the threads of the shared one take turns.
+    private static let poller = Poller()
+
     /// Counts how often it is told of input, which it never reads.
     private final class Source: PolledSource {
         private let toldCount = Mutex(0)
         let socket: Int32
+        private let poller: Poller
         private let patience: Int
 
         /// - Parameter patience: from which time on it puts its socket to rest when it is told.
-        init(_ socket: Int32, patience: Int = 1) {
+        init(_ socket: Int32, _ poller: Poller = PollerTests.poller, patience: Int = 1) {
             self.socket = socket
+            self.poller = poller
             self.patience = patience
         }
 
@@ -32,7 +37,7 @@ import Testing
                 count += 1
                 return count
             }
-            if count >= patience { Poller.shared.rest(self, socket: socket) }
+            if count >= patience { poller.rest(self, socket: socket) }
         }
 
         func deadlinePassed(_ now: MonotonicTime) -> MonotonicTime { .never }
@@ -72,40 +77,39 @@ import Testing
     }
 
     /// Waits until the poller has looked at its sockets some more.
-    private func letThePollerGoRound() async {
+    private func letThePollerGoRound(_ poller: Poller = PollerTests.poller) async {
         for _ in 0..<5 {
-            await withCheckedContinuation { waiter in Poller.shared.later { waiter.resume() } }
+            await withCheckedContinuation { waiter in poller.later { waiter.resume() } }
         }
     }
 
     @Test func aSocketAtRestIsToldAgainWhenItsSourceAsksForIt() async throws {
         try await withInput { socket in
             let source = Source(socket)
-            try Poller.shared.add(source, socket: socket)
+            try Self.poller.add(source, socket: socket)
             for times in 1...3 {
                 #expect(try await source.isTold(times))
                 await letThePollerGoRound()
                 #expect(source.count == times)
-                Poller.shared.setInterest(reads: true, writes: false, socket: socket)
+                Self.poller.setInterest(reads: true, writes: false, socket: socket)
             }
             #expect(try await source.isTold(4))
-            Poller.shared.remove(source, socket: socket)
+            Self.poller.remove(source, socket: socket)
         }
     }
 
     @Test func onlyItsOwnSourcePutsASocketToRest() async throws {
         try await withInput { socket in
             let source = Source(socket, patience: 3)
-            try Poller.shared.add(source, socket: socket)
-            Poller.shared.rest(Source(socket), socket: socket)
+            try Self.poller.add(source, socket: socket)
+            Self.poller.rest(Source(socket), socket: socket)
             #expect(try await source.isTold(3))
-            Poller.shared.remove(source, socket: socket)
+            Self.poller.remove(source, socket: socket)
         }
     }
 
     /// Reads what comes, and has a deadline that can be set.
     private final class Reader: PolledSource {
-        let busyPollingLimit: UInt64 = 3_600_000_000_000
         private let state = Mutex((byteCount: 0, deadline: MonotonicTime.never))
         private let socket: Int32
 
@@ -131,14 +135,12 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(15))) func aPollerThatDoesNotSleepHearsOfEverything() async throws {
-        // Of its own, since the answers of other connections would let it sleep.
-        let poller = Poller(longYield: .max)
+    @Test(.timeLimit(.minutes(15))) func aPollerHearsOfEverything() async throws {
+        let poller = Poller()
         try await withLine { socket, other in
             let source = Reader(socket)
             try poller.add(source, socket: socket)
-            // From then on it would look at its socket for an hour each time.
-            func makeHabit() async {
+            func send100() async {
                 for _ in 0..<100 {
                     let count = source.byteCount
                     send(to: other)
@@ -146,14 +148,89 @@ import Testing
                 }
             }
             for _ in 1...10 {
-                await makeHabit()
+                await send100()
                 await withCheckedContinuation { waiter in poller.later { waiter.resume() } }
                 source.deadline = .now + .milliseconds(50)
                 poller.wake(by: source.deadline)
-                await makeHabit()
+                await send100()
                 while source.deadline != .never { try await Task.sleep(for: .milliseconds(1)) }
             }
             poller.remove(source, socket: socket)
         }
     }
+
+    #if os(Linux)
+        /// Lends a poller for whose sockets threads take turns, from the time on when `takeTurns` is called.
+        private func withTurns(of count: Int, _ body: (Poller) async throws -> Void) async throws {
+            let poller = Poller()
+            let isOver = Atomic(false)
+            try #require(poller.openTurns())
+            let ended = AsyncStream<Void>.makeStream()
+            for _ in 0..<count {
+                let status = SystemCalls.startThread {
+                    while !isOver.load(ordering: .acquiring) { poller.waitForTurn { poller.tell($0) } }
+                    // The next one ends as well.
+                    poller.wakeTurn()
+                    ended.continuation.yield()
+                }
+                try #require(status == 0)
+            }
+            try await body(poller)
+            isOver.store(true, ordering: .releasing)
+            poller.wakeTurn()
+            var endedCount = 0
+            for await _ in ended.stream {
+                endedCount += 1
+                if endedCount == count { break }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5))) func threadsThatTakeTurnsHearOfASocketOnceUntilItsInterestIsSet() async throws {
+            try await withTurns(of: 3) { poller in
+                try await withLine { socket, other in
+                    let source = Source(socket, poller, patience: .max)
+                    try poller.add(source, socket: socket)
+                    poller.takeTurns()
+                    send(to: other)
+                    for times in 1...20 {
+                        #expect(try await source.isTold(times))
+                        await letThePollerGoRound(poller)
+                        #expect(source.count == times)
+                        poller.setInterest(reads: true, writes: false, socket: socket)
+                    }
+                    #expect(try await source.isTold(21))
+                    poller.remove(source, socket: socket)
+                    // Another source may have the same socket afterwards.
+                    let next = Source(socket, poller, patience: .max)
+                    try poller.add(next, socket: socket)
+                    #expect(try await next.isTold(1))
+                    #expect(source.count == 21)
+                    poller.remove(next, socket: socket)
+                }
+            }
+        }
+
+        @Test(.timeLimit(.minutes(5))) func aPollerWhoseSocketsMovedKeepsItsDeadlinesAndItsWork() async throws {
+            try await withTurns(of: 2) { poller in
+                try await withLine { socket, other in
+                    let source = Reader(socket)
+                    try poller.add(source, socket: socket)
+                    send(to: other)
+                    while source.byteCount < 1 { try await Task.sleep(for: .milliseconds(1)) }
+                    poller.takeTurns()
+                    for number in 2...50 {
+                        // It sets no interest by itself.
+                        poller.setInterest(reads: true, writes: false, socket: socket)
+                        send(to: other)
+                        while source.byteCount < number { try await Task.sleep(for: .milliseconds(1)) }
+                        await withCheckedContinuation { waiter in poller.later { waiter.resume() } }
+                        source.deadline = .now + .milliseconds(1)
+                        poller.wake(by: source.deadline)
+                        while source.deadline != .never { try await Task.sleep(for: .milliseconds(1)) }
+                    }
+                    poller.remove(source, socket: socket)
+                }
+            }
+        }
+    #endif
 }

@@ -109,7 +109,7 @@ import Testing
 
     @Test func aContextShowsASnapshotWithoutStatements() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .forbidden,
+            database: fixture.core.database, model: fixture.core.runtime, faulting: .forbidden,
             isReadOnly: true)
         let context = core.context
         let people = [try fixture.member(1, ["age": .integer(1)]), try fixture.member(2)]
@@ -136,7 +136,7 @@ import Testing
 
     @Test func rowsOfReleasedObjectsDoNotReturn() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .forbidden,
+            database: fixture.core.database, model: fixture.core.runtime, faulting: .forbidden,
             isReadOnly: true)
         let context = core.context
         let people = [try fixture.member(1)]
@@ -156,7 +156,7 @@ import Testing
 
     @Test func objectsOfASnapshotAreReadOnly() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: SharedModel(of: fixture.core), faulting: .batch, isReadOnly: true)
+            database: fixture.core.database, model: fixture.core.runtime, faulting: .batch, isReadOnly: true)
         let context = core.context
         let objects = try core.show(LiveSnapshot([try fixture.member(1)]).rows(of: fixture.person))
         func refuses(_ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) async {

@@ -7,10 +7,10 @@ import Testing
         "Conditions": ["Tree", "Terms", "Rendering", "Resolving", "Parsing"],
         "SQL": ["Pieces", "Queries", "Statements"],
         "Graph": [
-            "Times", "Tables", "Notes", "Answers", "Lookups", "State", "Errors", "Objects", "Noting", "Staging", "Rows",
+            "Times", "Tables", "Notes", "Answers", "State", "Errors", "Objects", "Noting", "Staging", "Rows",
             "Relationships", "Transactions",
         ],
-        "Reading": ["Asking", "Lookups", "Loading", "Requests", "Views"],
+        "Reading": ["Asking", "Loading", "Requests", "Views"],
         "Writing": [
             "Counts", "Transactions", "Values", "Members", "Ordering", "Staging", "Sets", "Deleting", "Requests",
             "Saving",

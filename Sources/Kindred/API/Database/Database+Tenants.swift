@@ -53,7 +53,7 @@ extension Database {
             throw KindredError(.missingValue, "A tenant has a value for \(column), which is not NULL", key: column)
         }
         let model = try model(ofTenantsBy: column)
-        for entity in model.runtime.entities {
+        for entity in model.entities {
             guard let position = entity.tenantColumn else { continue }
             var cells = RowCells()
             try cells.set(value, at: position, of: entity, types)

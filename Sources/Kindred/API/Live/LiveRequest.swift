@@ -45,7 +45,7 @@ extension LiveRequest: AsyncSequence {
             let core = request.query.core
             context =
                 ContextCore(
-                    database: core.database, model: SharedModel(of: core), client: core.client, tenant: core.tenant,
+                    database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
                     faulting: request.faulting, isReadOnly: true
                 ).context
             subscription = LiveSubscription(request.query)

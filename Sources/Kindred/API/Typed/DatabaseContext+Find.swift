@@ -4,12 +4,9 @@ import KindredSchema
 extension DatabaseContext {
     /// The object of a typed class that has a key, or nil: `find(Person.self, 5)`, `find(Stock.self, store, book)`.
     ///
-    /// From memory, else by one SELECT by key. If every connection is busy with such a look-up (or some are, under many
-    /// concurrent look-ups), new look-ups wait for the next answer and share a statement; in a transaction, and inside
-    /// `recordingStatements(_:)` and `withStatementLimit(_:_:)`, each has its own statement. The values belong
-    /// to the key's columns, in their order. Where other tables inherit from the entity's, the row of its own table is
-    /// found, and if there is none, that of another. An object that the entity's filter hides is not found; where only the
-    /// server can evaluate the filter, one SELECT more asks for that.
+    /// From memory, else by one SELECT by key. The values belong to the key's columns, in their order. Where other tables
+    /// inherit from the entity's, the row of its own table is found, and if there is none, that of another. An object that
+    /// the entity's filter hides is not found; where only the server can evaluate the filter, one SELECT more asks for that.
     ///
     /// Throws `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for the wrong number of values,
     /// `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.

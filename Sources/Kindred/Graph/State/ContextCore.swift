@@ -15,8 +15,6 @@ package final class ContextCore: Sendable {
     let runtime: SchemaRuntime
     /// The tenant whose rows alone it reads and writes; nil if rows have none for it.
     let tenant: ContextTenant?
-    /// The look-ups by key of each entity, shared with other contexts.
-    let lookups: [KeyLookups?]
     let faulting: FaultingMode
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
@@ -66,7 +64,7 @@ package final class ContextCore: Sendable {
 
     /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
     init(
-        database: Database, model: SharedModel, client: PostgresClient? = nil, reads: ReadRoute? = nil,
+        database: Database, model: SchemaRuntime, client: PostgresClient? = nil, reads: ReadRoute? = nil,
         tenant: ContextTenant? = nil, faulting: FaultingMode, isReadOnly: Bool = false,
         following: ChangeFollowing? = nil
     ) {
@@ -77,8 +75,7 @@ package final class ContextCore: Sendable {
         self.faulting = faulting
         self.isReadOnly = isReadOnly
         self.following = following
-        runtime = model.runtime
-        lookups = model.lookups
+        runtime = model
         references = ObjectReferences()
         map = RankedMutex(IdentityMap(references), .identityMap)
     }

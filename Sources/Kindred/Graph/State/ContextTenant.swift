@@ -18,14 +18,14 @@ struct ContextTenant: Sendable, Hashable {
 struct TenantModels: Sendable {
     /// The model from which they were made.
     private var base: SchemaRuntime?
-    private var models: [String: SharedModel] = [:]
+    private var models: [String: SchemaRuntime] = [:]
 
-    func model(_ column: String, of runtime: SchemaRuntime) -> SharedModel? {
+    func model(_ column: String, of runtime: SchemaRuntime) -> SchemaRuntime? {
         base === runtime ? models[column] : nil
     }
 
     /// Keeps a model, unless another task has made it first.
-    mutating func keep(_ model: SharedModel, _ column: String, of runtime: SchemaRuntime) -> SharedModel {
+    mutating func keep(_ model: SchemaRuntime, _ column: String, of runtime: SchemaRuntime) -> SchemaRuntime {
         if base !== runtime { (base, models) = (runtime, [:]) }
         if let known = models[column] { return known }
         models[column] = model
@@ -45,7 +45,7 @@ extension Database {
     /// The model as last read for contexts of tenants, made on first use.
     ///
     /// Throws `KindredError` `.invalidRequest` if no table has the column.
-    func model(ofTenantsBy column: String) throws -> SharedModel {
+    func model(ofTenantsBy column: String) throws -> SchemaRuntime {
         let base = runtime
         if let known = tenantModels.withLock({ $0.model(column, of: base) }) { return known }
         guard base.schema.entities.contains(where: { $0.attribute(named: column) != nil }) else {
@@ -54,7 +54,7 @@ extension Database {
         }
         var schema = base.schema
         schema.tenantColumn = column
-        let made = SharedModel(try SchemaRuntime(schema, classes: base.registered).checked())
+        let made = try SchemaRuntime(schema, classes: base.registered).checked()
         return tenantModels.withLock { $0.keep(made, column, of: base) }
     }
 }

@@ -18,7 +18,7 @@ public final class Database: Sendable {
     let replicas: ReplicaSet?
     /// The settings without which no context sends anything.
     let requiredSettings: [String]
-    let model: RankedMutex<SharedModel>
+    let model: RankedMutex<SchemaRuntime>
     let tenantModels = RankedMutex(TenantModels(), .leaf)
     /// The tenants with schemas of their own; nil if there are none.
     let schemaTenants: SchemaTenants?
@@ -56,20 +56,20 @@ public final class Database: Sendable {
         plainClient = client.with(requiredSettings.isEmpty ? SessionSettings.none : .refused(refusal))
         self.overrides = overrides
         self.names = names
-        model = RankedMutex(SharedModel(runtime), .leaf)
+        model = RankedMutex(runtime, .leaf)
     }
 
     /// The model as last read: entities, attributes, relationships.
     public var schema: DatabaseSchema { runtime.schema }
 
     /// The model as last read, prepared for use.
-    var runtime: SchemaRuntime { model.withLock { $0.runtime } }
+    var runtime: SchemaRuntime { model.withLock { $0 } }
 
     /// Replaces the model for contexts made from now on.
     func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
         try model.withLock { model in
-            let runtime = try change(model.runtime)
-            if runtime !== model.runtime { model = SharedModel(try runtime.checked()) }
+            let runtime = try change(model)
+            if runtime !== model { model = try runtime.checked() }
         }
     }
 
@@ -103,30 +103,6 @@ extension KindredError {
             The context has no \(names.joined(separator: ", ")), which the database was connected to require of each: make it \
             by makeContext(settings:role:)
             """)
-    }
-}
-
-/// A model as read once, with what its contexts share.
-struct SharedModel: Sendable {
-    let runtime: SchemaRuntime
-    /// The look-ups by key of each entity; nil where they cannot share statements.
-    let lookups: [KeyLookups?]
-
-    init(_ runtime: SchemaRuntime) {
-        self.runtime = runtime
-        lookups = runtime.entities.map { $0.sharesLookups ? KeyLookups() : nil }
-    }
-
-    /// The model of a tenant's contexts, whose statements are not those of other tenants.
-    init(withoutLookups runtime: SchemaRuntime) {
-        self.runtime = runtime
-        lookups = Array(repeating: nil, count: runtime.entities.count)
-    }
-
-    /// The model of a context, with what that shares.
-    init(of core: ContextCore) {
-        runtime = core.runtime
-        lookups = core.lookups
     }
 }
 

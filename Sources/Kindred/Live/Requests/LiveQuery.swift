@@ -106,7 +106,7 @@ struct LiveQuery: Sendable {
     ) throws {
         let schema = core.runtime.schema
         self.core = ContextCore(
-            database: core.database, model: SharedModel(of: core), client: core.client, tenant: core.tenant,
+            database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
             faulting: .batch, isReadOnly: true)
         self.entity = entity
         var query = query

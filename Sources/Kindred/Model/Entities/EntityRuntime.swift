@@ -57,8 +57,6 @@ package final class EntityRuntime: Sendable {
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
     let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)
-    /// Whether look-ups by key can share statements.
-    let sharesLookups: Bool
 
     init(
         entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil,
@@ -76,10 +74,6 @@ package final class EntityRuntime: Sendable {
         self.key = key
         rowTable = RowTable(entity)
         hasIntegerKey = key.count == 1 && entity.attributes[key[0]].baseType.isInteger
-        let isTable = entity.kind == .table || entity.kind == .partitionedTable
-        // Only keys for which equality here is the server's equality.
-        let hasExactKey = key.count == 1 && (hasIntegerKey || entity.attributes[key[0]].baseType == .uuid)
-        sharesLookups = isTable && hasExactKey
         serverChecks = entity.serverChecks.compactMap { ServerCheckRuntime($0, of: entity) }
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]

@@ -11,8 +11,6 @@ extension LockRank {
     static var transactionJournal: LockRank { LockRank(4, "TransactionJournal", isChained: true) }
     static var runningJournals: LockRank { LockRank(5, "RunningJournals") }
     static var objectState: LockRank { LockRank(6, "an object's state") }
-    static var keyLookups: LockRank { LockRank(7, "KeyLookups") }
-    static var sharedLookup: LockRank { LockRank(8, "SharedLookup") }
 
     // Taken under any other: an object is asked for its context, and an object's `deinit` may run anywhere.
     static var currentContext: LockRank { LockRank(25, "ContextCore.current") }

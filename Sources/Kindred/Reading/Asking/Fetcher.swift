@@ -23,37 +23,13 @@ struct Fetcher: Sendable {
         throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
     }
 
-    /// Sends look-ups that share a statement: those of contexts without settings, whichever context's answer lets them go.
-    private var server: PostgresClient { core.database.client }
-
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
+    @inline(__always)
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
-        if let lookups = core.lookups[entity.index],
-            let place = lookups.enter(
-                for: key, of: entity, server, isBound: core.client.isBound || core.reads?.usesReplicas == true)
-        {
-            let found = try await core.client.observingShared(try entity.selectByKeys()) {
-                try await lookups.wait(at: place, server)
-            } rowCount: {
-                $0.map { $0.position == nil ? 0 : 1 }
-            }
-            if let found {
-                return try found.position.map {
-                    try core.object(from: found.result, row: $0, of: entity, askedAt: askedAt)
-                }
-            }
-        }
-        let result = try await selectAlone(entity, key)
+        let result = try await core.read(try entity.select(byKey: key), for: entity.name)
         return result.count == 0 ? nil : try core.object(from: result, row: 0, of: entity, askedAt: askedAt)
-    }
-
-    /// Sends a look-up of its own; the entity counts it if its look-ups can share statements.
-    @inline(__always)
-    private func selectAlone(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> QueryResult {
-        defer { core.lookups[entity.index]?.leave(server) }
-        return try await core.read(try entity.select(byKey: key), for: entity.name)
     }
 
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
