@@ -9,7 +9,7 @@
 /// Appending a value that does not fit its type throws and leaves the bindings unchanged; nothing was sent.
 package struct Bindings: Sendable {
     /// A parameter's position in the buffer.
-    package struct Slot: Sendable {
+    package struct Slot: Sendable, Hashable {
         package let type: PostgresDataType
         package let format: PostgresFormat
         package let offset: Int

@@ -11,14 +11,13 @@ struct PartQuery: Sendable {
         private let relationship: RelationshipRuntime
         private let text: StatementText
         private let parameters: [UInt8]
-        /// Type, offset and length of each parameter.
-        private let slots: [[Int]]
+        private let slots: [Bindings.Slot]
 
         fileprivate init(_ relationship: RelationshipRuntime, _ statement: Statement) {
             self.relationship = relationship
             text = statement.text
             parameters = statement.bindings.bytes
-            slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
+            slots = Array(statement.bindings.slots)
         }
     }
 
@@ -35,17 +34,33 @@ struct PartQuery: Sendable {
     init(_ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: DatabaseSchema) throws {
         self.relationship = relationship
         self.query = query
-        let whole = try Self.statement(relationship, query, for: [], in: schema, limit: nil)
+        let whole = try Self.whole(relationship, query, in: schema, isSorted: true)
         key = Key(relationship, whole.statement)
         reads = whole.reads
-        if let limit { _ = try query.start(in: schema).limited(to: limit) }
+        if let limit {
+            var parameters = Parameters()
+            _ = try parameters.bind(limit, named: "limit", of: query.entity)
+        }
     }
 
     /// The key regardless of the order.
     func memberKey(in schema: DatabaseSchema) throws -> Key {
-        Key(
-            relationship,
-            try Self.statement(relationship, query, for: [], in: schema, limit: nil, isSorted: false).statement)
+        Key(relationship, try Self.whole(relationship, query, in: schema, isSorted: false).statement)
+    }
+
+    /// The statement for no owner and without a limit, by which parts are compared.
+    private static func whole(
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: DatabaseSchema, isSorted: Bool
+    ) throws -> (statement: Statement, reads: ConditionReads) {
+        let purpose = RenderedTexts.Shape.Purpose.part(relationship, isSorted: isSorted)
+        var query = query
+        query.limit = nil
+        if let known = query.rendered(purpose), let statement = try query.statement(known) {
+            return (statement, known.reads)
+        }
+        let (text, resolver) = try text(relationship, query, for: [], in: schema, limit: nil, isSorted: isSorted)
+        query.keep(text, purpose, resolver)
+        return (resolver.parameters.statement(text), resolver.reads)
     }
 
     /// The greatest number of members of each owner.
@@ -74,13 +89,14 @@ struct PartQuery: Sendable {
     ) throws -> Statement {
         var query = query
         query.leftOut = leftOut
-        return try Self.statement(relationship, query, for: owners, in: schema, limit: limit).statement
+        let (text, resolver) = try Self.text(relationship, query, for: owners, in: schema, limit: limit)
+        return resolver.parameters.statement(text)
     }
 
-    private static func statement(
+    private static func text(
         _ relationship: RelationshipRuntime, _ query: SelectQuery, for owners: [ObjectKey], in schema: DatabaseSchema,
         limit: Int?, isSorted: Bool = true
-    ) throws -> (statement: Statement, reads: ConditionReads) {
+    ) throws -> (StatementText, ConditionResolver) {
         let (start, condition) = try query.begin(in: schema)
         var resolver = start
         let holder = relationship.helper == nil ? 0 : try resolver.pairedRow()
@@ -104,7 +120,8 @@ struct PartQuery: Sendable {
                 text += " AND "
                 try condition.writeClosed(to: &text)
             }
-            text += "\(try order.sql) LIMIT \(try resolver.bind(limit, named: "limit", of: query.entity))) AS s"
+            text +=
+                "\(try order.sql) LIMIT \(try resolver.parameters.bind(limit, named: "limit", of: query.entity))) AS s"
         } else {
             text = "SELECT \(selected), o.n FROM "
             try query.writeRows(resolver, nil, to: &text)
@@ -115,7 +132,7 @@ struct PartQuery: Sendable {
             }
             text += try order.sql
         }
-        return (resolver.parameters.statement(StatementText(text)), resolver.reads)
+        return (StatementText(text), resolver)
     }
 
     /// The keys of the order: the position and the key of an ordered relationship's members, unless the part is sorted.
@@ -131,13 +148,5 @@ struct PartQuery: Sendable {
             keys.append(ResolvedSortKey(value: try resolver.column(name, of: 0).value, direction: ""))
         }
         return keys
-    }
-}
-
-extension ConditionResolver {
-    /// The limit as a parameter; throws for a negative one.
-    fileprivate func limited(to limit: Int) throws -> Parameter {
-        var resolver = self
-        return try resolver.bind(limit, named: "limit", of: places[0].entity)
     }
 }
