@@ -5,19 +5,62 @@ extension ConditionResolver {
     /// Appends a value as a parameter of the given type, and returns the parameter.
     mutating func bind(_ value: PostgresValue?, as target: Scalar) throws -> ValueTerm {
         let term = try parameters.bind(value, as: target)
-        if case .parameter(let parameter) = term {
-            bound.append(BoundValue(parameter: parameter.number, target: target))
-        }
+        note(term, as: .value(target))
         return term
     }
 
     /// Appends values as one array parameter, and returns the parameter.
     mutating func bind(_ values: [PostgresValue], asArrayOf target: Scalar) throws -> ValueTerm {
-        try parameters.bind(values, asArrayOf: target)
+        let term = try parameters.bind(values, asArrayOf: target)
+        note(term, as: .list(target))
+        return term
+    }
+
+    /// Appends a pattern as a text, and returns the parameter.
+    mutating func bind(_ text: String, asPatternOf operation: ConditionComparison.Operator) throws -> Parameter {
+        let parameter = try parameters.bind(text, asPatternOf: operation)
+        note(.parameter(parameter), as: .pattern(operation))
+        return parameter
+    }
+
+    private mutating func note(_ term: ValueTerm, as target: BoundTarget) {
+        guard case .parameter(let parameter) = term else { return }
+        bound.append(BoundValue(parameter: parameter.number, target: target))
     }
 }
 
+/// What a value is compared with, which decides as what it is bound.
+enum BoundTarget: Sendable {
+    case value(Scalar)
+    /// The elements of an array of values.
+    case list(Scalar)
+    case pattern(ConditionComparison.Operator)
+
+    /// Whether values may be rows of a composite type.
+    var mayBeRow: Bool { if case .value(let target) = self { target.type.mayBeRow } else { false } }
+}
+
 extension Parameters {
+    /// Appends a condition's value as one was bound before; false if it is no parameter as it is then.
+    mutating func bind(_ value: ConditionArgument, as target: BoundTarget) throws -> Bool {
+        let number = next
+        let term: ValueTerm
+        switch (value, target) {
+        case (.value(let value), .value(let target)): term = try bind(value, as: target)
+        case (.list(let values), .list(let target)): term = try bind(values.compactMap(\.self), asArrayOf: target)
+        case (.value(.string(let text)), .pattern(let operation)):
+            term = .parameter(try bind(text, asPatternOf: operation))
+        default: return false
+        }
+        guard case .parameter(let parameter) = term else { return false }
+        return parameter.number == number && !parameter.isElement
+    }
+
+    /// Appends a pattern as a text, and returns the parameter.
+    mutating func bind(_ text: String, asPatternOf operation: ConditionComparison.Operator) throws -> Parameter {
+        try value(.string(TextPattern(text, operation).text), as: .text)
+    }
+
     /// Appends a value as a parameter of the given type, and returns the parameter.
     ///
     /// A number that the type cannot represent exactly keeps its own type, so that the comparison stays correct.

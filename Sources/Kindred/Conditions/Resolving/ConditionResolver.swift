@@ -12,8 +12,7 @@ struct ConditionResolver {
     /// A value that was bound as a parameter, by its number.
     struct BoundValue {
         let parameter: Int
-        /// What it is compared with, which decides its type.
-        let target: Scalar
+        let target: BoundTarget
     }
 
     let schema: DatabaseSchema

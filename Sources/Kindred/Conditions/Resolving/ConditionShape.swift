@@ -14,7 +14,7 @@ final class ConditionShape: Sendable {
     let texts = RenderedTexts()
     private let terms: [ResolvedTerm]
     /// What the values of the last condition are compared with.
-    private let targets: [Scalar]
+    private let targets: [BoundTarget]
 
     /// Resolves a condition after others.
     ///
@@ -51,23 +51,15 @@ final class ConditionShape: Sendable {
     ) throws -> Parameters? {
         guard values.values.count == targets.count else { return nil }
         var parameters = earlier ?? Parameters()
-        for position in targets.indices {
-            let given = values.values[position]
-            var value = given.value
-            if let place = given.argument, place < arguments.count {
-                guard case .value(let argument) = arguments[place] else { return nil }
-                value = argument
-            }
-            let number = parameters.next
-            guard case .parameter(let bound) = try parameters.bind(value, as: targets[position]),
-                bound.number == number
-            else { return nil }
+        for (given, target) in zip(values.values, targets) {
+            let value = given.argument.map { $0 < arguments.count ? arguments[$0] : given.value } ?? given.value
+            guard try parameters.bind(value, as: target) else { return nil }
         }
         return parameters
     }
 }
 
-/// The shapes of an entity's conditions that were resolved before.
+/// What was resolved before of requests for an entity: the shapes of their conditions, and their sort keys.
 final class ConditionShapes: Sendable {
     /// A condition after others.
     private struct Step: Hashable {
@@ -80,6 +72,8 @@ final class ConditionShapes: Sendable {
 
     /// The shape of earlier conditions is kept with the one after it, so that its identity stays its own.
     private let known = RankedMutex<[Step: (earlier: ConditionShape?, found: Known)]>([:], .leaf)
+    /// Sort keys as they were given, and with the names of relationships.
+    private let sortKeys = RankedMutex<[SortTerm: SortTerm]>([:], .leaf)
     /// The texts of statements without a condition.
     let texts = RenderedTexts()
     /// The limit of shapes, so that memory is bounded where programs write values into formats.
@@ -97,6 +91,16 @@ final class ConditionShapes: Sendable {
         known.withLock { known in
             if known.count >= Self.maximumShapes { known = [:] }
             known[step] = (earlier, found)
+        }
+    }
+
+    /// A sort key by which rows can be sorted, with the names of relationships; nil if it is not known.
+    func sorted(_ term: SortTerm) -> SortTerm? { sortKeys.withLock { $0[term] } }
+
+    func keep(_ named: SortTerm, for term: SortTerm) {
+        sortKeys.withLock { known in
+            if known.count >= Self.maximumShapes { known = [:] }
+            known[term] = named
         }
     }
 }

@@ -30,19 +30,26 @@ final class RenderedTexts: Sendable {
     /// A statement whose text was rendered.
     ///
     /// Its parameters are those of the condition, the constants, the values, the limit, and the offset.
-    struct Rendered: Sendable {
+    final class Rendered: Sendable {
         let text: StatementText
         let constants: Bindings
         /// What the values are compared with.
-        let targets: [Scalar]
+        let targets: [BoundTarget]
         let reads: ConditionReads
+
+        init(_ text: StatementText, constants: Bindings, targets: [BoundTarget], reads: ConditionReads) {
+            (self.text, self.constants, self.targets, self.reads) = (text, constants, targets, reads)
+        }
     }
 
     private let known = RankedMutex<[(shape: Shape, rendered: Rendered)]>([], .leaf)
     private static let maximumTexts = 16
 
     func find(_ shape: Shape) -> Rendered? {
-        known.withLock { known in known.first { $0.shape == shape }?.rendered }
+        known.withLock { known in
+            for position in known.indices where known[position].shape == shape { return known[position].rendered }
+            return nil
+        }
     }
 
     func keep(_ rendered: Rendered, _ shape: Shape) {

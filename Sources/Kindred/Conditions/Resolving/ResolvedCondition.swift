@@ -12,8 +12,12 @@ package final class ResolvedCondition: Sendable {
     /// The conditions as they were given.
     let conjuncts: [GivenCondition]
 
-    init(_ shape: ConditionShape, _ parameters: Parameters, _ conjuncts: [GivenCondition]) {
-        (self.shape, self.parameters, self.conjuncts) = (shape, parameters, conjuncts)
+    /// - Parameter earlier: the condition that this one is added to.
+    init(
+        _ shape: ConditionShape, _ parameters: Parameters, _ added: GivenCondition, after earlier: ResolvedCondition?
+    ) {
+        (self.shape, self.parameters) = (shape, parameters)
+        if let earlier { conjuncts = earlier.conjuncts + [added] } else { conjuncts = [added] }
     }
 
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
@@ -25,7 +29,7 @@ package final class ResolvedCondition: Sendable {
         var resolver = earlier?.resolver ?? start
         resolver.pairLink = start.pairLink
         let shape = try ConditionShape(condition, after: earlier?.shape, &resolver, values: values)
-        self.init(shape, resolver.parameters, (earlier?.conjuncts ?? []) + [.tree(condition)])
+        self.init(shape, resolver.parameters, .tree(condition), after: earlier)
     }
 
     /// The conjunction.

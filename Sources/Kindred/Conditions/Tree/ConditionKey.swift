@@ -2,13 +2,13 @@ import KindredPostgres
 
 /// What conditions that differ in values alone have in common: structure, paths and operators, and the kinds of values.
 ///
-/// Only conditions have one of which each value is compared with a path, and becomes one parameter: what else they are
-/// resolved to does not depend on their values.
+/// Only conditions have one of which each value, or list of values of one kind, is compared with a path: what else they are
+/// resolved to does not depend on the values.
 struct ConditionKey: Hashable, Sendable {
     /// The values of a condition.
     struct Given: Sendable {
         /// In the order of their parameters, with the place of a format's argument.
-        fileprivate(set) var values: [(value: PostgresValue, argument: Int?)] = []
+        fileprivate(set) var values: [(value: ConditionArgument, argument: Int?)] = []
         /// The number of a format's arguments among them; NULL is one, and no parameter.
         fileprivate(set) var arguments = 0
     }
@@ -29,13 +29,7 @@ struct ConditionKey: Hashable, Sendable {
         bytes.reserveCapacity(format.utf8.count + arguments.count + 2)
         bytes.append(isFiltered ? 3 : 2)
         for argument in arguments {
-            switch argument {
-            case .null: bytes.append(0)
-            case .value(let value):
-                guard let kind = value.kind else { return nil }
-                bytes.append(kind)
-            default: return nil
-            }
+            guard add(argument) else { return nil }
         }
         bytes.append(.max)
         bytes.append(contentsOf: format.utf8)
@@ -70,23 +64,41 @@ struct ConditionKey: Hashable, Sendable {
     }
 
     private mutating func add(_ comparison: ConditionComparison, to given: inout Given) -> Bool {
-        guard comparison.quantifier == nil, !comparison.ignoresCase, !comparison.isUnfiltered,
-            comparison.leftWord == nil,
-            let mark = comparison.operation.mark, case .path(let path) = comparison.left
+        guard !comparison.isUnfiltered, comparison.leftWord == nil, comparison.configuration == nil,
+            let mark = comparison.operation.mark
         else { return false }
-        bytes.append(mark)
-        add(path)
+        bytes.append(mark | (comparison.ignoresCase ? 0x80 : 0) | (comparison.quantifier?.mark ?? 0))
+        switch comparison.left {
+        case .path(let path): add(path)
+        default: return false
+        }
         if comparison.argument != nil { given.arguments += 1 }
+        let value: ConditionArgument
         switch comparison.right {
         case .path(let other):
-            bytes.append(.max)
+            bytes.append(0xFC)
             add(other)
-        case .value(nil): bytes.append(0)
-        case .value(let value?):
+            return true
+        case .value(let single): value = single.map { .value($0) } ?? .null
+        case .values(let values): value = .list(values)
+        default: return false
+        }
+        guard add(value) else { return false }
+        if case .null = value { return true }
+        given.values.append((value, comparison.argument))
+        return true
+    }
+
+    private mutating func add(_ value: ConditionArgument) -> Bool {
+        switch value {
+        case .null: bytes.append(0)
+        case .value(let value):
             guard let kind = value.kind else { return false }
             bytes.append(kind)
-            given.values.append((value, comparison.argument))
-        default: return false
+        case .list(let values):
+            guard let kind = values.first??.kind, values.allSatisfy({ $0?.kind == kind }) else { return false }
+            bytes.append(kind | 0x80)
+        case .object, .objects: return false
         }
         return true
     }
@@ -102,7 +114,7 @@ struct ConditionKey: Hashable, Sendable {
 }
 
 extension ConditionComparison.Operator {
-    /// A mark of the comparisons by order; nil for others.
+    /// A mark; nil for comparisons with two values.
     fileprivate var mark: UInt8? {
         switch self {
         case .equal: 6
@@ -111,7 +123,24 @@ extension ConditionComparison.Operator {
         case .lessOrEqual: 9
         case .greater: 10
         case .greaterOrEqual: 11
-        default: nil
+        case .isIn: 12
+        case .like: 13
+        case .matches: 14
+        case .beginsWith: 15
+        case .endsWith: 16
+        case .contains: 17
+        case .search: 18
+        case .between: nil
+        }
+    }
+}
+
+extension ConditionComparison.Quantifier {
+    fileprivate var mark: UInt8 {
+        switch self {
+        case .anyMember: 0x20
+        case .allMembers: 0x40
+        case .noMember: 0x60
         }
     }
 }

@@ -10,14 +10,11 @@ struct PartQuery: Sendable {
     struct Key: Hashable, Sendable {
         private let relationship: RelationshipRuntime
         private let text: StatementText
-        private let parameters: [UInt8]
-        private let slots: [Bindings.Slot]
+        private let values: Bindings
 
         fileprivate init(_ relationship: RelationshipRuntime, _ statement: Statement) {
             self.relationship = relationship
-            text = statement.text
-            parameters = statement.bindings.bytes
-            slots = Array(statement.bindings.slots)
+            (text, values) = (statement.text, statement.bindings)
         }
     }
 
@@ -31,10 +28,12 @@ struct PartQuery: Sendable {
     /// The members that a query of the destination's rows finds among those of an owner.
     ///
     /// Throws `KindredError` `.invalidRequest` for a negative limit.
-    init(_ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: DatabaseSchema) throws {
+    init(
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: @autoclosure () -> DatabaseSchema
+    ) throws {
         self.relationship = relationship
         self.query = query
-        let whole = try Self.whole(relationship, query, in: schema, isSorted: true)
+        let whole = try Self.whole(relationship, query, in: schema(), isSorted: true)
         key = Key(relationship, whole.statement)
         reads = whole.reads
         if let limit {
@@ -50,7 +49,8 @@ struct PartQuery: Sendable {
 
     /// The statement for no owner and without a limit, by which parts are compared.
     private static func whole(
-        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: DatabaseSchema, isSorted: Bool
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: @autoclosure () -> DatabaseSchema,
+        isSorted: Bool
     ) throws -> (statement: Statement, reads: ConditionReads) {
         let purpose = RenderedTexts.Shape.Purpose.part(relationship, isSorted: isSorted)
         var query = query
@@ -58,7 +58,7 @@ struct PartQuery: Sendable {
         if let known = query.rendered(purpose), let statement = try query.statement(known) {
             return (statement, known.reads)
         }
-        let (text, resolver) = try text(relationship, query, for: [], in: schema, limit: nil, isSorted: isSorted)
+        let (text, resolver) = try text(relationship, query, for: [], in: schema(), limit: nil, isSorted: isSorted)
         query.keep(text, purpose, resolver)
         return (resolver.parameters.statement(text), resolver.reads)
     }

@@ -18,11 +18,9 @@ extension SelectQuery {
     /// A statement of a rendered text; nil if one of the values would make another text.
     func statement(_ rendered: RenderedTexts.Rendered, with values: [PostgresValue] = []) throws -> Statement? {
         var parameters = condition?.parameters ?? Parameters()
-        for slot in rendered.constants.slots { try parameters.bindings.append(slot, of: rendered.constants) }
+        try parameters.bindings.append(contentsOf: rendered.constants)
         for (value, target) in zip(values, rendered.targets) {
-            let number = parameters.next
-            guard case .parameter(let bound) = try parameters.bind(value, as: target), bound.number == number
-            else { return nil }
+            guard try parameters.bind(.value(value), as: target) else { return nil }
         }
         if let limit { _ = try parameters.bind(limit, named: "limit", of: entity) }
         if let offset { _ = try parameters.bind(offset, named: "offset", of: entity) }
@@ -39,7 +37,7 @@ extension SelectQuery {
         let (first, end) = (condition?.parameters.bindings.count ?? 0, all.count - purpose.values)
         guard first <= end, values.map(\.parameter) == Array(end + 1..<resolver.parameters.next),
             // A row in a cursor may have no form that the server reads.
-            !values.contains(where: { $0.target.type.mayBeRow })
+            !values.contains(where: { $0.target.mayBeRow })
         else { return }
         var constants = Bindings()
         for position in first..<end {
@@ -47,7 +45,7 @@ extension SelectQuery {
         }
         texts.keep(
             RenderedTexts.Rendered(
-                text: text, constants: constants, targets: values.map(\.target), reads: resolver.reads),
+                text, constants: constants, targets: values.map(\.target), reads: resolver.reads),
             shape(purpose))
     }
 

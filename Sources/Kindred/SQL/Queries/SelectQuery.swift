@@ -46,8 +46,8 @@ package struct SelectQuery: Sendable {
     /// Adds a condition to the earlier ones, and checks its keys and types.
     ///
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
-    package mutating func narrow(by added: Condition, in schema: DatabaseSchema) throws {
-        _ = try narrowed(by: added, in: schema)
+    package mutating func narrow(by added: Condition, in schema: @autoclosure () -> DatabaseSchema) throws {
+        _ = try narrowed(by: added, in: schema())
     }
 
     /// Adds the condition of a format.
@@ -59,8 +59,7 @@ package struct SelectQuery: Sendable {
         if let key, let (shape, given) = shapes?.find(key, after: earlier),
             let parameters = try shape.parameters(given, arguments, after: condition?.parameters)
         {
-            let conjuncts = (condition?.conjuncts ?? []) + [.format(format, arguments)]
-            condition = ResolvedCondition(shape, parameters, conjuncts)
+            condition = ResolvedCondition(shape, parameters, .format(format, arguments), after: condition)
             return
         }
         let given = try narrowed(by: try Condition(format: format, arguments: arguments), in: schema())
@@ -70,36 +69,40 @@ package struct SelectQuery: Sendable {
     }
 
     /// Adds a condition, and returns the values that make it one of a shape.
-    private mutating func narrowed(by added: Condition, in schema: DatabaseSchema) throws -> ConditionKey.Given? {
+    private mutating func narrowed(
+        by added: Condition, in schema: @autoclosure () -> DatabaseSchema
+    ) throws -> ConditionKey.Given? {
         var given = ConditionKey.Given()
         let key = shapes == nil ? nil : ConditionKey(added, isFiltered: isFiltered, given: &given)
         guard let shapes, let key else {
-            condition = try ResolvedCondition(added, after: condition, start(in: schema))
+            condition = try ResolvedCondition(added, after: condition, start(in: schema()))
             return nil
         }
         let earlier = condition?.shape
         if let (shape, _) = shapes.find(key, after: earlier),
             let parameters = try shape.parameters(given, after: condition?.parameters)
         {
-            condition = ResolvedCondition(shape, parameters, (condition?.conjuncts ?? []) + [.tree(added)])
+            condition = ResolvedCondition(shape, parameters, .tree(added), after: condition)
             return given
         }
         let resolved = try ResolvedCondition(
-            added, after: condition, start(in: schema), values: given.values.count)
+            added, after: condition, start(in: schema()), values: given.values.count)
         shapes.keep((resolved.shape, given), key, after: earlier)
         condition = resolved
         return given
     }
 
     /// The query of a set's members without the condition that they are the owner's.
-    func ofMembers(_ relationship: RelationshipRuntime, in schema: DatabaseSchema) throws -> SelectQuery {
+    func ofMembers(
+        _ relationship: RelationshipRuntime, in schema: @autoclosure () -> DatabaseSchema
+    ) throws -> SelectQuery {
         var query = SelectQuery(relationship.destination)
         query.isFiltered = isFiltered
         if relationship.helper == nil {
             query.condition = condition
         } else {
             query.pairLink = PairLink(relationship: relationship.model)
-            for condition in condition?.conjuncts ?? [] { try query.narrow(by: try condition.condition, in: schema) }
+            for condition in condition?.conjuncts ?? [] { try query.narrow(by: try condition.condition, in: schema()) }
         }
         query.sort = sort
         query.limit = limit
@@ -114,12 +117,15 @@ package struct SelectQuery: Sendable {
     /// Adds a sort key after the earlier ones, and checks it.
     ///
     /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
-    package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
+    package mutating func append(_ term: SortTerm, in schema: @autoclosure () -> DatabaseSchema) throws {
+        if pairLink == nil, let named = shapes?.sorted(term) { return sort.append(named) }
+        let schema = schema()
         var resolver = start(in: schema)
         _ = try resolver.key(term)
         var named = term
         named.path = schema.named(term.path, from: entity)
         sort.append(named)
+        if pairLink == nil { shapes?.keep(named, for: term) }
     }
 
     /// A resolver at the beginning of a statement.
@@ -164,8 +170,8 @@ package struct SelectQuery: Sendable {
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
     ///
     /// Throws `KindredError` `.invalidRequest` for a negative limit or offset.
-    package func statement(in schema: DatabaseSchema) throws -> Statement {
-        try known(.rows) ?? statement(in: schema, selecting: try columns, isSorted: true, as: .rows, locked)
+    package func statement(in schema: @autoclosure () -> DatabaseSchema) throws -> Statement {
+        try known(.rows) ?? statement(in: schema(), selecting: try columns, isSorted: true, as: .rows, locked)
     }
 
     /// The text with the query's lock, if it has one.
@@ -175,20 +181,20 @@ package struct SelectQuery: Sendable {
     }
 
     /// `SELECT count(*)` of the rows that the query selects, limit and offset included.
-    package func countStatement(in schema: DatabaseSchema) throws -> Statement {
+    package func countStatement(in schema: @autoclosure () -> DatabaseSchema) throws -> Statement {
         if let known = try known(.count) { return known }
         guard limit != nil || offset != nil else {
-            return try statement(in: schema, selecting: "count(*)", isSorted: false, as: .count)
+            return try statement(in: schema(), selecting: "count(*)", isSorted: false, as: .count)
         }
-        return try statement(in: schema, selecting: "1", isSorted: false, as: .count) {
+        return try statement(in: schema(), selecting: "1", isSorted: false, as: .count) {
             "SELECT count(*) FROM (\($0)) AS c"
         }
     }
 
     /// `SELECT EXISTS`: whether the query selects any row.
-    package func existsStatement(in schema: DatabaseSchema) throws -> Statement {
+    package func existsStatement(in schema: @autoclosure () -> DatabaseSchema) throws -> Statement {
         try known(.exists)
-            ?? statement(in: schema, selecting: "1", isSorted: false, as: .exists) { "SELECT EXISTS (\($0))" }
+            ?? statement(in: schema(), selecting: "1", isSorted: false, as: .exists) { "SELECT EXISTS (\($0))" }
     }
 
     func statement(
