@@ -6,7 +6,7 @@ import Synchronization
 final class ConditionShape: Sendable {
     /// The conjunction.
     let term: ConditionTerm
-    /// The resolver after the condition, with its tables and joins; its parameters are those of any values.
+    /// The resolver after the condition, with its tables and joins, and without parameters.
     let resolver: ConditionResolver
     /// Whether other conditions are found to be of the shape: each value is one parameter then.
     let isShared: Bool
@@ -38,8 +38,8 @@ final class ConditionShape: Sendable {
             added.count == values && resolver.pairPlace == nil && earlier?.isShared != false
             && added.map(\.parameter) == Array(first..<resolver.parameters.next)
         var kept = resolver
-        // It is of the request, and may name an owner.
-        kept.pairLink = nil
+        // These are of one request, and may hold an owner.
+        (kept.parameters, kept.bound, kept.pairLink) = (Parameters(), [], nil)
         self.resolver = kept
     }
 
@@ -67,13 +67,13 @@ final class ConditionShapes: Sendable {
         let key: ConditionKey
     }
 
-    /// A shape with the values of the condition that was resolved first, of which a format keeps those that are no arguments.
+    /// A shape with the values that a format itself has.
     typealias Known = (shape: ConditionShape, given: ConditionKey.Given)
 
     /// The shape of earlier conditions is kept with the one after it, so that its identity stays its own.
-    private let known = RankedMutex<[Step: (earlier: ConditionShape?, found: Known)]>([:], .leaf)
+    private let known = RankedMutex<[Step: (earlier: ConditionShape?, found: Known)]>([:], .text)
     /// Sort keys as they were given, and with the names of relationships.
-    private let sortKeys = RankedMutex<[SortTerm: SortTerm]>([:], .leaf)
+    private let sortKeys = RankedMutex<[SortTerm: SortTerm]>([:], .text)
     /// The texts of statements without a condition.
     let texts = RenderedTexts()
     /// The limit of shapes, so that memory is bounded where programs write values into formats.

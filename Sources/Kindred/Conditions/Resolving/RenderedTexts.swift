@@ -42,7 +42,7 @@ final class RenderedTexts: Sendable {
         }
     }
 
-    private let known = RankedMutex<[(shape: Shape, rendered: Rendered)]>([], .leaf)
+    private let known = RankedMutex<[(shape: Shape, rendered: Rendered)]>([], .text)
     private static let maximumTexts = 16
 
     func find(_ shape: Shape) -> Rendered? {

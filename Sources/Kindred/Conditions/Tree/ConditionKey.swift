@@ -11,6 +11,13 @@ struct ConditionKey: Hashable, Sendable {
         fileprivate(set) var values: [(value: ConditionArgument, argument: Int?)] = []
         /// The number of a format's arguments among them; NULL is one, and no parameter.
         fileprivate(set) var arguments = 0
+
+        /// Without those of one request: the values that the format itself has.
+        var ofFormat: Given {
+            var given = self
+            for place in values.indices where values[place].argument != nil { given.values[place].value = .null }
+            return given
+        }
     }
 
     private var bytes: [UInt8] = []

@@ -55,7 +55,7 @@ package final class EntityRuntime: Sendable {
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
     private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
     /// What a room above keeps of the entity; made on first use.
-    private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
+    private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .text)
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
     let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)

@@ -5,7 +5,7 @@ import KindredSchema
 /// ones.
 ///
 /// One statement reads it for any number of owners.
-struct PartQuery: Sendable {
+final class PartQuery: Sendable {
     /// Equal for parts with the same members in the same order, whatever their limits are.
     struct Key: Hashable, Sendable {
         private let relationship: RelationshipRuntime

@@ -65,7 +65,7 @@ package struct SelectQuery: Sendable {
         let given = try narrowed(by: try Condition(format: format, arguments: arguments), in: schema())
         // Each argument has to be a value or NULL: there is none that decides on anything else.
         guard let key, let given, given.arguments == arguments.count, let shape = condition?.shape else { return }
-        shapes?.keep((shape, given), key, after: earlier)
+        shapes?.keep((shape, given.ofFormat), key, after: earlier)
     }
 
     /// Adds a condition, and returns the values that make it one of a shape.
@@ -87,7 +87,7 @@ package struct SelectQuery: Sendable {
         }
         let resolved = try ResolvedCondition(
             added, after: condition, start(in: schema()), values: given.values.count)
-        shapes.keep((resolved.shape, given), key, after: earlier)
+        shapes.keep((resolved.shape, ConditionKey.Given()), key, after: earlier)
         condition = resolved
         return given
     }
