@@ -26,3 +26,5 @@ package struct SmallArray<Element>: RandomAccessCollection {
 }
 
 extension SmallArray: Sendable where Element: Sendable {}
+extension SmallArray: Equatable where Element: Equatable {}
+extension SmallArray: Hashable where Element: Hashable {}

@@ -7,9 +7,9 @@
 /// A statement's encoded parameters: one buffer of bytes and a slot for each.
 ///
 /// Appending a value that does not fit its type throws and leaves the bindings unchanged; nothing was sent.
-package struct Bindings: Sendable {
+package struct Bindings: Sendable, Hashable {
     /// A parameter's position in the buffer.
-    package struct Slot: Sendable {
+    package struct Slot: Sendable, Hashable {
         package let type: PostgresDataType
         package let format: PostgresFormat
         package let offset: Int
@@ -73,6 +73,18 @@ package struct Bindings: Sendable {
             bytes += other.bytes[slot.offset..<slot.offset + slot.length]
             return slot.format
         }
+    }
+
+    /// Appends all parameters of other bindings.
+    package mutating func append(contentsOf other: Bindings) throws {
+        guard other.count > 0 else { return }
+        guard count + other.count <= Self.maximumCount else { throw Self.tooMany }
+        guard bytes.count + other.bytes.count <= Self.maximumBytes else { throw Self.tooLarge }
+        for slot in other.slots {
+            slots.append(
+                Slot(type: slot.type, format: slot.format, offset: bytes.count + slot.offset, length: slot.length))
+        }
+        bytes += other.bytes
     }
 
     /// The same parameters with other types in place of some.

@@ -140,18 +140,14 @@ extension ToMany {
     public func request() throws -> FetchRequest<Member> {
         try owner.requireLive()
         let (relationship, destination) = (try relationship, try destination)
-        let inverse = relationship.inverse.model
-        let format = inverse.isToMany ? "ANY %K == %@" : "%K == %@"
         var request = FetchRequest<Member>(context: context, entity: destination)
         request.query.memberOrder = try memberOrder
         request.set = RequestedSet(owner: owner, relationship: relationship)
         if relationship.helper != nil {
             request.query.pairLink = PairLink(relationship: relationship.model, owner: owner)
         }
-        let arguments: [(any PropertyValue)?] = [inverse.name, owner]
-        let condition = try Condition(format: format, arguments: arguments.map { try ConditionArgument($0) })
-        // The owner counts, whether its own filter shows it or not.
-        return try request.where(inverse.isToMany ? condition.unfiltered : condition)
+        request.query.owner = OwnerCondition(inverse: relationship.inverse.model, owner: owner)
+        return request
     }
 
     private var memberOrder: MemberOrder? {

@@ -22,3 +22,15 @@ extension Condition {
         self.init(try parser.format())
     }
 }
+
+extension GivenCondition {
+    /// The condition as a tree.
+    var condition: Condition {
+        get throws {
+            switch self {
+            case .tree(let condition): condition
+            case .format(let format, let arguments): try Condition(format: format, arguments: arguments)
+            }
+        }
+    }
+}

@@ -78,9 +78,11 @@ extension FormatParser {
         advance()
         let configuration = operation == .search ? try searchConfiguration() : nil
         let ignoresCase = try options(of: operation)
+        let start = current.position
         let right = try expression(.sum)
         var node = ConditionComparison(left, operation, with: right, quantifier: quantifier, ignoresCase: ignoresCase)
         node.configuration = configuration
+        node.argument = argument(at: start)
         return node
     }
 

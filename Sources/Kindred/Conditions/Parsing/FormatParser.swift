@@ -65,6 +65,14 @@ extension FormatParser {
         return word
     }
 
+    /// The place of the argument whose placeholder is the previous token, if that is the whole operand.
+    func argument(at start: Int) -> Int? {
+        guard index > 0, tokens[index - 1].position == start, case .placeholder(let kind) = tokens[index - 1].kind,
+            kind != .keyPath
+        else { return nil }
+        return usedArguments - 1
+    }
+
     mutating func advance() {
         if index < tokens.count - 1 { index += 1 }
     }

@@ -24,7 +24,9 @@ extension ConditionResolver {
         }
         throw KindredError(.invalidRequest, problem, entity: places[0].entity.name.description, key: path)
     }
+}
 
+extension Parameters {
     /// Appends a number of rows as a parameter, and returns it.
     mutating func bind(_ count: Int, named name: String, of entity: Entity) throws -> Parameter {
         guard count >= 0 else {
@@ -34,7 +36,7 @@ extension ConditionResolver {
                 entity: entity.name.description
             ).ofInput
         }
-        return try parameters.count(count)
+        return try self.count(count)
     }
 }
 

@@ -49,7 +49,7 @@ extension ConditionResolver {
         }
         switch part {
         case .value(.string(let value)?):
-            let pattern = try parameters.value(.string(TextPattern(value, operation).text), as: .text)
+            let pattern = try bind(value, asPatternOf: operation)
             if operation == .search {
                 try configuration.map(Self.requireName)
                 let search = ConditionTerm.FullTextSearch(

@@ -9,8 +9,16 @@ import KindredSchema
 struct ConditionResolver {
     static let maximumDepth = 512
 
+    /// A value that was bound as a parameter, by its number.
+    struct BoundValue {
+        let parameter: Int
+        let target: BoundTarget
+    }
+
     let schema: DatabaseSchema
     var parameters = Parameters()
+    /// The values so far that are parameters as they are.
+    var bound: [BoundValue] = []
     var places: [Place]
     /// The place at which paths begin: the object itself, or a member in a condition on members.
     var root = 0

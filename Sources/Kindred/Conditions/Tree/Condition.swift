@@ -1,3 +1,5 @@
+import KindredSchema
+
 /// A condition on an entity's objects, written in any of the supported forms.
 ///
 /// It is two-valued, as in Swift: a comparison with NULL is false, except that `== nil` and `!=` treat nil as a value,
@@ -7,13 +9,6 @@ public struct Condition: Sendable {
 
     package init(_ node: ConditionNode) {
         self.node = node
-    }
-
-    /// The comparison without the filters of members.
-    var unfiltered: Condition {
-        guard case .comparison(var comparison) = node else { return self }
-        comparison.isUnfiltered = true
-        return Condition(.comparison(comparison))
     }
 
     /// The conjunction of the given conditions; true for none.
@@ -44,6 +39,30 @@ public struct Condition: Sendable {
         if case .not(let inner) = condition.node { return Condition(inner) }
         return Condition(.not(condition.node))
     }
+}
+
+/// The condition that rows are the members of an owner's set.
+struct OwnerCondition: Sendable {
+    /// The relationship from a member to its owners.
+    let inverse: Relationship
+    let owner: any ObjectReference
+
+    var condition: Condition {
+        var comparison = ConditionComparison(.path([inverse.name]), .equal, with: .object(owner))
+        if inverse.isToMany {
+            comparison.quantifier = .anyMember
+            // The owner counts, whether its own filter shows it or not.
+            comparison.isUnfiltered = true
+        }
+        return Condition(.comparison(comparison))
+    }
+}
+
+/// A condition as a request was given it.
+enum GivenCondition: Sendable {
+    case tree(Condition)
+    /// A format that was parsed before.
+    case format(String, [ConditionArgument])
 }
 
 extension Condition {

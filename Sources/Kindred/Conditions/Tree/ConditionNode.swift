@@ -48,6 +48,8 @@ package struct ConditionComparison: Sendable {
     package var isUnfiltered = false
     /// A word such as NO, which is a value or a key, if it is a format's whole left side.
     package var leftWord: String?
+    /// The place of a format's argument, if it is the whole right side.
+    package var argument: Int?
 
     package init(
         _ left: ConditionExpression,

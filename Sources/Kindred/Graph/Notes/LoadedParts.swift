@@ -97,7 +97,7 @@ struct LoadedParts: Sendable {
 
     /// Since when the answers for an owner are stale; always if the part is no longer known.
     func staleSince(_ slot: Int, _ owner: ObjectKey) -> ContextTime {
-        parts.first { $0.slot == slot }?.staleSince(owner) ?? .forever
+        parts.firstIndex { $0.slot == slot }.map { parts[$0].staleSince(owner) } ?? .forever
     }
 
     // MARK: Notes

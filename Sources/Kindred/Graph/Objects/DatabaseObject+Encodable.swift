@@ -14,7 +14,8 @@ extension DatabaseObject: Encodable {
         for (position, attribute) in entity.attributes.enumerated()
         where !attribute.isHidden && !row.isLeftOut(at: position) {
             let name = keys == .properties ? runtime.propertyName(ofAttribute: position) : nil
-            try container.encode(row.valueOrRaw(at: position), forKey: JSONKey(name ?? attribute.name))
+            let key = JSONKey(name ?? attribute.name)
+            try PostgresValue.encode(row.valueOrRaw(at: position), to: &container, forKey: key)
         }
     }
 }

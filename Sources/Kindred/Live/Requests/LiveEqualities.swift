@@ -10,7 +10,7 @@ struct LiveEqualities: Sendable {
 
     /// nil for any other condition, and where only the server can compare the values.
     init?(_ query: SelectQuery, of entity: EntityRuntime) {
-        guard entity.filter == nil || !query.isFiltered, let equalities = query.condition?.equalities else {
+        guard entity.filter == nil || !query.isFiltered, let equalities = query.equalities else {
             return nil
         }
         var found: [Int: PostgresValue] = [:]

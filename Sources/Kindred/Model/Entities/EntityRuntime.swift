@@ -54,6 +54,8 @@ package final class EntityRuntime: Sendable {
     /// The labels of enums that were read again, by column.
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
     private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
+    /// What a room above keeps of the entity; made on first use.
+    private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .text)
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
     let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)
@@ -118,6 +120,16 @@ package final class EntityRuntime: Sendable {
             // Shapes are few, unless users choose the written columns; the limit bounds memory.
             if texts.count >= 4_096 { texts = [:] }
             texts[shape] = made
+            return made
+        }
+    }
+
+    /// What a room above keeps of the entity, made on first use.
+    func kept<Kept: AnyObject & Sendable>(_ make: () -> Kept) -> Kept {
+        kept.withLock { kept in
+            if let known = kept as? Kept { return known }
+            let made = make()
+            kept = made
             return made
         }
     }

@@ -25,22 +25,7 @@ extension FetchRequest {
             let query = try paged(size)
             if query.lock != nil { try context.core.client.requireTransaction() }
             if let cursor { try require(cursor, toFit: query) }
-            let statement = try query.statement(in: context.schema, query.locked) { resolver in
-                let keys = try query.sort.map { try resolver.key($0) }
-                let columns = try [query.columns] + keys.map { try resolver.readable($0).sql }
-                let condition = try cursor.map { cursor in
-                    for (key, value) in zip(keys, cursor.values) where key.type.mayBeRow {
-                        // The server does not read a row from a text without its type.
-                        if case .string? = value { throw misfit("a composite value has no form in a cursor's text") }
-                    }
-                    do {
-                        return try resolver.after(cursor.values, keys: keys, order: query.sort)
-                    } catch let error as KindredError where error.code != .unknownKey {
-                        throw misfit("its values are not of the types of the sort keys", because: error)
-                    }
-                }
-                return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
-            }
+            let statement = try statement(of: query, behind: cursor)
             context.core.note(leavingOut: query.leftOut)
             try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
@@ -56,6 +41,31 @@ extension FetchRequest {
             let total = withTotal ? try await count(fileID: fileID, line: line) : nil
             return Page(
                 objects: try entity.typed(objects), next: next, total: total, prefetched: prefetched)
+        }
+    }
+
+    /// The statement of a page, with the values of the sort keys behind the objects' columns.
+    private func statement(of query: SelectQuery, behind cursor: PageCursor?) throws -> Statement {
+        let values = cursor?.values.reversed().compactMap(\.self) ?? []
+        let purpose = RenderedTexts.Shape.Purpose.page(values: values.count)
+        let isKept = values.count == cursor?.values.count ?? 0
+        // What is wrong with a cursor is said below.
+        if isKept, let known = try? query.known(purpose, with: values) { return known }
+        return try query.statement(in: context.schema, as: isKept ? purpose : nil, query.locked) { resolver in
+            let keys = try query.sort.map { try resolver.key($0) }
+            let columns = try [query.columns] + keys.map { try resolver.readable($0).sql }
+            let condition = try cursor.map { cursor in
+                for (key, value) in zip(keys, cursor.values) where key.type.mayBeRow {
+                    // The server does not read a row from a text without its type.
+                    if case .string? = value { throw misfit("a composite value has no form in a cursor's text") }
+                }
+                do {
+                    return try resolver.after(cursor.values, keys: keys, order: query.sort)
+                } catch let error as KindredError where error.code != .unknownKey {
+                    throw misfit("its values are not of the types of the sort keys", because: error)
+                }
+            }
+            return SelectQuery.Parts(columns: columns.joined(separator: ", "), condition: condition)
         }
     }
 

@@ -78,21 +78,8 @@ extension FetchRequest {
                 query.limit.map({ $0 >= 0 }) ?? true,
                 context.core.parts.withLock({ $0.hasParts(of: set.relationship) })
             else { return nil }
-            return try PartQuery(
-                set.relationship, try query.ofMembers(set.relationship, in: context.schema), in: context.schema)
+            let members = try query.ofMembers(set.relationship, in: context.schema)
+            return try PartQuery(set.relationship, members, in: context.schema)
         }
-    }
-}
-
-extension SelectQuery {
-    /// The query of a set's members without the condition that they are the owner's, which is the first one.
-    fileprivate func ofMembers(_ relationship: RelationshipRuntime, in schema: DatabaseSchema) throws -> SelectQuery {
-        var query = SelectQuery(entity: entity)
-        query.isFiltered = isFiltered
-        if relationship.helper != nil { query.pairLink = PairLink(relationship: relationship.model) }
-        for condition in condition?.conjuncts.dropFirst() ?? [] { try query.narrow(by: condition, in: schema) }
-        query.sort = sort
-        query.limit = limit
-        return query
     }
 }

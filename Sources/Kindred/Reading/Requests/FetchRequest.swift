@@ -22,7 +22,7 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     init(context: DatabaseContext, entity: EntityRuntime) {
         self.context = context
         self.entity = entity
-        query = SelectQuery(entity: entity.entity)
+        query = SelectQuery(entity)
     }
 
     /// Adds a condition to the earlier ones.
@@ -36,8 +36,9 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
 
     /// Adds a condition, with its arguments in an array.
     public func `where`(_ format: String, arguments: [(any PropertyValue)?]) throws -> FetchRequest {
-        let condition = try Condition(format: format, arguments: arguments.map { try ConditionArgument($0) })
-        return try self.where(condition)
+        var request = self
+        try request.query.narrow(by: format, try arguments.map { try ConditionArgument($0) }, in: context.schema)
+        return request
     }
 
     func `where`(_ condition: Condition) throws -> FetchRequest {

@@ -134,7 +134,7 @@ struct PartContent: Sendable {
                 entity: relationship.source.name.description, key: relationship.model.name)
         }
         for link in links { try relationship.require(link) }
-        var query = SelectQuery(entity: relationship.destination.entity)
+        var query = SelectQuery(relationship.destination)
         query.isFiltered = isFiltered
         if relationship.helper != nil { query.pairLink = PairLink(relationship: relationship.model) }
         for condition in conditions { try query.narrow(by: condition, in: schema) }

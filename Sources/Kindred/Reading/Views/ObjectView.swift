@@ -34,8 +34,9 @@ extension ObjectView: Encodable {
         for (name, content) in fields {
             let key = JSONKey(name)
             switch content {
-            case .value(let value): try container.encode(value, forKey: key)
-            case .object(let object): try container.encode(object, forKey: key)
+            case .value(let value): try PostgresValue.encode(value, to: &container, forKey: key)
+            case .object(nil): try container.encodeNil(forKey: key)
+            case .object(let object?): try container.encode(object, forKey: key)
             case .objects(let objects): try container.encode(objects, forKey: key)
             }
         }

@@ -100,3 +100,16 @@ extension Parameters {
         Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }
+
+extension DefaultStringInterpolation {
+    /// Appends numbers as an array prints them, which looks up how to print each one: shapes name columns.
+    mutating func appendInterpolation(_ numbers: [Int]) {
+        var separator = "["
+        for number in numbers {
+            appendLiteral(separator)
+            appendLiteral(String(number))
+            separator = ", "
+        }
+        appendLiteral(numbers.isEmpty ? "[]" : "]")
+    }
+}

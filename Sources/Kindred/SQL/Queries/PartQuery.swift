@@ -5,20 +5,16 @@ import KindredSchema
 /// ones.
 ///
 /// One statement reads it for any number of owners.
-struct PartQuery: Sendable {
+final class PartQuery: Sendable {
     /// Equal for parts with the same members in the same order, whatever their limits are.
     struct Key: Hashable, Sendable {
         private let relationship: RelationshipRuntime
         private let text: StatementText
-        private let parameters: [UInt8]
-        /// Type, offset and length of each parameter.
-        private let slots: [[Int]]
+        private let values: Bindings
 
         fileprivate init(_ relationship: RelationshipRuntime, _ statement: Statement) {
             self.relationship = relationship
-            text = statement.text
-            parameters = statement.bindings.bytes
-            slots = statement.bindings.slots.map { [Int($0.type.rawValue), $0.offset, $0.length] }
+            (text, values) = (statement.text, statement.bindings)
         }
     }
 
@@ -32,20 +28,39 @@ struct PartQuery: Sendable {
     /// The members that a query of the destination's rows finds among those of an owner.
     ///
     /// Throws `KindredError` `.invalidRequest` for a negative limit.
-    init(_ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: DatabaseSchema) throws {
+    init(
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: @autoclosure () -> DatabaseSchema
+    ) throws {
         self.relationship = relationship
         self.query = query
-        let whole = try Self.statement(relationship, query, for: [], in: schema, limit: nil)
+        let whole = try Self.whole(relationship, query, in: schema(), isSorted: true)
         key = Key(relationship, whole.statement)
         reads = whole.reads
-        if let limit { _ = try query.start(in: schema).limited(to: limit) }
+        if let limit {
+            var parameters = Parameters()
+            _ = try parameters.bind(limit, named: "limit", of: query.entity)
+        }
     }
 
     /// The key regardless of the order.
     func memberKey(in schema: DatabaseSchema) throws -> Key {
-        Key(
-            relationship,
-            try Self.statement(relationship, query, for: [], in: schema, limit: nil, isSorted: false).statement)
+        Key(relationship, try Self.whole(relationship, query, in: schema, isSorted: false).statement)
+    }
+
+    /// The statement for no owner and without a limit, by which parts are compared.
+    private static func whole(
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: @autoclosure () -> DatabaseSchema,
+        isSorted: Bool
+    ) throws -> (statement: Statement, reads: ConditionReads) {
+        let purpose = RenderedTexts.Shape.Purpose.part(relationship, isSorted: isSorted)
+        var query = query
+        query.limit = nil
+        if let known = query.rendered(purpose), let statement = try query.statement(known) {
+            return (statement, known.reads)
+        }
+        let (text, resolver) = try text(relationship, query, for: [], in: schema(), limit: nil, isSorted: isSorted)
+        query.keep(text, purpose, resolver)
+        return (resolver.parameters.statement(text), resolver.reads)
     }
 
     /// The greatest number of members of each owner.
@@ -74,13 +89,14 @@ struct PartQuery: Sendable {
     ) throws -> Statement {
         var query = query
         query.leftOut = leftOut
-        return try Self.statement(relationship, query, for: owners, in: schema, limit: limit).statement
+        let (text, resolver) = try Self.text(relationship, query, for: owners, in: schema, limit: limit)
+        return resolver.parameters.statement(text)
     }
 
-    private static func statement(
+    private static func text(
         _ relationship: RelationshipRuntime, _ query: SelectQuery, for owners: [ObjectKey], in schema: DatabaseSchema,
         limit: Int?, isSorted: Bool = true
-    ) throws -> (statement: Statement, reads: ConditionReads) {
+    ) throws -> (StatementText, ConditionResolver) {
         let (start, condition) = try query.begin(in: schema)
         var resolver = start
         let holder = relationship.helper == nil ? 0 : try resolver.pairedRow()
@@ -104,7 +120,8 @@ struct PartQuery: Sendable {
                 text += " AND "
                 try condition.writeClosed(to: &text)
             }
-            text += "\(try order.sql) LIMIT \(try resolver.bind(limit, named: "limit", of: query.entity))) AS s"
+            text +=
+                "\(try order.sql) LIMIT \(try resolver.parameters.bind(limit, named: "limit", of: query.entity))) AS s"
         } else {
             text = "SELECT \(selected), o.n FROM "
             try query.writeRows(resolver, nil, to: &text)
@@ -115,7 +132,7 @@ struct PartQuery: Sendable {
             }
             text += try order.sql
         }
-        return (resolver.parameters.statement(StatementText(text)), resolver.reads)
+        return (StatementText(text), resolver)
     }
 
     /// The keys of the order: the position and the key of an ordered relationship's members, unless the part is sorted.
@@ -131,13 +148,5 @@ struct PartQuery: Sendable {
             keys.append(ResolvedSortKey(value: try resolver.column(name, of: 0).value, direction: ""))
         }
         return keys
-    }
-}
-
-extension ConditionResolver {
-    /// The limit as a parameter; throws for a negative one.
-    fileprivate func limited(to limit: Int) throws -> Parameter {
-        var resolver = self
-        return try resolver.bind(limit, named: "limit", of: places[0].entity)
     }
 }

@@ -38,7 +38,7 @@ extension SelectQuery {
     ) throws -> Statement {
         var start = self.start(in: schema)
         start.parameters.areOfMany = true
-        let given = try condition?.conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) }
+        let given = try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) }
         let (resolver, condition) = try filtered(given, start)
         var parameters = Parameters()
         let slots = shapes[0].values.slots

@@ -18,7 +18,27 @@ extension SelectQuery {
     }
 
     /// Whether the SQL holds the keys of objects, which may get others.
-    var comparesObjects: Bool { condition?.resolver.comparesObjects ?? false }
+    var comparesObjects: Bool { owner != nil || condition?.shape.resolver.comparesObjects == true }
+
+    /// The condition as a list, if it is nothing but equalities of the row's own keys with values or objects; else nil.
+    var equalities: [(path: [String], value: ConditionExpression)]? {
+        guard owner != nil || condition != nil, var nodes = try? conjuncts.map(\.node) else { return nil }
+        var found: [(path: [String], value: ConditionExpression)] = []
+        while let node = nodes.popLast() {
+            switch node {
+            case .all(let parts): nodes += parts
+            case .comparison(let comparison):
+                guard comparison.operation == .equal, comparison.quantifier == nil, !comparison.ignoresCase
+                else { return nil }
+                switch (comparison.left, comparison.right) {
+                case (.path(let path), let value), (let value, .path(let path)): found.append((path, value))
+                default: return nil
+                }
+            default: return nil
+            }
+        }
+        return found
+    }
 
     /// `SELECT` of the rows among some keys that fulfil the condition, in any order.
     func statement(in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime) throws -> Statement {

@@ -28,8 +28,10 @@ extension SelectQuery {
             var selection = "SELECT \(columns.joined(separator: ", ")) FROM "
             try writeRows(resolver, condition, to: &selection)
             selection += try (sort.isEmpty ? try order(&resolver) : sorting).sql
-            if let limit { selection += " LIMIT \(try resolver.bind(limit, named: "limit", of: entity))" }
-            if let offset { selection += " OFFSET \(try resolver.bind(offset, named: "offset", of: entity))" }
+            if let limit { selection += " LIMIT \(try resolver.parameters.bind(limit, named: "limit", of: entity))" }
+            if let offset {
+                selection += " OFFSET \(try resolver.parameters.bind(offset, named: "offset", of: entity))"
+            }
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
             if self.keys == nil { selection += " \(strength.rawValue) OF t0\(waiting.rawValue)" }
             let set = try values.map { value in

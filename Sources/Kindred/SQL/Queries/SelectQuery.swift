@@ -8,8 +8,12 @@ package import KindredSchema
 package struct SelectQuery: Sendable {
     /// The entity whose rows are selected.
     package let entity: Entity
-    /// The condition on the rows; nil for all rows.
+    /// The condition on the rows, beside that they are an owner's members; nil for all rows.
     package private(set) var condition: ResolvedCondition?
+    /// The set whose members the rows are; nil for other requests.
+    var owner: OwnerCondition?
+    /// The shapes of conditions that were resolved before; nil where none are kept.
+    let shapes: ConditionShapes?
     /// The order; empty leaves it to the server.
     package var sort: [SortTerm] = []
     /// The order if `sort` is empty: that of an ordered relationship's members.
@@ -31,25 +35,97 @@ package struct SelectQuery: Sendable {
 
     /// Selects the rows of an entity.
     package init(entity: Entity) {
-        self.entity = entity
+        (self.entity, shapes) = (entity, nil)
+    }
+
+    /// Selects the rows of an entity, with the shapes of its schema.
+    init(_ runtime: EntityRuntime) {
+        (entity, shapes) = (runtime.entity, runtime.conditionShapes)
     }
 
     /// Adds a condition to the earlier ones, and checks its keys and types.
     ///
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
-    package mutating func narrow(by added: Condition, in schema: DatabaseSchema) throws {
-        condition = try ResolvedCondition(added, after: condition, start(in: schema))
+    package mutating func narrow(by added: Condition, in schema: @autoclosure () -> DatabaseSchema) throws {
+        _ = try narrowed(by: added, in: schema())
+    }
+
+    /// Adds the condition of a format.
+    mutating func narrow(
+        by format: String, _ arguments: [ConditionArgument], in schema: @autoclosure () -> DatabaseSchema
+    ) throws {
+        let earlier = condition?.shape
+        let key = shapes == nil ? nil : ConditionKey(format, arguments, isFiltered: isFiltered)
+        if let key, let (shape, given) = shapes?.find(key, after: earlier),
+            let parameters = try shape.parameters(given, arguments, after: condition?.parameters)
+        {
+            condition = ResolvedCondition(shape, parameters, .format(format, arguments), after: condition)
+            return
+        }
+        let given = try narrowed(by: try Condition(format: format, arguments: arguments), in: schema())
+        // Each argument has to be a value or NULL: there is none that decides on anything else.
+        guard let key, let given, given.arguments == arguments.count, let shape = condition?.shape else { return }
+        shapes?.keep((shape, given.ofFormat), key, after: earlier)
+    }
+
+    /// Adds a condition, and returns the values that make it one of a shape.
+    private mutating func narrowed(
+        by added: Condition, in schema: @autoclosure () -> DatabaseSchema
+    ) throws -> ConditionKey.Given? {
+        var given = ConditionKey.Given()
+        let key = shapes == nil ? nil : ConditionKey(added, isFiltered: isFiltered, given: &given)
+        guard let shapes, let key else {
+            condition = try ResolvedCondition(added, after: condition, start(in: schema()))
+            return nil
+        }
+        let earlier = condition?.shape
+        if let (shape, _) = shapes.find(key, after: earlier),
+            let parameters = try shape.parameters(given, after: condition?.parameters)
+        {
+            condition = ResolvedCondition(shape, parameters, .tree(added), after: condition)
+            return given
+        }
+        let resolved = try ResolvedCondition(
+            added, after: condition, start(in: schema()), values: given.values.count)
+        shapes.keep((resolved.shape, ConditionKey.Given()), key, after: earlier)
+        condition = resolved
+        return given
+    }
+
+    /// The query of a set's members without the condition that they are the owner's.
+    func ofMembers(
+        _ relationship: RelationshipRuntime, in schema: @autoclosure () -> DatabaseSchema
+    ) throws -> SelectQuery {
+        var query = SelectQuery(relationship.destination)
+        query.isFiltered = isFiltered
+        if relationship.helper == nil {
+            query.condition = condition
+        } else {
+            query.pairLink = PairLink(relationship: relationship.model)
+            for condition in condition?.conjuncts ?? [] { try query.narrow(by: try condition.condition, in: schema()) }
+        }
+        query.sort = sort
+        query.limit = limit
+        return query
+    }
+
+    /// The conditions as they were given, that of the owner first.
+    var conjuncts: [Condition] {
+        get throws { try (owner.map { [$0.condition] } ?? []) + (condition?.conjuncts.map { try $0.condition } ?? []) }
     }
 
     /// Adds a sort key after the earlier ones, and checks it.
     ///
     /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
-    package mutating func append(_ term: SortTerm, in schema: DatabaseSchema) throws {
+    package mutating func append(_ term: SortTerm, in schema: @autoclosure () -> DatabaseSchema) throws {
+        if pairLink == nil, let named = shapes?.sorted(term) { return sort.append(named) }
+        let schema = schema()
         var resolver = start(in: schema)
         _ = try resolver.key(term)
         var named = term
         named.path = schema.named(term.path, from: entity)
         sort.append(named)
+        if pairLink == nil { shapes?.keep(named, for: term) }
     }
 
     /// A resolver at the beginning of a statement.
@@ -61,11 +137,22 @@ package struct SelectQuery: Sendable {
 
     /// A resolver that goes on behind the condition and the filter, and both of them.
     func begin(in schema: DatabaseSchema) throws -> (ConditionResolver, ConditionTerm?) {
-        let (start, condition) = try filtered(try condition?.current(isFiltered: isFiltered), start(in: schema))
+        let (start, condition) = try filtered(try current(in: schema), start(in: schema))
         guard let keys else { return (start, condition) }
         var resolver = start
         let set = try resolver.parameters.shardKeys(keys.keys, of: keys.entity.key, in: keys.entity)
         return (resolver, condition.and(Self.condition(set)))
+    }
+
+    /// The condition for a statement that is sent now: the keys of objects are those that they have now.
+    private func current(in schema: DatabaseSchema) throws -> ResolvedCondition? {
+        if owner == nil {
+            guard let shape = condition?.shape,
+                shape.resolver.comparesObjects || shape.resolver.isFiltered != isFiltered
+            else { return condition }
+        }
+        let start = start(in: schema)
+        return try conjuncts.reduce(nil) { try ResolvedCondition($1, after: $0, start) }
     }
 
     /// Adds the entity's filter to a condition: the one place where a request gets it.
@@ -75,6 +162,7 @@ package struct SelectQuery: Sendable {
         _ condition: ResolvedCondition?, _ start: ConditionResolver
     ) throws -> (ConditionResolver, ConditionTerm?) {
         var resolver = condition?.resolver ?? start
+        resolver.pairLink = start.pairLink
         guard let filter = try resolver.filter(at: 0) else { return (resolver, condition?.term) }
         return (resolver, condition.map { Optional($0.term).and(filter) } ?? filter)
     }
@@ -82,8 +170,8 @@ package struct SelectQuery: Sendable {
     /// `SELECT` of every attribute in the entity's order; a type without a codec is read as text.
     ///
     /// Throws `KindredError` `.invalidRequest` for a negative limit or offset.
-    package func statement(in schema: DatabaseSchema) throws -> Statement {
-        try statement(in: schema, selecting: try columns, isSorted: true, locked)
+    package func statement(in schema: @autoclosure () -> DatabaseSchema) throws -> Statement {
+        try known(.rows) ?? statement(in: schema(), selecting: try columns, isSorted: true, as: .rows, locked)
     }
 
     /// The text with the query's lock, if it has one.
@@ -93,25 +181,30 @@ package struct SelectQuery: Sendable {
     }
 
     /// `SELECT count(*)` of the rows that the query selects, limit and offset included.
-    package func countStatement(in schema: DatabaseSchema) throws -> Statement {
+    package func countStatement(in schema: @autoclosure () -> DatabaseSchema) throws -> Statement {
+        if let known = try known(.count) { return known }
         guard limit != nil || offset != nil else {
-            return try statement(in: schema, selecting: "count(*)", isSorted: false)
+            return try statement(in: schema(), selecting: "count(*)", isSorted: false, as: .count)
         }
-        return try statement(in: schema, selecting: "1", isSorted: false) { "SELECT count(*) FROM (\($0)) AS c" }
+        return try statement(in: schema(), selecting: "1", isSorted: false, as: .count) {
+            "SELECT count(*) FROM (\($0)) AS c"
+        }
     }
 
     /// `SELECT EXISTS`: whether the query selects any row.
-    package func existsStatement(in schema: DatabaseSchema) throws -> Statement {
-        try statement(in: schema, selecting: "1", isSorted: false) { "SELECT EXISTS (\($0))" }
+    package func existsStatement(in schema: @autoclosure () -> DatabaseSchema) throws -> Statement {
+        try known(.exists)
+            ?? statement(in: schema(), selecting: "1", isSorted: false, as: .exists) { "SELECT EXISTS (\($0))" }
     }
 
     func statement(
         in schema: DatabaseSchema,
         selecting columns: String,
         isSorted: Bool,
+        as purpose: RenderedTexts.Shape.Purpose? = nil,
         _ wrapped: (String) -> String = { $0 }
     ) throws -> Statement {
-        try statement(in: schema, isSorted: isSorted, wrapped) { _ in Parts(columns: columns) }
+        try statement(in: schema, isSorted: isSorted, as: purpose, wrapped) { _ in Parts(columns: columns) }
     }
 
     /// The parts of a statement beside condition, order, limit and offset.
@@ -127,6 +220,7 @@ package struct SelectQuery: Sendable {
     func statement(
         in schema: DatabaseSchema,
         isSorted: Bool = true,
+        as purpose: RenderedTexts.Shape.Purpose? = nil,
         _ wrapped: (String) -> String = { $0 },
         parts: (inout ConditionResolver) throws -> Parts
     ) throws -> Statement {
@@ -134,14 +228,17 @@ package struct SelectQuery: Sendable {
         var resolver = start
         let parts = try parts(&resolver)
         let order = isSorted ? try order(&resolver) : []
+        let rendered = resolver
         var text = "SELECT \(parts.columns) FROM "
         try writeRows(resolver, condition, further: parts.condition, to: &text)
         text += parts.grouping
         text += try order.sql
-        if let limit { text += " LIMIT \(try resolver.bind(limit, named: "limit", of: entity))" }
-        if let offset { text += " OFFSET \(try resolver.bind(offset, named: "offset", of: entity))" }
+        if let limit { text += " LIMIT \(try resolver.parameters.bind(limit, named: "limit", of: entity))" }
+        if let offset { text += " OFFSET \(try resolver.parameters.bind(offset, named: "offset", of: entity))" }
+        let made = StatementText(wrapped(text))
+        if let purpose { keep(made, purpose, rendered) }
         // Values without a binary form are selected as text, so the server need not be asked for the columns first.
-        return resolver.parameters.statement(StatementText(wrapped(text)))
+        return resolver.parameters.statement(made)
     }
 
     /// Writes the FROM clause, from its first table on, and the WHERE clause.

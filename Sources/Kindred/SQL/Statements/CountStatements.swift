@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 /// A question about many owners' sets that needs no members.
-enum MemberTally {
+enum MemberTally: String {
     /// The number of members.
     case count
     /// Whether there is a member: the server stops at the first.
@@ -44,7 +44,7 @@ struct CountStatements {
         var parameters = Parameters()
         let keys = try parameters.shardKeys(keys, of: columns, in: rows)
         let filter = try parameters.filter(of: relationship)
-        return try parameters.statement("\(tally) \(relationship.slot)", in: owners) {
+        return try parameters.statement("\(tally.rawValue) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
             let pairs =
                 try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
@@ -65,7 +65,7 @@ struct CountStatements {
         var parameters = Parameters()
         let given = try parameters.values(values, of: columns, in: rows)
         let filter = try parameters.filter(of: relationship)
-        return try parameters.statement("\(tally) \(shape(columns))", in: rows) {
+        return try parameters.statement("\(tally.rawValue) \(shape(columns))", in: rows) {
             let members = "FROM \(try tableName) AS t WHERE \(try given.equality("t"))\(try filter.clause)"
             return tally == .count ? "SELECT count(*) \(members)" : "SELECT EXISTS (SELECT \(members))"
         }

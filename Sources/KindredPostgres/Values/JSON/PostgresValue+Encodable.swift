@@ -30,16 +30,54 @@ extension PostgresValue: Encodable {
         case .json(let json): try json.tree(at: encoder.codingPath).encode(to: encoder)
         default:
             var container = encoder.singleValueContainer()
-            switch self {
+            switch scalar {
             case .bool(let value): try container.encode(value)
             case .integer(let value): try container.encode(value)
-            case .float(let value) where value.isFinite: try container.encode(value)
-            case .double(let value) where value.isFinite: try container.encode(value)
-            case .bytes(let bytes): try container.encode(Data(bytes).base64EncodedString())
-            case .timestamp(let value): try container.encode(value.isoText(zone: ""))
-            case .timestampTZ(let value): try container.encode(value.isoText(zone: "Z"))
-            default: try container.encode(description)
+            case .float(let value): try container.encode(value)
+            case .double(let value): try container.encode(value)
+            case .text(let value): try container.encode(value)
             }
+        }
+    }
+
+    /// Writes the value, or null, at a key: what the container writes for it, which looks up its type for each value.
+    package static func encode(
+        _ value: PostgresValue?, to container: inout KeyedEncodingContainer<JSONKey>, forKey key: JSONKey
+    ) throws {
+        switch value {
+        case nil: try container.encodeNil(forKey: key)
+        case .array, .vector, .hstore, .composite, .json: try container.encode(value, forKey: key)
+        case let value?:
+            switch value.scalar {
+            case .bool(let value): try container.encode(value, forKey: key)
+            case .integer(let value): try container.encode(value, forKey: key)
+            case .float(let value): try container.encode(value, forKey: key)
+            case .double(let value): try container.encode(value, forKey: key)
+            case .text(let value): try container.encode(value, forKey: key)
+            }
+        }
+    }
+
+    /// What JSON has of a value without parts.
+    private enum Scalar {
+        case bool(Bool)
+        case integer(Int64)
+        case float(Float)
+        case double(Double)
+        case text(String)
+    }
+
+    private var scalar: Scalar {
+        switch self {
+        case .bool(let value): .bool(value)
+        case .integer(let value): .integer(value)
+        case .float(let value) where value.isFinite: .float(value)
+        case .double(let value) where value.isFinite: .double(value)
+        case .string(let value): .text(value)
+        case .bytes(let bytes): .text(Data(bytes).base64EncodedString())
+        case .timestamp(let value): .text(value.isoText(zone: ""))
+        case .timestampTZ(let value): .text(value.isoText(zone: "Z"))
+        default: .text(description)
         }
     }
 }
