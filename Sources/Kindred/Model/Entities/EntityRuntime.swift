@@ -51,6 +51,8 @@ package final class EntityRuntime: Sendable {
     let lazyColumns: ColumnSet
     /// The limits of values besides their types.
     let limits: [AttributeLimits]
+    /// The columns that have such limits.
+    let limitedColumns: ColumnSet
     /// The labels of enums that were read again, by column.
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
     private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
@@ -97,6 +99,7 @@ package final class EntityRuntime: Sendable {
         }
         lazyColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isLazy })
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
+        limitedColumns = ColumnSet(limits.map(\.column))
     }
 
     package var name: QualifiedName { entity.name }

@@ -1,0 +1,77 @@
+/// The place of a column's new value in a buffer that has several.
+package struct CellPlace: Sendable {
+    package let column: Int
+    private let start: Int32
+    /// The number of bytes; -1 for NULL.
+    private let length: Int32
+
+    /// - Parameter range: the value's bytes, within the first 2 GiB of the buffer; nil for NULL.
+    package init(column: Int, range: Range<Int>?) {
+        self.column = column
+        start = Int32(clamping: range?.lowerBound ?? 0)
+        length = range.map { Int32(clamping: $0.count) } ?? -1
+    }
+
+    /// The number of bytes; none for NULL.
+    var count: Int { Int(max(length, 0)) }
+
+    /// The value's bytes in the buffer; nil for NULL.
+    package var range: Range<Int>? { length < 0 ? nil : Int(start)..<Int(start) + Int(length) }
+
+    @inline(__always)
+    func write(from values: ByteView, to writer: inout RowBuffer.Writer) {
+        if let range { writer.append(values.part(range)) } else { writer.appendNull() }
+    }
+}
+
+extension Row {
+    /// A row with new values in some columns, in the order of the columns, and NULL in all others.
+    package init(columns: RowColumns, values: ByteView, at places: [CellPlace]) {
+        let places = places.span
+        var size = 0
+        for number in places.indices { size += places[number].count }
+        self.init(
+            RowBuffer.filled(columns, count: columns.count, size: size) { writer in
+                for number in places.indices {
+                    while writer.column < places[number].column, writer.column < columns.count { writer.appendNull() }
+                    places[number].write(from: values, to: &writer)
+                }
+            })
+    }
+
+    /// The row with new values in some columns, in the order of the columns.
+    ///
+    /// A value that would make the row larger than ``maximumSize`` becomes NULL; callers rule that out.
+    package func replacing(_ values: ByteView, at places: [CellPlace]) -> Row {
+        let places = places.span
+        return buffer.withBytes { bytes in
+            var size = self.size
+            for number in places.indices {
+                size += places[number].count - (range(places[number].column, bytes)?.count ?? 0)
+            }
+            var next = 0
+            func isReplaced(_ column: Int) -> Bool {
+                while next < places.count, places[next].column < column { next += 1 }
+                return next < places.count && places[next].column == column
+            }
+            let leavesOut = leavesOut && (0..<count).contains { !isReplaced($0) && isLeftOut(at: $0) }
+            next = 0
+            return Row(
+                RowBuffer.filled(
+                    columns, count: count, size: Swift.min(size, Self.maximumSize), leavesOut: leavesOut
+                ) { writer in
+                    for column in 0..<count {
+                        if isReplaced(column) {
+                            places[next].write(from: values, to: &writer)
+                        } else if let range = range(column, bytes) {
+                            writer.append(bytes.part(range))
+                        } else if leavesOut, isLeftOut(at: column) {
+                            writer.leaveOut()
+                        } else {
+                            writer.appendNull()
+                        }
+                    }
+                })
+        }
+    }
+}
