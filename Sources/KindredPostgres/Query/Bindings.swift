@@ -252,6 +252,8 @@ package struct Bindings: Sendable {
         _ write: (inout [UInt8]) throws -> PostgresFormat
     ) throws {
         guard count < Self.maximumCount else { throw Self.tooMany }
+        // Once, instead of doubling with each of the first values.
+        if bytes.isEmpty { bytes.reserveCapacity(64) }
         let start = bytes.count
         do {
             let format = try write(&bytes)

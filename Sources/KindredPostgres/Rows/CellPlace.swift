@@ -27,14 +27,13 @@ package struct CellPlace: Sendable {
 extension Row {
     /// A row with new values in some columns, in the order of the columns, and NULL in all others.
     package init(columns: RowColumns, values: ByteView, at places: [CellPlace]) {
-        let places = places.span
         var size = 0
-        for number in places.indices { size += places[number].count }
+        for place in places { size += place.count }
         self.init(
             RowBuffer.filled(columns, count: columns.count, size: size) { writer in
-                for number in places.indices {
-                    while writer.column < places[number].column, writer.column < columns.count { writer.appendNull() }
-                    places[number].write(from: values, to: &writer)
+                for place in places {
+                    while writer.column < place.column, writer.column < columns.count { writer.appendNull() }
+                    place.write(from: values, to: &writer)
                 }
             })
     }
@@ -43,26 +42,22 @@ extension Row {
     ///
     /// A value that would make the row larger than ``maximumSize`` becomes NULL; callers rule that out.
     package func replacing(_ values: ByteView, at places: [CellPlace]) -> Row {
-        let places = places.span
-        return buffer.withBytes { bytes in
-            var size = self.size
-            for number in places.indices {
-                size += places[number].count - (range(places[number].column, bytes)?.count ?? 0)
+        buffer.withBytes { bytes in
+            var (size, left) = (self.size, leavesOut ? (0..<count).count { isLeftOut(at: $0) } : 0)
+            for place in places {
+                size += place.count - (range(place.column, bytes)?.count ?? 0)
+                if left > 0, isLeftOut(at: place.column) { left -= 1 }
             }
-            var next = 0
-            func isReplaced(_ column: Int) -> Bool {
-                while next < places.count, places[next].column < column { next += 1 }
-                return next < places.count && places[next].column == column
-            }
-            let leavesOut = leavesOut && (0..<count).contains { !isReplaced($0) && isLeftOut(at: $0) }
-            next = 0
+            let leavesOut = left > 0
             return Row(
                 RowBuffer.filled(
                     columns, count: count, size: Swift.min(size, Self.maximumSize), leavesOut: leavesOut
                 ) { writer in
+                    var next = 0
                     for column in 0..<count {
-                        if isReplaced(column) {
+                        if next < places.count, places[next].column == column {
                             places[next].write(from: values, to: &writer)
+                            next += 1
                         } else if let range = range(column, bytes) {
                             writer.append(bytes.part(range))
                         } else if leavesOut, isLeftOut(at: column) {

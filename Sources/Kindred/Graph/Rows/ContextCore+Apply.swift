@@ -59,44 +59,45 @@ extension ContextCore {
     ///
     /// - Parameter rows: the objects' rows, in their order; nil for one without a row.
     func accept(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
-        let saved = saved.span
-        func replaceRow(_ place: Int, _ row: Row, _ state: inout ObjectState) -> RowChange {
+        func replaceRow(_ saved: SavedObject, _ row: Row, _ state: inout ObjectState) -> RowChange {
             let (old, wasStale) = (RowLinks(state), state.isStale)
-            state.settle(saved[place], in: saved[place].entity)
-            state.rebase(on: row, of: saved[place].entity)
+            state.settle(saved, in: saved.entity)
+            state.rebase(on: row, of: saved.entity)
             state.changed(at: tick())
             state.isStale = false
             return RowChange(old: old, new: RowLinks(state), wasStale: wasStale)
         }
-        func replaceRow(_ place: Int, _ row: Row, of object: DatabaseObject) -> RowChange {
+        func replaceRow(of saved: SavedObject, _ row: Row) -> RowChange {
             staged.withLock { staged in
-                let change = object.withState { replaceRow(place, row, &$0) }
-                if change.new.isShownAsStored { staged.remove(object) } else { staged.insert(object) }
+                let change = saved.object.withState { replaceRow(saved, row, &$0) }
+                if change.new.isShownAsStored { staged.remove(saved.object) } else { staged.insert(saved.object) }
                 return change
             }
         }
         let own = journal
-        own?.record(saved.indices.filter { rows[$0] != nil }.map { saved[$0].object })
-        let isAlone = journals.others(than: own).isEmpty
-        for place in saved.indices {
-            guard let row = rows[place] else { continue }
-            let object = saved[place].object
-            let change =
-                isAlone
-                ? replaceRow(place, row, of: object)
-                : journals.applying(of: object, by: own) {
-                    _ = replaceRow(place, row, &$0)
+        own?.record(zip(saved, rows).compactMap { $1 == nil ? nil : $0.object })
+        guard journals.others(than: own).isEmpty else {
+            for case (let saved, let row?) in zip(saved, rows) {
+                let change = journals.applying(of: saved.object, by: own) {
+                    _ = replaceRow(saved, row, &$0)
                 } _: { _ in
-                    replaceRow(place, row, of: object)
+                    replaceRow(of: saved, row)
                 }
-            try follow(change, of: object, to: row, from: .written)
+                try follow(change, of: saved.object, to: row, from: .written)
+            }
+            return
         }
-        if !isAlone { return }
+        // A span: an element of an array would be copied.
+        let objects = saved.span
+        for place in objects.indices {
+            guard let row = rows[place] else { continue }
+            let change = replaceRow(of: objects[place], row)
+            try follow(change, of: objects[place].object, to: row, from: .written)
+        }
         // A journal may have recorded objects meanwhile.
         for other in journals.others(than: own) {
-            for place in saved.indices {
-                guard let row = rows[place] else { continue }
-                _ = other.change(saved[place].object) { _ = replaceRow(place, row, &$0) }
+            for case (let saved, let row?) in zip(saved, rows) {
+                _ = other.change(saved.object) { _ = replaceRow(saved, row, &$0) }
             }
         }
     }

@@ -27,6 +27,8 @@ package final class EntityRuntime: Sendable {
     let sharesRows: Bool
     /// Positions of the attributes that a stored row requires, except attributes that the database always fills.
     let requiredColumns: [Int]
+    /// Positions of the attributes for which only the program can give a new row's values.
+    let givenColumns: [Int]
     /// Positions of the attributes that a new row may leave out.
     let columnsWithDefault: ColumnSet
     /// The generated columns.
@@ -86,6 +88,9 @@ package final class EntityRuntime: Sendable {
         requiredColumns = entity.attributes.indices.filter { position in
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
+        }
+        givenColumns = requiredColumns.filter { position in
+            !entity.attributes[position].hasDefault && entity.attributes[position].identity == .none
         }
         generatedColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isGenerated })
         computedColumns = ColumnSet(

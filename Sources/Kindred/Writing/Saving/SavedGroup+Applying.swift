@@ -32,24 +32,29 @@ extension SavedGroup {
         let areAsSaved = core.journal?.record(stored: objects) == true
         let before =
             areAsSaved
-            ? nil
-            : saved.indices.map { place in saved[place].object.withState { (key: $0.key(entity), links: RowLinks($0)) }
-            }
+            ? nil : objects.map { saved in saved.object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
         // Earlier snapshots do not have the rows.
         let time = core.now
+        func store(_ saved: SavedObject, _ row: Row) -> (isStaged: Bool, isGivenUp: Bool) {
+            saved.object.withState { state in
+                if state.status == .deleted { return (false, true) }
+                state.becomeStored(row, saved)
+                state.seenAt = time
+                return (state.stagingBox != nil, false)
+            }
+        }
         // Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp = core.staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
             for place in saved.indices {
-                let object = saved[place].object
-                let (isStaged, isGivenUp) = object.withState { state in
-                    if state.status == .deleted { return (false, true) }
-                    state.becomeStored(rows[place], saved[place])
-                    state.seenAt = time
-                    return (state.stagingBox != nil, false)
+                let (isStaged, isGivenUp) = store(saved[place], rows[place])
+                if isGivenUp {
+                    givenUp.insert(saved[place].object)
+                } else if isStaged {
+                    staged.insert(saved[place].object)
+                } else {
+                    staged.remove(saved[place].object)
                 }
-                if isGivenUp { givenUp.insert(object) } else if isStaged { staged.insert(object) }
-                if !isGivenUp && !isStaged { staged.remove(object) }
             }
             return givenUp
         }
