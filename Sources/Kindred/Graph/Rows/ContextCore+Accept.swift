@@ -160,9 +160,10 @@ extension ContextCore {
             let hasNotes = map.notes.hasNotes(entity)
             var displaced: [DatabaseObject] = []
             var replaced: [(key: ObjectKey, row: NewerRow)] = []
-            for place in saved.indices where givenUp.isEmpty || !givenUp.contains(saved[place].object) {
-                let key = keys[place]
-                if let other = map.insert(saved[place].object, of: entity, key: key) { displaced.append(other) }
+            for place in saved.indices {
+                let (object, key) = (saved[place].object, keys[place])
+                if !givenUp.isEmpty, givenUp.contains(object) { continue }
+                if let other = map.insert(object, of: entity, key: key) { displaced.append(other) }
                 guard hasNotes else { continue }
                 if let row = map.notes.newerRow(entity, key) { replaced.append((key, row)) }
                 map.notes.setNewerRow(nil, of: entity, key: key)
@@ -186,8 +187,8 @@ extension ContextCore {
                 continue
             }
             let temporary = saved[place].stagingBox?.staging.temporaryKey
-            let before =
-                stored.before?[place] ?? (key: temporary.map { .temporary($0) }, links: RowLinks(before: saved[place]))
+            var before = (key: temporary.map { ObjectKey.temporary($0) }, links: RowLinks(before: saved[place]))
+            if let known = stored.before { before = known[place] }
             if let key = before.key { withMap { $0.notes.renameOwner(key, of: entity, row: rows[place]) } }
             guard isLinked || isCounted else { continue }
             let links = object.withState { RowLinks($0) }
