@@ -74,8 +74,13 @@ extension ContextCore {
                 return change
             }
         }
+        // A span: an element of an array would be copied.
+        let objects = saved.span
+        var written: [DatabaseObject] = []
+        written.reserveCapacity(rows.count)
+        for place in objects.indices where rows[place] != nil { written.append(objects[place].object) }
         let own = journal
-        own?.record(zip(saved, rows).compactMap { $1 == nil ? nil : $0.object })
+        own?.record(written)
         guard journals.others(than: own).isEmpty else {
             for case (let saved, let row?) in zip(saved, rows) {
                 let change = journals.applying(of: saved.object, by: own) {
@@ -87,8 +92,6 @@ extension ContextCore {
             }
             return
         }
-        // A span: an element of an array would be copied.
-        let objects = saved.span
         for place in objects.indices {
             guard let row = rows[place] else { continue }
             let change = replaceRow(of: objects[place], row)

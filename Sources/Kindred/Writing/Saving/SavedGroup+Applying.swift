@@ -83,7 +83,7 @@ extension SavedGroup {
         } else {
             try core.accept(rows, of: objects)
         }
-        let missing = zip(objects, rows).filter { $1 == nil }
-        guard missing.isEmpty else { throw UnwrittenRows(objects: missing.map(\.0.object)) }
+        guard rows.contains(where: { $0 == nil }) else { return }
+        throw UnwrittenRows(objects: zip(objects, rows).filter { $1 == nil }.map(\.0.object))
     }
 }
