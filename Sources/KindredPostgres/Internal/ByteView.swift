@@ -161,6 +161,12 @@ extension [UInt8] {
     /// Appends bytes in one piece.
     mutating func append(_ bytes: ByteView) { unsafe append(contentsOf: bytes.memory) }
 
+    /// Appends bytes behind their number.
+    mutating func appendCell(_ cell: ByteView) {
+        appendBigEndian(Int32(clamping: cell.count))
+        append(cell)
+    }
+
     /// Overwrites bytes that were appended before.
     mutating func replaceBigEndian(_ value: Int32, at offset: Int) {
         // The buffer checks its bounds in debug builds only.

@@ -211,10 +211,33 @@ package struct Bindings: Sendable, Hashable {
         of element: PostgresDataType,
         cell: (Int, (ByteView) -> Void) throws -> Void
     ) throws {
+        try appendCells(count, of: element) { position, bytes in
+            var isNull = true
+            try cell(position) { cell in
+                isNull = false
+                bytes.appendCell(cell)
+            }
+            return !isNull
+        }
+    }
+
+    /// Appends one array parameter with the values of a column of some rows, which hold them in the element type's binary
+    /// form.
+    package mutating func appendArray(_ column: Int, of rows: [Row], as element: PostgresDataType) throws {
+        try appendCells(rows.count, of: element) { position, bytes in rows[position].append(column, to: &bytes) }
+    }
+
+    /// Appends one array parameter.
+    ///
+    /// - Parameter append: appends an element with its length; returns false for NULL, for which it appends nothing.
+    @inline(__always)
+    private mutating func appendCells(
+        _ count: Int, of element: PostgresDataType, _ append: (Int, inout [UInt8]) throws -> Bool
+    ) throws {
         guard let type = element.arrayType else {
             throw PostgresError(.invalidParameter, "No array type is known for the type \(element)")
         }
-        try append(as: type) { bytes in
+        try self.append(as: type) { bytes in
             let start = bytes.count
             bytes.appendBigEndian((count == 0 ? 0 : 1) as Int32)
             bytes.appendBigEndian(0 as Int32)
@@ -224,13 +247,7 @@ package struct Bindings: Sendable, Hashable {
             bytes.appendBigEndian(1 as Int32)
             var hasNulls = false
             for position in 0..<count {
-                var isNull = true
-                try cell(position) { cell in
-                    isNull = false
-                    bytes.appendBigEndian(Int32(clamping: cell.count))
-                    bytes.append(cell)
-                }
-                if isNull {
+                if try !append(position, &bytes) {
                     hasNulls = true
                     bytes.appendBigEndian(-1 as Int32)
                 }
@@ -247,6 +264,8 @@ package struct Bindings: Sendable, Hashable {
         _ write: (inout [UInt8]) throws -> PostgresFormat
     ) throws {
         guard count < Self.maximumCount else { throw Self.tooMany }
+        // Once, instead of doubling with each of the first values.
+        if bytes.isEmpty { bytes.reserveCapacity(64) }
         let start = bytes.count
         do {
             let format = try write(&bytes)

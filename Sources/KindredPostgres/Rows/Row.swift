@@ -104,6 +104,16 @@ public struct Row: Sendable {
         }
     }
 
+    /// Appends the encoded bytes of a value behind their number; returns false for NULL, for which it appends nothing.
+    @inline(__always)
+    func append(_ column: Int, to bytes: inout [UInt8]) -> Bool {
+        buffer.withBytes { buffer in
+            guard let range = range(column, buffer) else { return false }
+            bytes.appendCell(buffer.part(range))
+            return true
+        }
+    }
+
     /// The value of a column if type and column are of the common kinds, without looking up the column's full
     /// description.
     @inline(__always)
@@ -265,16 +275,6 @@ extension Row {
                     }
                     value(column) { if writer.column == column { writer.append($0) } }
                     if writer.column == column { writer.appendNull() }
-                }
-            })
-    }
-
-    /// Copies a row out of other memory; `nil` as a column's place means NULL.
-    package init(columns: RowColumns, values: ByteView, size: Int, _ place: (Int) -> Range<Int>?) {
-        self.init(
-            RowBuffer.filled(columns, count: columns.count, size: size) { writer in
-                for column in 0..<columns.count {
-                    if let place = place(column) { writer.append(values.part(place)) } else { writer.appendNull() }
                 }
             })
     }

@@ -225,6 +225,15 @@ public final class Entity: Sendable {
     }
 
     private static func index(of name: String, in attributes: [Attribute], _ indexes: [String: Int]) -> Int? {
+        if attributes.count <= 8 {
+            // To hash a name costs more than to compare it with few.
+            let (attributes, size) = (attributes.span, name.utf8.count)
+            for index in attributes.indices
+            where attributes[index].name.utf8.count == size && attributes[index].name.hasSameBytes(as: name) {
+                return index
+            }
+            return nil
+        }
         guard let index = indexes[name] else { return nil }
         if attributes[index].name.hasSameBytes(as: name) { return index }
         // Swift considers two names equal that differ in bytes.

@@ -79,7 +79,7 @@ extension DatabaseContext {
     public func insert<Object: TypedObject>(_ new: NewValues<Object>) throws -> Object {
         let entity = try entity(of: Object.self)
         guard let layout = entity.layout else { throw entity.unregistered(Object.self) }
-        return try entity.typed([try Stager(core).insert(entity, try new.checked(), by: layout)])[0]
+        return try entity.typed(try Stager(core).insert(entity, try new.checked(), by: layout))
     }
 
     func entity(of type: any TypedObject.Type) throws -> EntityRuntime {

@@ -7,37 +7,39 @@ extension ContextCore {
     ///
     /// - Parameter former: the row's previous key, by which older answers know it.
     func noteChange(
-        of object: DatabaseObject, _ key: ObjectKey?, former: ObjectKey? = nil, from old: RowLinks, to new: RowLinks
+        of object: DatabaseObject, _ key: @autoclosure () -> ObjectKey?, former: ObjectKey? = nil, from old: RowLinks,
+        to new: RowLinks
     ) {
         let entity = object.runtime
+        let (wasStored, isStored) = (old.stored, new.stored)
         if runtime.countLimits != nil {
             countMove(of: entity, from: old.isStored ? old.stored : nil, to: new.isStored ? new.stored : nil)
         }
         // The pairs of a new row come by themselves.
-        if let filter = entity.filter, old.isStored, new.isStored, filter.concerns(old.stored, new.stored) {
+        if let filter = entity.filter, old.isStored, new.isStored, filter.concerns(wasStored, isStored) {
             notePairsStale(with: entity)
-            countPaired(new.stored, of: entity)
+            countPaired(isStored, of: entity)
         }
-        var slots = entity.moves(from: old.stored, to: new.stored)
+        var slots = entity.moves(from: wasStored, to: isStored)
         if !old.isShownAsStored || !new.isShownAsStored {
             slots.formUnion(entity.moves(from: old.shown, to: new.shown))
         }
         if !old.isShownAsStored { for slot in old.destinations.keys { slots.insert(slot) } }
         if !new.isShownAsStored { for slot in new.destinations.keys { slots.insert(slot) } }
         if former != nil { for relationship in entity.foreignKeys { slots.insert(relationship.slot) } }
-        if !entity.helperEnds.isEmpty, !old.stored.hasSameBytes(as: new.stored) {
-            noteHelperRow(old.stored, of: entity)
-            noteHelperRow(new.stored, of: entity)
+        if !entity.helperEnds.isEmpty, !wasStored.hasSameBytes(as: isStored) {
+            noteHelperRow(wasStored, of: entity)
+            noteHelperRow(isStored, of: entity)
         }
-        guard let key, !slots.isEmpty else { return }
+        guard !slots.isEmpty, let key = key() else { return }
         let entry = RelationshipLog.Entry(
-            member: key, former: former, row: new.isStored ? new.stored : nil, scope: writing?.scope)
+            member: key, former: former, row: new.isStored ? isStored : nil, scope: writing?.scope)
         for slot in slots {
             let relationship = entity.relationships[slot]
             guard knows(relationship.destination) else { continue }
             let columns = relationship.ownColumns
             let keys = Set(
-                [old.stored, old.shown, new.stored, new.shown].compactMap { try? ObjectKey($0, columns) }
+                [wasStored, old.shown, isStored, new.shown].compactMap { try? ObjectKey($0, columns) }
                     + [old, new].compactMap { $0.destinations[slot] }.flatMap { ownKeys(relationship.inverse, $0) })
             note(entry, through: relationship, of: keys)
         }
@@ -257,6 +259,11 @@ struct RowLinks: Sendable {
         (shown, stagingBox, isStored) = (state.row, state.stagingBox, state.status == .persistent)
     }
 
+    /// The references of a new object when its statement was made.
+    init(before saved: SavedObject) {
+        (shown, stagingBox, isStored) = (saved.row, saved.stagingBox, false)
+    }
+
     var stored: Row { stagingBox?.staging.stored ?? shown }
 
     /// Whether `stored` and `shown` are the same row.
@@ -276,6 +283,7 @@ extension ContextCore {
 
     /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
+        if view.shownEntities.isEmpty { return }
         for table in view.shownEntities { notePartsLost(runtime.entities[table]) }
         for table in view.shownEntities.map({ runtime.entities[$0] }) where withMap({ $0.knows(table) }) {
             note { map, time in map.notes.forgetNotes(of: table, at: time) }

@@ -3,8 +3,9 @@ import KindredSchema
 
 extension EntityRuntime {
     /// The value of an attribute; throws if the attribute's type cannot hold it.
-    func attributeValue(_ value: (any PropertyValue)?, at position: Int) throws -> PostgresValue? {
-        guard let content = try value?.propertyContent else { return nil }
+    func attributeValue(_ value: consuming (any PropertyValue)?, at position: Int) throws -> PostgresValue? {
+        guard let given = consume value else { return nil }
+        let content = try given.propertyContent
         if case .value(let value) = content { return value }
         let attribute = entity.attributes[position]
         func wrongType(_ given: String) -> KindredError {

@@ -40,6 +40,10 @@ struct SavedObject: Sendable {
         stagingBox = box
         columns = box?.staging.columns ?? []
         let links = box?.staging.destinations ?? [:]
+        if links.isEmpty && deferring.isEmpty {
+            isPartial = false
+            return
+        }
         var deferring = deferring
         for (slot, destination) in links
         where isNew ? known != nil && known?[slot] !== destination : destination.isInserted {
@@ -49,7 +53,6 @@ struct SavedObject: Sendable {
         for slot in deferring where links[slot] == nil {
             leave(entity.leavingColumns(of: entity.relationships[slot].ownColumns) ?? [])
         }
-        if links.isEmpty { return }
         for (slot, destination) in links where !deferring.contains(slot) {
             try link(entity.relationships[slot], destination, isNew: isNew)
         }
@@ -129,15 +132,54 @@ extension ObjectState {
     init(before saved: SavedObject) {
         self.init(row: saved.row, staging: saved.stagingBox)
     }
+
+    /// Takes the row that a new object was stored with; changes staged since its statement was made stay staged.
+    ///
+    /// Does not count as a change: every answer that has the row was read later.
+    mutating func becomeStored(_ stored: Row, _ saved: SavedObject) {
+        if let box = stagingBox, box === saved.stagingBox, box.staging.destinations.isEmpty, !saved.isPartial {
+            status = .persistent
+            stagingBox = nil
+            row = stored
+            return
+        }
+        settle(saved, in: saved.entity)
+        if var staging {
+            status = .persistent
+            staging.temporaryKey = nil
+            self.staging = staging
+        }
+        rebase(on: stored, of: saved.entity)
+    }
+
+    /// Unstages the saved values, unless they were changed again since.
+    mutating func settle(_ saved: SavedObject, in entity: EntityRuntime) {
+        guard let box = stagingBox else { return }
+        if box === saved.stagingBox, !saved.isPartial, box.staging.hasValuesOnly {
+            stagingBox = nil
+            return
+        }
+        var staging = box.staging
+        for (slot, destination) in saved.links where staging.destinations[slot] === destination {
+            staging.destinations[slot] = nil
+            row = row.replacing(ColumnSet(entity.relationships[slot].ownColumns), from: saved.row)
+        }
+        let shown = row
+        staging.columns = staging.columns.filter { !shown.hasSameBytes(as: saved.row, at: $0) }
+        self.staging = staging
+    }
 }
 
 extension TransactionJournal {
     /// Records new objects that are being stored, each with its state when its statement was made.
-    func record(stored saved: ArraySlice<SavedObject>) {
-        guard let core = saved.first?.object.core else { return }
+    ///
+    /// Returns whether each of them still is as it was then.
+    func record(stored saved: ArraySlice<SavedObject>) -> Bool {
+        guard let core = saved.first?.object.core else { return true }
         let isRecorded = recordLater(in: core, if: saved.allSatisfy(\.hasOnlyRowAndStaging)) {
             saved.map { ($0.object, ObjectState(before: $0)) }
         }
         if !isRecorded { record(saved.lazy.map(\.object)) }
+        return isRecorded
     }
 }

@@ -60,6 +60,12 @@ extension EntityRuntime {
         throw unregistered(Object.self)
     }
 
+    /// An object of the entity as the requested class.
+    func typed<Object: DatabaseObject>(_ object: DatabaseObject) throws -> Object {
+        guard let typed = object as? Object else { throw unregistered(Object.self) }
+        return typed
+    }
+
     func unregistered(_ type: DatabaseObject.Type) -> KindredError {
         KindredError(
             .classMismatch,

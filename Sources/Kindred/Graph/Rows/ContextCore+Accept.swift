@@ -143,8 +143,8 @@ extension ContextCore {
         let objects: ArraySlice<SavedObject>
         let rows: [Row]
         let keys: [ObjectKey]
-        /// Their temporary keys and references.
-        let before: [(key: ObjectKey?, links: RowLinks)]
+        /// Their temporary keys and references; nil if these are those that were saved.
+        let before: [(key: ObjectKey?, links: RowLinks)]?
         /// Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp: Set<DatabaseObject>
     }
@@ -153,14 +153,17 @@ extension ContextCore {
     func accept(_ stored: StoredObjects) {
         let (entity, keys, rows, givenUp) = (stored.entity, stored.keys, stored.rows, stored.givenUp)
         let scope = writing?.scope
+        let saved = stored.objects.span
         let (displaced, replaced) = withMap { map in
             map.makeRoom(for: rows.count, of: entity)
             // The temporary keys stay valid until the save ends: loaded sets may still hold them.
             let hasNotes = map.notes.hasNotes(entity)
             var displaced: [DatabaseObject] = []
             var replaced: [(key: ObjectKey, row: NewerRow)] = []
-            for (saved, key) in zip(stored.objects, keys) where givenUp.isEmpty || !givenUp.contains(saved.object) {
-                if let other = map.insert(saved.object, of: entity, key: key) { displaced.append(other) }
+            for place in saved.indices {
+                let (object, key) = (saved[place].object, keys[place])
+                if !givenUp.isEmpty, givenUp.contains(object) { continue }
+                if let other = map.insert(object, of: entity, key: key) { displaced.append(other) }
                 guard hasNotes else { continue }
                 if let row = map.notes.newerRow(entity, key) { replaced.append((key, row)) }
                 map.notes.setNewerRow(nil, of: entity, key: key)
@@ -174,17 +177,22 @@ extension ContextCore {
         noteWrittenThrough(entity)
         noteParts(entity, stored: rows)
         let isCounted = runtime.countLimits?.concern(entity, nil) == true
-        let isLinked = withMap { map in map.knowsAny(linkedTo: entity) } || isCounted
-        for (position, (saved, before)) in zip(stored.objects, stored.before).enumerated() {
-            if isCounted { countNew(rows[position], of: entity) }
-            if givenUp.contains(saved.object) {
-                noteRow(rows[position], of: entity, keys[position])
+        let (isLinked, isNoted) = withMap { map in (map.knowsAny(linkedTo: entity), map.notes.isNoted) }
+        guard isLinked || isCounted || isNoted || !givenUp.isEmpty else { return }
+        for place in saved.indices {
+            let object = saved[place].object
+            if isCounted { countNew(rows[place], of: entity) }
+            if givenUp.contains(object) {
+                noteRow(rows[place], of: entity, keys[place])
                 continue
             }
-            if let key = before.key { withMap { $0.notes.renameOwner(key, of: entity, row: rows[position]) } }
-            guard isLinked else { continue }
-            let links = saved.object.withState { RowLinks($0) }
-            noteChange(of: saved.object, keys[position], former: before.key, from: before.links, to: links)
+            let temporary = saved[place].stagingBox?.staging.temporaryKey
+            var before = (key: temporary.map { ObjectKey.temporary($0) }, links: RowLinks(before: saved[place]))
+            if let known = stored.before { before = known[place] }
+            if let key = before.key { withMap { $0.notes.renameOwner(key, of: entity, row: rows[place]) } }
+            guard isLinked || isCounted else { continue }
+            let links = object.withState { RowLinks($0) }
+            noteChange(of: object, keys[place], former: before.key, from: before.links, to: links)
         }
     }
 }

@@ -2,18 +2,20 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
+/// A change of an object's row.
+private struct RowChange {
+    let old: RowLinks
+    let new: RowLinks
+    let wasStale: Bool
+}
+
 // The door for what objects stand for: their rows, and the deletion of these. Each change of a row is noted for the sets
 // at the other ends of its foreign keys.
 extension ContextCore {
     /// Gives an object its new row.
-    ///
-    /// - Parameter known: the row as stored, if the object no longer has it.
-    func accept(
-        _ row: Row, for object: DatabaseObject, from origin: RowOrigin = .written, stored known: Row? = nil
-    ) throws {
+    func accept(_ row: Row, for object: DatabaseObject, from origin: RowOrigin = .written) throws {
         let askedAt = origin.askedAt
-        typealias Change = (old: RowLinks, new: RowLinks, wasStaged: Bool, wasStale: Bool)
-        func replaceRow(_ state: inout ObjectState, _ stored: Row) -> Change? {
+        func replaceRow(_ state: inout ObjectState, _ stored: Row) -> RowChange? {
             let wasStale = state.isStale
             var row = row
             if let askedAt {
@@ -27,17 +29,17 @@ extension ContextCore {
                     row = whole
                 }
             }
-            let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
+            let old = RowLinks(state)
             let (entity, isRead) = (object.runtime, askedAt != nil)
             state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
             state.changed(at: askedAt == nil ? tick() : state.seenAt)
             state.isStale = false
-            return (old, RowLinks(state), wasStaged, wasStale)
+            return RowChange(old: old, new: RowLinks(state), wasStale: wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = replaceRow(&state, state.storedRow)
-        } run: { committed -> Change? in
-            object.withState { state -> Change? in
+        } run: { committed -> RowChange? in
+            object.withState { state -> RowChange? in
                 // The values written by a transaction stay visible while other tasks read.
                 if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
                 return replaceRow(&state, state.storedRow)
@@ -48,8 +50,66 @@ extension ContextCore {
             if origin.isByOthers, row.leavesOut { noteParts(object.runtime, from: row, to: row) }
             return
         }
-        if change.wasStaged { releaseIfUnstaged(object) }
-        let (entity, stored) = (object.runtime, known ?? change.old.stored)
+        if !change.old.isShownAsStored { releaseIfUnstaged(object) }
+        try follow(change, of: object, to: row, from: origin)
+    }
+
+    /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
+    /// staged.
+    ///
+    /// - Parameter rows: the objects' rows, in their order; nil for one without a row.
+    func accept(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
+        func replaceRow(_ saved: SavedObject, _ row: Row, _ state: inout ObjectState) -> RowChange {
+            let (old, wasStale) = (RowLinks(state), state.isStale)
+            state.settle(saved, in: saved.entity)
+            state.rebase(on: row, of: saved.entity)
+            state.changed(at: tick())
+            state.isStale = false
+            return RowChange(old: old, new: RowLinks(state), wasStale: wasStale)
+        }
+        func replaceRow(of saved: SavedObject, _ row: Row) -> RowChange {
+            staged.withLock { staged in
+                let change = saved.object.withState { replaceRow(saved, row, &$0) }
+                if change.new.isShownAsStored { staged.remove(saved.object) } else { staged.insert(saved.object) }
+                return change
+            }
+        }
+        // A span: an element of an array would be copied.
+        let objects = saved.span
+        var written: [DatabaseObject] = []
+        written.reserveCapacity(rows.count)
+        for place in objects.indices where rows[place] != nil { written.append(objects[place].object) }
+        let own = journal
+        own?.record(written)
+        guard journals.others(than: own).isEmpty else {
+            for case (let saved, let row?) in zip(saved, rows) {
+                let change = journals.applying(of: saved.object, by: own) {
+                    _ = replaceRow(saved, row, &$0)
+                } _: { _ in
+                    replaceRow(of: saved, row)
+                }
+                try follow(change, of: saved.object, to: row, from: .written)
+            }
+            return
+        }
+        for place in objects.indices {
+            guard let row = rows[place] else { continue }
+            let change = replaceRow(of: objects[place], row)
+            try follow(change, of: objects[place].object, to: row, from: .written)
+        }
+        // A journal may have recorded objects meanwhile.
+        for other in journals.others(than: own) {
+            for case (let saved, let row?) in zip(saved, rows) {
+                _ = other.change(saved.object) { _ = replaceRow(saved, row, &$0) }
+            }
+        }
+    }
+
+    /// Notes a changed row for everything that depends on it.
+    private func follow(
+        _ change: RowChange, of object: DatabaseObject, to row: Row, from origin: RowOrigin
+    ) throws {
+        let (entity, stored, askedAt) = (object.runtime, change.old.stored, origin.askedAt)
         if change.wasStale {
             notePartsLost(entity)
         } else {
@@ -76,13 +136,12 @@ extension ContextCore {
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity, key) }
         }
-        let key = object.key
-        noteChange(of: object, key, former: former, from: change.old, to: change.new)
+        noteChange(of: object, object.key, former: former, from: change.old, to: change.new)
         if askedAt == nil {
             noteWrittenThrough(entity)
             if isFoundOtherwise { try followKeys(of: object, from: stored) }
             if change.wasStale { noteUnknownOwners(of: entity) }
-            if let key { noteWritten(entity, key) }
+            if following != nil, let key = object.key { noteWritten(entity, key) }
         }
     }
 

@@ -84,23 +84,26 @@ extension ContextCore {
     ///
     /// Locks the staged changes before the object, so that the context holds an object exactly if something is staged
     /// on it.
-    func changeStaging(of object: DatabaseObject, _ body: (inout ObjectState) -> Void) {
-        let (old, new) = change(object, body) { _ in
+    ///
+    /// - Parameter mayMove: whether the change may concern a foreign key, an order or a stored row.
+    func changeStaging(of object: DatabaseObject, mayMove: Bool = true, _ body: (inout ObjectState) -> Void) {
+        let links = change(object, body) { _ in
             staged.withLock { staged in
-                let (old, new, wasStaged, isStaged) = object.withState { state in
-                    let (old, wasStaged) = (RowLinks(state), state.stagingBox != nil)
+                let (links, wasStaged, isStaged) = object.withState { state in
+                    let (old, wasStaged) = (mayMove ? RowLinks(state) : nil, state.stagingBox != nil)
                     body(&state)
-                    return (old, RowLinks(state), wasStaged, state.stagingBox != nil)
+                    let links = old.map { (old: $0, new: RowLinks(state)) }
+                    return (links, wasStaged, state.stagingBox != nil)
                 }
                 switch (wasStaged, isStaged) {
                 case (true, true), (false, false): staged.noteChange()
                 case (false, true): staged.insert(object)
                 case (true, false): staged.remove(object)
                 }
-                return (old, new)
+                return links
             }
         }
-        noteChange(of: object, object.key, from: old, to: new)
+        if let links { noteChange(of: object, object.key, from: links.old, to: links.new) }
     }
 
     /// Takes back the staged values of attributes that were written outside a save.

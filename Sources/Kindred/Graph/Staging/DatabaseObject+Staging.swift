@@ -85,10 +85,12 @@ extension DatabaseObject {
 
     /// The encoded cells of a value to stage; throws if it is invalid, or if the object cannot be saved.
     func cells(_ value: PostgresValue?, at position: Int) throws -> RowCells {
-        try requireStageable()
-        let attribute = entity.attributes[position]
-        try runtime.requireWritable(attribute, key: attribute.name)
-        if !isInserted { try runtime.requireNoVersion(position, key: attribute.name) }
+        let isNew = try requireStageable()
+        if !runtime.isAssignable(position) || !isNew && runtime.version != nil {
+            let attribute = entity.attributes[position]
+            try runtime.requireWritable(attribute, key: attribute.name)
+            if !isNew { try runtime.requireNoVersion(position, key: attribute.name) }
+        }
         var cells = RowCells()
         try cells.set(value, at: position, of: runtime, core.database.types)
         return cells
@@ -99,7 +101,7 @@ extension DatabaseObject {
         let isInForeignKey = cells.columns.contains { !runtime.movedSlots[$0].isEmpty }
         let context = isInForeignKey ? context : core.contextForValue
         defer { withExtendedLifetime(context) {} }
-        core.changeStaging(of: self) { state in
+        core.changeStaging(of: self, mayMove: isInForeignKey) { state in
             var staging = state.stagingToChange
             if !staging.problems.isEmpty {
                 for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }
@@ -143,9 +145,17 @@ extension DatabaseObject {
     }
 
     /// Throws for an object that can never be saved: a deleted one, one of a read-only entity.
-    func requireStageable() throws {
-        try requireLive()
-        if !isInserted { _ = try requireKey() }
+    ///
+    /// Returns whether the object is new.
+    @discardableResult
+    func requireStageable() throws -> Bool {
+        let (status, hasKey) = withState { state in
+            (state.status, state.status != .inserted && state.key(runtime) != nil)
+        }
+        try requireLive(status)
+        if status == .inserted { return true }
+        if !hasKey || core.isReadOnly || entity.isReadOnly { _ = try requireKey() }
+        return false
     }
 }
 

@@ -49,10 +49,7 @@ extension ContextCore {
         var released: StagedChanges? = life.withLock { life in
             if stagesAgain { life.count -= 1 }
             guard life.count == 0, staged.withLock({ !$0.isEmpty }) else { return nil }
-            let released = staged.withLock { staged in
-                defer { staged = StagedChanges() }
-                return staged
-            }
+            let released = staged.withLock { $0.takeAll() }
             weaken(released, into: &life.unheld)
             return released
         }

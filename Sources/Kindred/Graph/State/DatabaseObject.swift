@@ -21,6 +21,8 @@ open class DatabaseObject: @unchecked Sendable {
     private let state: RankedMutex<ObjectState>
     /// The object's place in the context's object table; changed under that table's lock only.
     private let place = Atomic<Int32>(-1)
+    /// The object's place among the context's staged changes; changed under their lock only.
+    private let stagingPlace = Atomic<Int32>(-1)
 
     /// Creates an object from a row, for a context; subclasses inherit this initializer and have no other.
     public required init(_ seed: __shared ObjectSeed) {
@@ -175,6 +177,17 @@ extension DatabaseObject: TableObject {
     var tablePlace: Int32 {
         get { place.load(ordering: .relaxed) }
         set { place.store(newValue, ordering: .relaxed) }
+    }
+}
+
+extension DatabaseObject {
+    /// The object's place among the context's staged changes; nil if nothing is staged.
+    var stagedPlace: Int? {
+        get {
+            let place = stagingPlace.load(ordering: .relaxed)
+            return place < 0 ? nil : Int(place)
+        }
+        set { stagingPlace.store(newValue.map { Int32(clamping: $0) } ?? -1, ordering: .relaxed) }
     }
 }
 

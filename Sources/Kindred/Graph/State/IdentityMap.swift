@@ -7,7 +7,7 @@ import KindredPostgres
 struct IdentityMap {
     private struct Table {
         /// New objects by the numbers of their temporary keys, until they are saved or discarded.
-        var temporaries: [Int64: DatabaseObject] = [:]
+        var temporaries = NumberedObjects<DatabaseObject>()
         /// Secondary indexes: columns besides the key by which objects are looked up.
         var indexes: [ColumnIndex] = []
     }
@@ -142,7 +142,7 @@ struct IdentityMap {
     /// Every object of an entity in memory.
     func objects(of entity: EntityRuntime) -> [DatabaseObject] {
         let saved = references.objects(of: entity)
-        return tables.place(entity.index).map { saved + tables[$0].temporaries.values } ?? saved
+        return tables.place(entity.index).map { saved + tables[$0].temporaries.objects } ?? saved
     }
 
     /// Whether any row of an entity has an object.

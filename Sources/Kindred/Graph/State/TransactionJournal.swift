@@ -64,7 +64,8 @@ final class TransactionJournal: Sendable {
         /// Held, so that they keep their unsaved changes.
         var contexts: [DatabaseContext] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
-        /// New objects stored while `before` was empty, so that later entries in `before` lose to these; listed when needed.
+        /// Objects of one statement, recorded while `before` was empty, so that later entries in `before` lose to these; listed
+        /// when needed.
         var stored: [@Sendable () -> [(object: DatabaseObject, state: ObjectState)]] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
@@ -99,7 +100,8 @@ final class TransactionJournal: Sendable {
 
         /// Expands `stored` into entries in `before`.
         mutating func listStored() {
-            for list in stored {
+            // The earliest state of an object wins.
+            for list in stored.reversed() {
                 for saved in list() { before[ObjectIdentifier(saved.object)] = saved }
             }
             stored = []
@@ -138,7 +140,11 @@ final class TransactionJournal: Sendable {
             touched = object.core
         }
         entries.withLock { entries in
-            if objects.count > 1 { entries.before.reserveCapacity(entries.before.count + objects.count) }
+            if objects.count > 1, entries.before.isEmpty {
+                // Without a look-up for each.
+                let states = objects.map { (object: $0, state: $0.withState { $0 }) }
+                return entries.stored.append { states }
+            }
             for object in objects {
                 // `default` in one look-up: an existing entry stays.
                 func keep(_ entry: inout (object: DatabaseObject, state: ObjectState)) {}

@@ -12,6 +12,7 @@ struct EntityLinks: Sendable {
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var movedSlots: [[Int]] = []
     fileprivate var findingColumns: [Int] = []
+    fileprivate var joinsOrderedSets = false
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var fixedColumns = ColumnSet()
@@ -43,6 +44,7 @@ struct EntityLinks: Sendable {
         // The table's own relationships come first: errors name them.
         let held = relationships.filter(\.holdsForeignKey)
         foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
+        joinsOrderedSets = foreignKeys.contains { $0.inversePosition != nil }
         findingColumns = runtime.key
         for relationship in relationships where !relationship.holdsForeignKey {
             for column in relationship.ownColumns where !findingColumns.contains(column) {
@@ -105,6 +107,9 @@ extension EntityRuntime {
     /// For each column the slots of the to-one relationships in which a change of it may move the row: relationships
     /// whose foreign key includes it, and relationships whose inverse it orders.
     var movedSlots: [[Int]] { links.movedSlots }
+
+    /// Whether a row may have a position among the members of an owner.
+    var joinsOrderedSets: Bool { links.joinsOrderedSets }
 
     /// The columns by which a row is looked up: its key, and columns that foreign keys reference.
     var findingColumns: [Int] { links.findingColumns }

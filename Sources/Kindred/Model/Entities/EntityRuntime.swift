@@ -27,6 +27,8 @@ package final class EntityRuntime: Sendable {
     let sharesRows: Bool
     /// Positions of the attributes that a stored row requires, except attributes that the database always fills.
     let requiredColumns: [Int]
+    /// Positions of the attributes for which only the program can give a new row's values.
+    let givenColumns: [Int]
     /// Positions of the attributes that a new row may leave out.
     let columnsWithDefault: ColumnSet
     /// The generated columns.
@@ -51,6 +53,8 @@ package final class EntityRuntime: Sendable {
     let lazyColumns: ColumnSet
     /// The limits of values besides their types.
     let limits: [AttributeLimits]
+    /// The columns that have such limits.
+    let limitedColumns: ColumnSet
     /// The labels of enums that were read again, by column.
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
     private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
@@ -81,6 +85,9 @@ package final class EntityRuntime: Sendable {
             let attribute = entity.attributes[position]
             return attribute.isNotNull && !attribute.isGenerated && attribute.identity != .always
         }
+        givenColumns = requiredColumns.filter { position in
+            !entity.attributes[position].hasDefault && entity.attributes[position].identity == .none
+        }
         generatedColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isGenerated })
         computedColumns = ColumnSet(
             entity.attributes.indices.filter {
@@ -93,6 +100,7 @@ package final class EntityRuntime: Sendable {
         }
         lazyColumns = ColumnSet(entity.attributes.indices.filter { entity.attributes[$0].isLazy })
         limits = entity.attributes.enumerated().compactMap { AttributeLimits($1, column: $0) }
+        limitedColumns = ColumnSet(limits.map(\.column))
     }
 
     package var name: QualifiedName { entity.name }

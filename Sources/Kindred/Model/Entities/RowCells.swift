@@ -6,8 +6,8 @@ struct RowCells: Sendable {
     /// The columns with a new value, including NULL.
     private(set) var columns = ColumnSet()
     private var bytes: [UInt8] = []
-    /// The values' ranges in the buffer, in column order; nil for NULL.
-    private var places: [Range<Int>?] = []
+    /// The values' places in the buffer, in column order.
+    private var places: [CellPlace] = []
 
     /// The total number of bytes of the values.
     var size: Int { bytes.count }
@@ -21,32 +21,25 @@ struct RowCells: Sendable {
 
     /// A row with the new values, and NULL in all other columns.
     func row(_ columns: RowColumns) -> Row {
-        bytes.withBytes { bytes in
-            let size = places.reduce(0) { $0 + ($1?.count ?? 0) }
-            var rank = 0
-            return Row(columns: columns, values: bytes, size: size) { column in
-                guard self.columns.contains(column) else { return nil }
-                defer { rank += 1 }
-                return places[rank]
-            }
-        }
+        bytes.withBytes { Row(columns: columns, values: $0, at: places) }
+    }
+
+    /// A row with the new values instead of its own.
+    fileprivate func replaced(in row: Row) -> Row {
+        bytes.withBytes { row.replacing($0, at: places) }
     }
 
     /// Sets the encoded value that `write` appends, or NULL if it returns false; replaces an earlier value.
     mutating func set(_ column: Int, _ write: (inout [UInt8]) throws -> Bool) rethrows {
         let start = bytes.count
-        let place = try write(&bytes) ? start..<bytes.count : nil
+        let place = CellPlace(column: column, range: try write(&bytes) ? start..<bytes.count : nil)
         let rank = columns.rank(of: column)
         guard columns.insert(column) else {
             places[rank] = place
             return
         }
-        places.append(place)
-        var last = places.count - 1
-        while last > rank {
-            places.swapAt(last, last - 1)
-            last -= 1
-        }
+        // Nearly always behind the others.
+        if rank == places.count { places.append(place) } else { places.insert(place, at: rank) }
     }
 
     /// Sets a value, encoded as in the entity's rows; nil for NULL.
@@ -74,8 +67,8 @@ struct RowCells: Sendable {
 
     /// Passes a column's new value to `body`; nil for NULL, and for a column without a new value.
     func withBytes<T>(at column: Int, _ body: (ByteView) -> T) -> T? {
-        guard columns.contains(column), let place = places[columns.rank(of: column)] else { return nil }
-        return bytes.withBytes { body($0.part(place)) }
+        guard columns.contains(column), let range = places[columns.rank(of: column)].range else { return nil }
+        return bytes.withBytes { body($0.part(range)) }
     }
 
     /// Whether both have the same value for a column.
@@ -110,18 +103,7 @@ extension EntityRuntime {
 
 extension Row {
     /// The row with new values in some columns.
-    func replacing(_ cells: RowCells) -> Row {
-        Row(
-            columns: columns, count: count,
-            leavingOut: leavesOut ? { !cells.columns.contains($0) && isLeftOut(at: $0) } : nil
-        ) { column, write in
-            if cells.columns.contains(column) {
-                cells.withBytes(at: column, write)
-            } else {
-                withBytes(at: column, write)
-            }
-        }
-    }
+    func replacing(_ cells: RowCells) -> Row { cells.replaced(in: self) }
 
     /// The row with another row's values in some columns.
     func replacing(_ columns: ColumnSet, from other: Row) -> Row {

@@ -49,6 +49,7 @@ struct ColumnSet: Hashable, Sendable {
 
     private mutating func combine(_ other: ColumnSet, _ operation: (UInt64, UInt64) -> UInt64) {
         first = operation(first, other.first)
+        if rest.isEmpty && other.rest.isEmpty { return }
         for number in 1..<Swift.max(wordCount, other.wordCount) {
             set(operation(word(number), other.word(number)), at: number)
         }
@@ -65,13 +66,18 @@ extension ColumnSet: ExpressibleByArrayLiteral {
     var isEmpty: Bool { first == 0 && rest.isEmpty }
 
     func contains(_ column: Int) -> Bool {
-        word(column / 64) >> UInt64(column % 64) & 1 == 1
+        if rest.isEmpty { return column < 64 && first >> UInt64(column) & 1 == 1 }
+        return word(column / 64) >> UInt64(column % 64) & 1 == 1
     }
 
     /// Returns whether the column is new.
     @discardableResult
     mutating func insert(_ column: Int) -> Bool {
         if contains(column) { return false }
+        if column < 64 {
+            first |= 1 << UInt64(column)
+            return true
+        }
         set(word(column / 64) | 1 << UInt64(column % 64), at: column / 64)
         return true
     }
@@ -89,6 +95,18 @@ extension ColumnSet: ExpressibleByArrayLiteral {
         var result = self
         result.subtract(other)
         return result
+    }
+}
+
+extension [Int] {
+    /// The columns as a part of a statement's shape; an array's description casts each element at run time.
+    var shape: String {
+        var shape = ""
+        for column in self {
+            shape += String(column)
+            shape += ","
+        }
+        return shape
     }
 }
 

@@ -58,11 +58,11 @@ struct ColumnArrays {
             // A value that the rows do not hold as text must be printed.
             let isPrinted = isText && !attribute.isReadAsText && (attribute.isArray || attribute.enumLabels == nil)
             let type = isText ? .text : attribute.baseType
+            if !isPrinted {
+                try bindings.appendArray(column, of: rows, as: type)
+                continue
+            }
             try bindings.appendArray(count: rows.count, of: type) { position, write in
-                guard isPrinted else {
-                    rows[position].withBytes(at: column, write)
-                    return
-                }
                 guard let value = try rows[position][column] else { return }
                 value.description.withBytes(write)
             }

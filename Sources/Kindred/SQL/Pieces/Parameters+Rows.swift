@@ -18,7 +18,7 @@ extension Parameters {
     mutating func values(_ values: ColumnValues) throws -> ColumnParameters {
         let columns = values.columns
         let parameters = ColumnParameters(entity: values.entity, columns: columns, first: next)
-        for column in columns { try values.entity.bind(values[column] ?? nil, as: column, to: &bindings) }
+        for (column, value) in values.values { try values.entity.bind(value, as: column, to: &bindings) }
         return parameters
     }
 

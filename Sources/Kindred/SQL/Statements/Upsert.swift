@@ -48,7 +48,7 @@ struct Upsert {
         rows = try assignments.map { assignment in
             empty.replacing(
                 try assignment.values.reduce(into: RowCells()) { cells, value in
-                    try cells.set(value.value, at: value.key, of: entity, types)
+                    try cells.set(value.value, at: value.column, of: entity, types)
                 }
             )
         }
@@ -161,7 +161,8 @@ struct Upsert {
     func conflict(ofRow place: Int) throws -> Statement {
         var parameters = Parameters()
         let values = try parameters.rows([rows[place]], of: columns, in: entity, prefix: "c")
-        return try parameters.statement("upsert conflict \(columns) \(key) \(predicate ?? "")", in: entity) {
+        return try parameters.statement("upsert conflict \(columns.shape) \(key.shape) \(predicate ?? "")", in: entity)
+        {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let first = try entity.quoted(key[0])
             return """
@@ -180,7 +181,7 @@ struct Upsert {
     func selection() throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.rows(rows, of: key, in: entity, prefix: "k")
-        return try parameters.statement("upserted \(key) \(predicate ?? "")", in: entity) {
+        return try parameters.statement("upserted \(key.shape) \(predicate ?? "")", in: entity) {
             """
             SELECT \(try entity.selectList(alias: "t")), new.place FROM \(keys.placedTable) \
             JOIN \(try entity.ownTableName) AS t ON \(try keys.equality("t"))\(try amongUnique) ORDER BY new.place

@@ -23,7 +23,7 @@ struct KeyMoves {
     /// - Parameter objects: the new and changed objects.
     init(_ objects: [DatabaseObject]) throws {
         var moving: [EntityRuntime: [DatabaseObject]] = [:]
-        for object in objects where !object.isInserted && Self.changesReferencedColumn(object) {
+        for object in objects where Self.changesReferencedColumn(object) {
             moving[object.runtime, default: []].append(object)
         }
         if moving.isEmpty { return }
@@ -61,8 +61,12 @@ struct KeyMoves {
         return moving
     }
 
+    /// Whether a change, and not a new object, has another value for a column by which rows are found.
     private static func changesReferencedColumn(_ object: DatabaseObject) -> Bool {
-        let columns = object.withState { $0.stagingBox?.staging.columns ?? [] }
-        return object.runtime.findingColumns.contains(where: columns.contains)
+        let columns = object.runtime.findingColumns
+        return object.withState { state in
+            guard state.status != .inserted, let staging = state.stagingBox?.staging else { return false }
+            return !staging.columns.isDisjoint(with: columns)
+        }
     }
 }

@@ -31,10 +31,12 @@ final class SaveRun {
         // One statement may exchange unique values, whose constraint is checked after it; and an error names all
         // objects that want the same value.
         let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
-        let keys = group.objects.compactMap(\.object.key)
-        for former in try CountCheck(core).formerOwners(of: keys, group.entity, writing: group.columns) {
-            add(former.statement, group.entity, count: keys.count, objects: { [] }) { [core] in
-                try CountCheck(core).note(former, $0)
+        if core.counting != nil {
+            let keys = group.objects.compactMap(\.object.key)
+            for former in try CountCheck(core).formerOwners(of: keys, group.entity, writing: group.columns) {
+                add(former.statement, group.entity, count: keys.count, objects: { [] }) { [core] in
+                    try CountCheck(core).note(former, $0)
+                }
             }
         }
         for part in isUnique || group.entity.entity.hasDeferrableKeys ? [group] : group.parts {

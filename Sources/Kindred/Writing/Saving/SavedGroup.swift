@@ -98,7 +98,8 @@ extension SavedGroup {
         let all = ColumnSet(columns)
         let isMixed = isJoint && objects.contains { $0.columns != all }
         return try statements.update(
-            objects.map(\.row), stored: objects.map(\.stored), base: objects.map(\.base),
+            objects.map(\.row), stored: objects.map(\.stored),
+            base: entity.version == nil ? [] : objects.map(\.base),
             given: isMixed ? objects.map(\.columns) : nil)
     }
 }

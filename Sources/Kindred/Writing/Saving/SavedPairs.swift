@@ -56,7 +56,7 @@ struct SavedPairs {
         try setKey(of: pair.source, link.sourceColumns, relationship.ownColumns)
         try setKey(of: pair.destination, link.destinationColumns, relationship.otherColumns)
         for column in payloadColumns {
-            try cells.set(payload?.values[column] ?? nil, at: column, of: helper, types)
+            try cells.set(payload?[column] ?? nil, at: column, of: helper, types)
         }
         pairs.append(pair)
         rows.append(helper.emptyRow(types).replacing(cells))

@@ -61,8 +61,7 @@ struct Saver: Sendable {
         try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
         let missing = objects.filter(\.isGone)
         guard missing.isEmpty else { throw core.gone(missing) }
-        let known = Set(objects)
-        let objects = try await objects + Stager(core).placeNewMembers(among: objects).filter { !known.contains($0) }
+        let objects = try await withPlacedMembers(objects)
         if let error = KindredError(try await Validator(core).problems(of: objects)) { throw error }
         let isOutermost = core.journal == nil
         do {
@@ -72,6 +71,14 @@ struct Saver: Sendable {
         }
     }
 
+    /// The objects, and stored members of ordered sets that get positions before new ones.
+    private func withPlacedMembers(_ objects: [DatabaseObject]) async throws -> [DatabaseObject] {
+        let placed = try await Stager(core).placeNewMembers(among: objects)
+        if placed.isEmpty { return objects }
+        let known = Set(objects)
+        return objects + placed.filter { !known.contains($0) }
+    }
+
     /// Writes the staged changes, in the running transaction: deletions last, unless other objects take their unique
     /// values.
     private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
@@ -79,9 +86,11 @@ struct Saver: Sendable {
         var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
         kept.reserveCapacity(all.count)
         // Another save may have written the objects meanwhile.
-        for object in all where object.hasChanges {
-            try object.requireLive()
-            if object.isDeletionStaged { deleted.append(object) } else { kept.append(object) }
+        for object in all {
+            let (status, isDeletion) = object.withState { ($0.status, $0.stagingBox?.staging.isDeletion) }
+            guard let isDeletion else { continue }
+            try object.requireLive(status)
+            if isDeletion { deleted.append(object) } else { kept.append(object) }
         }
         let early = try UniqueClaims.earlyDeletions(deleted, kept)
         let constraints = UniqueClaims.constraintsToDefer(kept, deleted)

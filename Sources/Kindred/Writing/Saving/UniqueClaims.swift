@@ -40,7 +40,8 @@ struct UniqueClaims {
         server = ServerClaims(objects, deleted)
         moves = try KeyMoves(objects)
         var holders = try deleted.flatMap { object in try Self.values(of: object).map { (object, $0) } }
-        for object in objects where !object.isInserted {
+        for object in objects
+        where object.withState({ $0.status != .inserted && $0.mayChange(object.runtime.uniqueColumns) }) {
             for (claim, isNew) in try Self.changes(of: object) where !isNew { holders.append((object, claim)) }
         }
         if holders.isEmpty { return }

@@ -12,7 +12,7 @@ struct Validator: Sendable {
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
         var asked: Set<String> = []
-        for object in objects {
+        for object in objects where core.awakes(object.runtime, object) || !object.isPlainlyRight {
             let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
             guard let box, !box.staging.isDeletion else { continue }
             if !box.staging.problems.isEmpty {
@@ -69,6 +69,21 @@ struct Validator: Sendable {
             } catch {
                 return [object.problem(.refused, "\(object) was refused by its validation", key: nil, error: error)]
             }
+        }
+    }
+}
+
+extension DatabaseObject {
+    /// Whether nothing that is staged can be a problem: no value is missing, and none has limits.
+    fileprivate var isPlainlyRight: Bool {
+        let runtime = runtime
+        return withState { state in
+            guard let box = state.stagingBox else { return true }
+            if !box.staging.problems.isEmpty { return false }
+            for column in runtime.requiredColumns where state.row.isNull(at: column) {
+                if state.status == .inserted || box.staging.columns.contains(column) { return false }
+            }
+            return runtime.limitedColumns.isDisjoint(with: box.staging.columns)
         }
     }
 }

@@ -7,6 +7,12 @@ extension RowWriter {
         try await Refresher(core).readStale(CollectionOfOne(object))
         try object.requireLive()
         let entity = object.runtime
+        if entity.attributeIndex(of: key) != nil, !object.isInserted {
+            _ = try object.requireKey()
+            var assignments = Assignments(entity, for: object)
+            try assignments.assign(value, forKey: key, in: core)
+            return try await update(object, assignments, key: key)
+        }
         guard let relationship = entity.relationship(named: key), entity.attributeIndex(of: key) == nil,
             relationship.isToMany || relationship.model.kind == .oneToOne
         else { return try await setCurrent([key: value], of: object) }

@@ -44,13 +44,13 @@ struct NewRow {
     }
 
     private mutating func assign(
-        _ value: (any PropertyValue)?, at position: Int, of entity: EntityRuntime, _ types: TypeRegistry?
+        _ value: consuming (any PropertyValue)?, at position: Int, of entity: EntityRuntime, _ types: TypeRegistry?
     ) throws {
         if !entity.isAssignable(position) {
             let attribute = entity.entity.attributes[position]
             try entity.requireWritable(attribute, key: attribute.name)
         }
-        try cells.set(try entity.attributeValue(value, at: position), at: position, of: entity, types)
+        try cells.set(try entity.attributeValue(consume value, at: position), at: position, of: entity, types)
     }
 
     private mutating func assign(

@@ -32,7 +32,7 @@ extension Stager {
         }
         var ends: [End] = []
         var joining: [End: [DatabaseObject]] = [:]
-        for object in objects where object.isInserted {
+        for object in objects where object.runtime.joinsOrderedSets && object.isInserted {
             let (row, staging) = object.withState { ($0.row, $0.staging) }
             guard let staging else { continue }
             for relationship in object.runtime.foreignKeys {

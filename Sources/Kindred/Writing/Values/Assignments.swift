@@ -118,10 +118,7 @@ struct Assignments {
 
     /// Throws if a new row lacks values that only the program can give.
     func requireComplete() throws {
-        let missing = entity.entity.attributes.enumerated().filter { position, attribute in
-            attribute.isNotNull && !attribute.hasDefault && attribute.identity == .none && !attribute.isGenerated
-                && written[position] == nil
-        }.map(\.element.name)
+        let missing = entity.givenColumns.filter { written[$0] == nil }.map { entity.entity.attributes[$0].name }
         guard missing.isEmpty || entity.mayFillNewRows else {
             throw KindredError(
                 .missingValue,

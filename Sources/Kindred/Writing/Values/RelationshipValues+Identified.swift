@@ -57,8 +57,11 @@ extension RelationshipValues {
             try await Refresher(core).readStale(values.values.compactMap { $0 as? DatabaseObject })
         }
         var result = values
-        for (key, value) in values where value is ObjectID {
-            guard let relationship = entity.relationship(named: key), entity.attributeIndex(of: key) == nil else {
+        for (key, value) in values {
+            // A cast would look for the type at run time.
+            guard let value, type(of: value) == ObjectID.self, let relationship = entity.relationship(named: key),
+                entity.attributeIndex(of: key) == nil
+            else {
                 continue
             }
             result.updateValue(try await reading(value, for: relationship, needsObject: false), forKey: key)

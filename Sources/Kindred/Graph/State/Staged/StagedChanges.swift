@@ -2,10 +2,10 @@ import KindredPostgres
 
 /// The unsaved changes of a context; it holds their objects strongly until they are saved or rolled back.
 struct StagedChanges: Sendable {
-    /// Staged objects in the order of their first change; nil for one that is no longer staged.
+    /// Staged objects in the order of their first change, each at its `stagedPlace`; nil for one that is no longer staged.
     private var inOrder: [DatabaseObject?] = []
-    /// The positions of objects in `inOrder`.
-    private var places: [ObjectIdentifier: Int] = [:]
+    /// The number of staged objects.
+    private var objectCount = 0
     private var pairEntries: [StagedPair: PairEntry] = [:]
     /// The staged pairs by end; no set is empty.
     private var pairsByEnd: [ObjectIdentifier: Set<StagedPair>] = [:]
@@ -21,7 +21,7 @@ struct StagedChanges: Sendable {
         fileprivate let order: UInt64
     }
 
-    var isEmpty: Bool { places.isEmpty && !hasPairs }
+    var isEmpty: Bool { objectCount == 0 && !hasPairs }
 
     var hasPairs: Bool { !pairEntries.isEmpty }
 
@@ -49,10 +49,10 @@ struct StagedChanges: Sendable {
     /// Adds an object.
     mutating func insert(_ object: DatabaseObject) {
         links = nil
-        let end = inOrder.count
-        // `default` in one look-up: a missing object gets the place `end`.
-        func isNew(_ place: inout Int) -> Bool { place == end }
-        if isNew(&places[ObjectIdentifier(object), default: end]) { inOrder.append(object) }
+        guard object.stagedPlace == nil else { return }
+        object.stagedPlace = inOrder.count
+        inOrder.append(object)
+        objectCount += 1
     }
 
     /// Removes an object.
@@ -64,16 +64,24 @@ struct StagedChanges: Sendable {
     mutating func remove(_ objects: some Collection<DatabaseObject>) {
         links = nil
         for object in objects {
-            if let place = places.removeValue(forKey: ObjectIdentifier(object)) { inOrder[place] = nil }
+            guard let place = object.stagedPlace else { continue }
+            object.stagedPlace = nil
+            inOrder[place] = nil
+            objectCount -= 1
         }
-        if places.isEmpty { equalKeys = [:] }
+        if objectCount == 0 { equalKeys = [:] }
         // Compacts once most places are gaps.
-        guard inOrder.count > 2 * places.count + 16 || places.isEmpty else { return }
+        guard inOrder.count > 2 * objectCount + 16 || objectCount == 0 else { return }
         // In place: the array of another element type that `objects` is would be cast element by element.
         inOrder.removeAll { $0 == nil }
-        for (place, object) in inOrder.enumerated() {
-            if let object { places[ObjectIdentifier(object)] = place }
-        }
+        numberPlaces()
+    }
+
+    /// Takes all changes away.
+    mutating func takeAll() -> StagedChanges {
+        defer { self = StagedChanges() }
+        for object in inOrder { object?.stagedPlace = nil }
+        return self
     }
 
     /// Restores the creation order of new objects, before all others: a failed save has removed some of them.
@@ -82,7 +90,11 @@ struct StagedChanges: Sendable {
             (object, place, object.withState { $0.stagingBox?.staging.temporaryKey ?? .max })
         }
         inOrder = keyed.sorted { ($0.2, $0.1) < ($1.2, $1.1) }.map { $0.0 }
-        for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }
+        numberPlaces()
+    }
+
+    private func numberPlaces() {
+        for (place, object) in inOrder.enumerated() { object?.stagedPlace = place }
     }
 
     /// Drops the cache, because the changes of an object differ.

@@ -24,6 +24,9 @@ package struct Staging: Sendable {
         temporaryKey == nil && columns.isEmpty && destinations.isEmpty && problems.isEmpty && !isDeletion
     }
 
+    /// Whether nothing but values of a stored row is staged.
+    var hasValuesOnly: Bool { temporaryKey == nil && destinations.isEmpty && problems.isEmpty && !isDeletion }
+
     /// Removes the links of relationships whose foreign key alone has one of the columns.
     ///
     /// A column shared by keys, such as a tenant's, removes no link: it must agree when the link is saved.
