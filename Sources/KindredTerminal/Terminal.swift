@@ -35,7 +35,7 @@ public struct Terminal: Sendable {
         self.writeError = writeError
     }
 
-    /// What became of standard output.
+    /// The state of standard output: why it failed, if it did.
     private final class Output: Sendable {
         let failure = Mutex<String?>(nil)
     }

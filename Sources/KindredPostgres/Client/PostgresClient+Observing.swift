@@ -66,7 +66,7 @@ extension PostgresClient {
         _ line: Int,
         _ body: () async throws -> T
     ) async rethrows -> T {
-        if namesPlace(in: fileID) { return try await named(fileID, line, body) }
+        if namesPlace(in: fileID) { return try await named(at: fileID, line, body) }
         return try await body()
     }
 
@@ -78,7 +78,7 @@ extension PostgresClient {
     }
 
     @usableFromInline
-    package func named<T>(_ fileID: String, _ line: Int, _ body: () async throws -> T) async rethrows -> T {
+    package func named<T>(at fileID: String, _ line: Int, _ body: () async throws -> T) async rethrows -> T {
         try await SourcePlace.$current.withValue(SourcePlace(fileID: fileID, line: line), operation: body)
     }
 

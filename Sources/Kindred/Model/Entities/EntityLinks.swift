@@ -139,9 +139,7 @@ extension EntityRuntime {
         if let relationship = relationship(ofProperty: name) { return relationship }
         let known = links.fewNames
         if known.isEmpty { return links.names[name] }
-        // A span: searching an array retains its elements.
-        let names = known.span
-        for place in names.indices where names[place].name == name { return names[place].relationship }
+        for place in known.indices where known[place].name == name { return known[place].relationship }
         return nil
     }
 
