@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    @Test(.database(.sql(referenceSchema))) func aFailedTransactionStagesAgainWhatItHasSavedTwice() async throws {
+        try await withDatabase { _, context, other in
+            let people = try await context.fetch("person").sorted("id").all()
+            let names = people.map { $0["surname"] }
+            for person in people { person["surname"] = "once" }
+            await #expect(throws: Failure.self) {
+                try await context.transaction {
+                    try await context.save()
+                    for person in people { person["surname"] = "twice" }
+                    try await context.save()
+                    #expect(people.allSatisfy { $0["surname"] == "twice" && !$0.hasChanges })
+                    throw Failure()
+                }
+            }
+            #expect(people.allSatisfy { $0["surname"] == "once" && $0.hasChanges })
+            #expect(try await other.value("SELECT count(*) FROM person WHERE surname IN ('once', 'twice')") == 0)
+            context.rollback()
+            #expect(people.map { $0["surname"] } == names)
+        }
+    }
+
     @Test(.database(.sql(referenceSchema))) func aFailedSavepointUndoesTheInnerScopeOnly() async throws {
         try await withDatabase { database, context, other in
             let ann = try await context.fetch("person").where("id = 1").one()

@@ -57,6 +57,27 @@ import Testing
         #expect(try object.storedName == "before" && inner.scope.isUndone)
     }
 
+    @Test func objectsThatAreRecordedTogetherGetTheirEarliestStateBack() async throws {
+        let other = try offline.object(2, "other")
+        let (outer, objects) = (offline.journal(), [object, other])
+        func change(_ name: String, in journal: TransactionJournal) throws {
+            journal.record(objects)
+            for object in objects { try object.withState { $0.row = try offline.row(1, name) } }
+        }
+        try change("first", in: outer)
+        try change("second", in: outer)
+        let undone = await TransactionJournal.with(outer) { offline.journal() }
+        try change("third", in: undone)
+        try undone.undo()
+        #expect(try object.storedName == "second" && other.storedName == "second")
+        let kept = await TransactionJournal.with(outer) { offline.journal() }
+        try change("fourth", in: kept)
+        kept.merge(into: outer)
+        #expect(outer.hasRecorded(other))
+        try outer.undo()
+        #expect(try object.storedName == "before" && other.storedName == "other")
+    }
+
     @Test func whatASavepointAloneChangedIsUndoneWithItsTransaction() async throws {
         let outer = offline.journal()
         let inner = await TransactionJournal.with(outer) { offline.journal() }

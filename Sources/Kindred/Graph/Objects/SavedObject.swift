@@ -176,7 +176,15 @@ extension TransactionJournal {
     /// Returns whether each of them still is as it was then.
     func record(stored saved: ArraySlice<SavedObject>) -> Bool {
         guard let core = saved.first?.object.core else { return true }
-        let isRecorded = recordLater(in: core, if: saved.allSatisfy(\.hasOnlyRowAndStaging)) {
+        func areUnchanged() -> Bool {
+            // A span: an element of an array would be copied.
+            let saved = saved.span
+            for place in saved.indices {
+                if !saved[place].hasOnlyRowAndStaging { return false }
+            }
+            return true
+        }
+        let isRecorded = recordLater(in: core, if: areUnchanged()) {
             saved.map { ($0.object, ObjectState(before: $0)) }
         }
         if !isRecorded { record(saved.lazy.map(\.object)) }

@@ -46,6 +46,7 @@ extension SavedGroup {
         // Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp = core.staged.withLock { staged in
             var givenUp: Set<DatabaseObject> = []
+            let saved = objects.span
             for place in saved.indices {
                 let (isStaged, isGivenUp) = store(saved[place], rows[place])
                 if isGivenUp {

@@ -12,7 +12,7 @@ struct Validator: Sendable {
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
         var asked: Set<String> = []
-        for object in objects where core.awakes(object.runtime, object) || !object.isPlainlyRight {
+        for object in objects where core.awakes(object.runtime, object) || !isPlainlyRight(object) {
             let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
             guard let box, !box.staging.isDeletion else { continue }
             if !box.staging.problems.isEmpty {
@@ -38,6 +38,19 @@ struct Validator: Sendable {
         }
         // Last, to include keys misread by the program's own checks.
         return problems + misreads()
+    }
+
+    /// Whether nothing that is staged can be a problem: no value is missing, and none has limits.
+    private func isPlainlyRight(_ object: DatabaseObject) -> Bool {
+        let entity = object.runtime
+        return object.withState { state in
+            guard let box = state.stagingBox else { return true }
+            if !box.staging.problems.isEmpty { return false }
+            for column in entity.requiredColumns where state.row.isNull(at: column) {
+                if state.status == .inserted || box.staging.columns.contains(column) { return false }
+            }
+            return entity.limitedColumns.isDisjoint(with: box.staging.columns)
+        }
     }
 
     /// The unknown keys that the program has read; each is reported once.
@@ -69,21 +82,6 @@ struct Validator: Sendable {
             } catch {
                 return [object.problem(.refused, "\(object) was refused by its validation", key: nil, error: error)]
             }
-        }
-    }
-}
-
-extension DatabaseObject {
-    /// Whether nothing that is staged can be a problem: no value is missing, and none has limits.
-    fileprivate var isPlainlyRight: Bool {
-        let runtime = runtime
-        return withState { state in
-            guard let box = state.stagingBox else { return true }
-            if !box.staging.problems.isEmpty { return false }
-            for column in runtime.requiredColumns where state.row.isNull(at: column) {
-                if state.status == .inserted || box.staging.columns.contains(column) { return false }
-            }
-            return runtime.limitedColumns.isDisjoint(with: box.staging.columns)
         }
     }
 }

@@ -16,9 +16,9 @@ struct NewRow {
         cells.reserveCapacity(values.count)
         for (key, value) in values {
             if let position = entity.attributeIndex(of: key) {
-                try assign(value, at: position, of: entity, types)
+                try assign(consume value, at: position, of: entity, types)
             } else if let relationship = entity.relationship(named: key) {
-                try assign(value, to: relationship, of: entity, in: core)
+                try assign(consume value, to: relationship, of: entity, in: core)
             } else {
                 throw entity.unknownKey(key)
             }

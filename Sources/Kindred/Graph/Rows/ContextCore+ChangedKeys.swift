@@ -1,0 +1,42 @@
+import KindredPostgres
+import KindredSchema
+
+// Follows a change of a row's key, or of other columns that foreign keys refer to.
+extension ContextCore {
+    /// Updates the rows that refer to a changed row: its pairs, and the rows that the database changed by ON UPDATE.
+    ///
+    /// - Parameter old: the row as it was stored.
+    func followKeys(of object: DatabaseObject, from old: Row) throws {
+        let entity = object.runtime
+        let row = object.storedRow
+        guard entity.isReferenced(row) else { return }
+        let isRenamed = try ObjectKey(old, entity.key) != ObjectKey(row, entity.key)
+        for relationship in entity.relationships where !relationship.holdsForeignKey {
+            if let helper = relationship.helper {
+                // The row does not have the other ends: any loaded inverse may hold it.
+                if isRenamed { noteLostRows(of: helper.entity) }
+            } else if relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) {
+                try followReferences(relationship, from: old, to: row)
+                forgetUnheldRows(of: relationship.destination)
+                noteStale(relationship, of: object)
+            }
+        }
+    }
+
+    /// Updates the objects that referred to a row to the result of the database's action.
+    private func followReferences(_ relationship: RelationshipRuntime, from old: Row, to row: Row) throws {
+        let (entity, columns, referenced) =
+            (relationship.destination, relationship.otherColumns, relationship.ownColumns)
+        let action = relationship.model.updateAction
+        guard action == .cascade || action == .setNull && entity.mayBeNull(columns),
+            let values = try ObjectKey(old, referenced)
+        else { return }
+        var cells = RowCells()
+        for (column, position) in zip(columns, referenced) {
+            try cells.set(action == .cascade ? row[position] : nil, at: column, of: entity, types)
+        }
+        for object in try withMap({ try $0.objects(entity, where: columns, equal: values) }) {
+            try accept(object.storedRow.replacing(cells), for: object)
+        }
+    }
+}
