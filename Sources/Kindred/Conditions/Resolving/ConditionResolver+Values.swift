@@ -30,7 +30,7 @@ extension ConditionResolver {
 }
 
 /// What a value is compared with, which decides as what it is bound.
-enum BoundTarget: Sendable {
+indirect enum BoundTarget: Sendable {
     case value(Scalar)
     /// The elements of an array of values.
     case list(Scalar)
