@@ -29,7 +29,7 @@ extension ConditionResolver {
     }
 }
 
-/// What a value is compared with, which decides as what it is bound.
+/// The other side of a comparison with a value, which decides as what it is bound.
 indirect enum BoundTarget: Sendable {
     case value(Scalar)
     /// The elements of an array of values.
