@@ -4,7 +4,7 @@ import Testing
 @Suite struct FolderRulesTests {
     private static let folders = [
         "Model": ["Errors", "Keys", "Checks", "Classes", "Entities", "Schema"],
-        "Conditions": ["Tree", "Terms", "Rendering", "Resolving", "Parsing"],
+        "Conditions": ["Tree", "Terms", "Rendering", "Resolving", "Parsing", "Shapes"],
         "SQL": ["Pieces", "Queries", "Statements"],
         "Graph": [
             "Times", "Tables", "Notes", "Answers", "State", "Errors", "Objects", "Noting", "Staging", "Rows",

@@ -29,8 +29,8 @@ extension ConditionResolver {
     }
 }
 
-/// What a value is compared with, which decides as what it is bound.
-enum BoundTarget: Sendable {
+/// The other side of a comparison with a value, which decides as what it is bound.
+indirect enum BoundTarget: Sendable {
     case value(Scalar)
     /// The elements of an array of values.
     case list(Scalar)

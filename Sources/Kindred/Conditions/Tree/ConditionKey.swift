@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// What conditions that differ in values alone have in common: structure, paths and operators, and the kinds of values.
+/// The common part of conditions that differ in values alone: structure, paths and operators, and the kinds of values.
 ///
 /// Only conditions have one of which each value, or list of values of one kind, is compared with a path: what else they are
 /// resolved to does not depend on the values.
@@ -21,6 +21,8 @@ struct ConditionKey: Hashable, Sendable {
     }
 
     private var bytes: [UInt8] = []
+    /// A mixture of the bytes, which is hashed in their place.
+    private var mixture: UInt64 = 0
 
     /// The key of a condition; nil if it has none.
     ///
@@ -28,6 +30,7 @@ struct ConditionKey: Hashable, Sendable {
     init?(_ condition: Condition, isFiltered: Bool, given: inout Given) {
         bytes.append(isFiltered ? 1 : 0)
         guard add(condition.node, depth: 0, to: &given) else { return nil }
+        mix()
     }
 
     /// The key of a format with arguments of some kinds; nil if one of them has no kind.
@@ -40,10 +43,13 @@ struct ConditionKey: Hashable, Sendable {
         }
         bytes.append(.max)
         bytes.append(contentsOf: format.utf8)
+        mix()
     }
 
-    func hash(into hasher: inout Hasher) {
-        unsafe bytes.withUnsafeBytes { unsafe hasher.combine(bytes: $0) }
+    func hash(into hasher: inout Hasher) { hasher.combine(mixture) }
+
+    private mutating func mix() {
+        for byte in bytes { mixture = (mixture ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
     /// Longer ones are resolved each time, so that keys that are kept take little memory.

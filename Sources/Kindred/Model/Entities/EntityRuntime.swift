@@ -58,7 +58,7 @@ package final class EntityRuntime: Sendable {
     /// The labels of enums that were read again, by column.
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
     private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
-    /// What a room above keeps of the entity; made on first use.
+    /// An object that a room above keeps with the entity; made on first use.
     private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .text)
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
@@ -132,7 +132,7 @@ package final class EntityRuntime: Sendable {
         }
     }
 
-    /// What a room above keeps of the entity, made on first use.
+    /// The object that a room above keeps with the entity, made on first use.
     func kept<Kept: AnyObject & Sendable>(_ make: () -> Kept) -> Kept {
         kept.withLock { kept in
             if let known = kept as? Kept { return known }

@@ -59,7 +59,7 @@ final class PartQuery: Sendable {
             return (statement, known.reads)
         }
         let (text, resolver) = try text(relationship, query, for: [], in: schema(), limit: nil, isSorted: isSorted)
-        query.keep(text, purpose, resolver)
+        query.keep(text, as: purpose, resolver)
         return (resolver.parameters.statement(text), resolver.reads)
     }
 

@@ -10,7 +10,7 @@ extension SelectQuery {
         try rendered(purpose).flatMap { try statement($0, with: values) }
     }
 
-    /// What was rendered for a purpose.
+    /// The text that was rendered for a purpose.
     func rendered(_ purpose: RenderedTexts.Shape.Purpose) -> RenderedTexts.Rendered? {
         texts(for: purpose)?.find(shape(purpose))
     }
@@ -30,7 +30,7 @@ extension SelectQuery {
     /// Keeps a text, unless its values are others than the purpose has.
     ///
     /// - Parameter resolver: the resolver before limit and offset.
-    func keep(_ text: StatementText, _ purpose: RenderedTexts.Shape.Purpose, _ resolver: ConditionResolver) {
+    func keep(_ text: StatementText, as purpose: RenderedTexts.Shape.Purpose, _ resolver: ConditionResolver) {
         guard let texts = texts(for: purpose) else { return }
         let values = resolver.bound.suffix(purpose.values)
         let all = resolver.parameters.bindings

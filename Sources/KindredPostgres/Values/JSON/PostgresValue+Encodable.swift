@@ -58,7 +58,7 @@ extension PostgresValue: Encodable {
         }
     }
 
-    /// What JSON has of a value without parts.
+    /// A value without parts as JSON has it.
     private enum Scalar {
         case bool(Bool)
         case integer(Int64)

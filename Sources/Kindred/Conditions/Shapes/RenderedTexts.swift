@@ -4,7 +4,7 @@ import Synchronization
 
 /// The texts of statements that differ in values alone, and have the same condition.
 final class RenderedTexts: Sendable {
-    /// What a statement is besides its condition.
+    /// A statement apart from its condition and values.
     struct Shape: Equatable, Sendable {
         enum Purpose: Equatable, Sendable {
             case rows, count, exists
@@ -33,7 +33,7 @@ final class RenderedTexts: Sendable {
     final class Rendered: Sendable {
         let text: StatementText
         let constants: Bindings
-        /// What the values are compared with.
+        /// The other sides of the values.
         let targets: [BoundTarget]
         let reads: ConditionReads
 

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// What conditions resolve to, apart from their values: those of one ``ConditionKey`` to the same.
+/// A condition that is resolved, apart from its values: all of one ``ConditionKey`` resolve to the same.
 final class ConditionShape: Sendable {
     /// The conjunction.
     let term: ConditionTerm
@@ -13,7 +13,7 @@ final class ConditionShape: Sendable {
     /// The texts of statements with the condition, if the shape is shared.
     let texts = RenderedTexts()
     private let terms: [ResolvedTerm]
-    /// What the values of the last condition are compared with.
+    /// The other sides of the last condition's values.
     private let targets: [BoundTarget]
 
     /// Resolves a condition after others.
@@ -59,7 +59,7 @@ final class ConditionShape: Sendable {
     }
 }
 
-/// What was resolved before of requests for an entity: the shapes of their conditions, and their sort keys.
+/// The shapes of conditions on an entity's rows that were resolved before, and sort keys that were checked.
 final class ConditionShapes: Sendable {
     /// A condition after others.
     private struct Step: Hashable {

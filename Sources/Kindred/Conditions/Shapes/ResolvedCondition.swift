@@ -14,7 +14,7 @@ package final class ResolvedCondition: Sendable {
 
     /// - Parameter earlier: the condition that this one is added to.
     init(
-        _ shape: ConditionShape, _ parameters: Parameters, _ added: GivenCondition, after earlier: ResolvedCondition?
+        _ added: GivenCondition, _ shape: ConditionShape, with parameters: Parameters, after earlier: ResolvedCondition?
     ) {
         (self.shape, self.parameters) = (shape, parameters)
         if let earlier { conjuncts = earlier.conjuncts + [added] } else { conjuncts = [added] }
@@ -29,7 +29,7 @@ package final class ResolvedCondition: Sendable {
         var resolver = earlier?.resolver ?? start
         resolver.pairLink = start.pairLink
         let shape = try ConditionShape(condition, after: earlier?.shape, &resolver, values: values)
-        self.init(shape, resolver.parameters, .tree(condition), after: earlier)
+        self.init(.tree(condition), shape, with: resolver.parameters, after: earlier)
     }
 
     /// The conjunction.
