@@ -105,25 +105,24 @@ struct ExecutorTests {
     @Test(.timeLimit(.minutes(10))) func tasksOfADatabaseThatIsClosedAllEnd() async throws {
         for _ in 0..<TestAmount.of(5, full: 20) {
             let database = try await Database.connect(PostgresConfiguration(uri: TestDatabase.current.uri))
-            let begunCount = Atomic(0)
-            let endedCount = Atomic(0)
+            let tally = Tally()
             try await withThrowingDiscardingTaskGroup { group in
                 for _ in 0..<12 {
-                    group.addTask(executorPreference: PostgresExecutor.shared) {
+                    group.addTask(executorPreference: PostgresExecutor.shared) { () async throws in
                         let error = await #expect(throws: PostgresError.self) {
                             while true {
                                 try await database.query("SELECT 1")
-                                begunCount.add(1, ordering: .relaxed)
+                                tally.begunCount.add(1, ordering: .relaxed)
                             }
                         }
                         #expect(error?.code == .closed)
-                        endedCount.add(1, ordering: .relaxed)
+                        tally.endedCount.add(1, ordering: .relaxed)
                     }
                 }
-                try await eventually("all work") { begunCount.load(ordering: .relaxed) > 50 }
+                try await eventually("all work") { tally.begunCount.load(ordering: .relaxed) > 50 }
                 await database.close()
             }
-            #expect(endedCount.load(ordering: .relaxed) == 12)
+            #expect(tally.endedCount.load(ordering: .relaxed) == 12)
         }
     }
 
@@ -155,15 +154,16 @@ struct ExecutorTests {
     func whatTasksSayIsWhatTheServerHas(_ seed: UInt64) async throws {
         try await withClient(maximumConnections: 4) { client in
             try await client.query("TRUNCATE note")
-            let written = Mutex<Set<Int>>([])
+            let tally = Tally()
             try await withThrowingDiscardingTaskGroup { group in
                 for worker in 0..<24 {
                     group.addTask(executorPreference: worker % 3 == 0 ? nil : PostgresExecutor.shared) {
+                        () async throws in
                         var random = SeededGenerator(seed: seed * 1_000 + UInt64(worker))
                         for step in 0..<TestAmount.of(25, full: 100, long: 2_000) {
                             let id = worker * 1_000_000 + step
                             if try await Self.step(id, Int.random(in: 0..<8, using: &random), client) {
-                                written.withLock { _ = $0.insert(id) }
+                                tally.written.withLock { _ = $0.insert(id) }
                             }
                         }
                     }
@@ -171,10 +171,18 @@ struct ExecutorTests {
             }
             try await withClient { other in
                 let ids = try await other.query("SELECT id FROM note").map { try $0.decode(0, as: Int.self) }
-                #expect(Set(ids.compactMap(\.self)) == written.withLock { $0 })
+                #expect(Set(ids.compactMap(\.self)) == tally.written.withLock { $0 })
             }
             #expect(client.metrics.opened <= 4 && client.metrics.inUse == 0)
         }
+    }
+
+    /// What tasks have done.
+    private final class Tally: Sendable {
+        let begunCount = Atomic(0)
+        let endedCount = Atomic(0)
+        /// The IDs of the rows that they say they have written.
+        let written = Mutex<Set<Int>>([])
     }
 
     private struct Refusal: Error {}
