@@ -221,17 +221,11 @@ package struct Bindings: Sendable, Hashable {
         }
     }
 
-    /// Appends one array parameter with the values of a column of some rows, which hold them in the element type's binary
-    /// form.
-    package mutating func appendArray(_ column: Int, of rows: [Row], as element: PostgresDataType) throws {
-        try appendCells(rows.count, of: element) { position, bytes in rows[position].append(column, to: &bytes) }
-    }
-
     /// Appends one array parameter.
     ///
     /// - Parameter append: appends an element with its length; returns false for NULL, for which it appends nothing.
     @inline(__always)
-    private mutating func appendCells(
+    mutating func appendCells(
         _ count: Int, of element: PostgresDataType, _ append: (Int, inout [UInt8]) throws -> Bool
     ) throws {
         guard let type = element.arrayType else {

@@ -175,11 +175,11 @@ private struct ScriptSplitter {
         // A comment that does not end may be all that is left.
         if start == nil, unfinished != nil { start = quote }
         if let start {
-            var last = end
-            while last > start.position, bytes[last - 1] <= 0x20 { last -= 1 }
+            var textEnd = end
+            while textEnd > start.position, bytes[textEnd - 1] <= 0x20 { textEnd -= 1 }
             result.append(
                 SQLScanner.ScriptStatement(
-                    text: String(decoding: bytes[start.position..<last], as: UTF8.self), line: start.line,
+                    text: String(decoding: bytes[start.position..<textEnd], as: UTF8.self), line: start.line,
                     unfinished: unfinished, backslashLine: backslashLine))
         }
         (start, backslashLine, parentheses, words, blocks) = (nil, nil, [], [], [])

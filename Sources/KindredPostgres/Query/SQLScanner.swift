@@ -14,8 +14,8 @@ package struct SQLScanner {
     }
 
     private(set) var state = State.plain
-    /// The last two characters outside of quotes and comments.
-    private var last: (before: UInt8, at: UInt8) = (0, 0)
+    /// The latest two characters outside of quotes and comments.
+    private var latest: (before: UInt8, at: UInt8) = (0, 0)
 
     /// The reason why a parameter is not allowed here; nil if it is.
     var reasonAgainstParameter: String? {
@@ -121,8 +121,8 @@ package struct SQLScanner {
 
     private mutating func plainStep(_ rest: Slice<ByteView>, _ hasNumbered: inout Bool) -> Int {
         guard let byte = rest.first else { return 1 }
-        let previous = last
-        last = (previous.at, byte)
+        let previous = latest
+        latest = (previous.at, byte)
         switch byte {
         case UInt8(ascii: "'"):
             let isEscape = previous.at | 0x20 == UInt8(ascii: "e") && !Self.isPartOfName(previous.before)

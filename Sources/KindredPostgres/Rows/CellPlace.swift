@@ -41,7 +41,7 @@ extension Row {
     /// The row with new values in some columns, in the order of the columns.
     ///
     /// A value that would make the row larger than ``maximumSize`` becomes NULL; callers rule that out.
-    package func replacing(_ values: ByteView, at places: [CellPlace]) -> Row {
+    package func withCells(_ values: ByteView, at places: [CellPlace]) -> Row {
         buffer.withBytes { bytes in
             var (size, left) = (self.size, leavesOut ? (0..<count).count { isLeftOut(at: $0) } : 0)
             for place in places {
@@ -68,5 +68,13 @@ extension Row {
                     }
                 })
         }
+    }
+}
+
+extension Bindings {
+    /// Appends one array parameter with the values of a column of some rows, which hold them in the element type's binary
+    /// form.
+    package mutating func appendArray(_ column: Int, of rows: [Row], as element: PostgresDataType) throws {
+        try appendCells(rows.count, of: element) { position, bytes in rows[position].append(column, to: &bytes) }
     }
 }

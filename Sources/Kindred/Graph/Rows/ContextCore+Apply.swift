@@ -59,7 +59,7 @@ extension ContextCore {
     ///
     /// - Parameter rows: the objects' rows, in their order; nil for one without a row.
     func accept(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
-        func replaceRow(_ saved: SavedObject, _ row: Row, _ state: inout ObjectState) -> RowChange {
+        func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> RowChange {
             let (old, wasStale) = (RowLinks(state), state.isStale)
             state.settle(saved, in: saved.entity)
             state.rebase(on: row, of: saved.entity)
@@ -69,7 +69,7 @@ extension ContextCore {
         }
         func replaceRow(of saved: SavedObject, _ row: Row) -> RowChange {
             staged.withLock { staged in
-                let change = saved.object.withState { replaceRow(saved, row, &$0) }
+                let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
                 if change.new.isShownAsStored { staged.remove(saved.object) } else { staged.insert(saved.object) }
                 return change
             }
@@ -84,7 +84,7 @@ extension ContextCore {
         guard journals.others(than: own).isEmpty else {
             for case (let saved, let row?) in zip(saved, rows) {
                 let change = journals.applying(of: saved.object, by: own) {
-                    _ = replaceRow(saved, row, &$0)
+                    _ = replaceRow(in: &$0, of: saved, by: row)
                 } _: { _ in
                     replaceRow(of: saved, row)
                 }
@@ -100,7 +100,7 @@ extension ContextCore {
         // A journal may have recorded objects meanwhile.
         for other in journals.others(than: own) {
             for case (let saved, let row?) in zip(saved, rows) {
-                _ = other.change(saved.object) { _ = replaceRow(saved, row, &$0) }
+                _ = other.change(saved.object) { _ = replaceRow(in: &$0, of: saved, by: row) }
             }
         }
     }

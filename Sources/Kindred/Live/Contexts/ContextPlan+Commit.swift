@@ -138,8 +138,10 @@ extension ContextPlan {
     private func finish(_ doubt: Doubt) {
         // Then nothing has become stale but what was read. Tables in a line of inheritance show the same rows.
         let overlaps = keys.keys.contains { !$0.shownEntities.isEmpty }
+        // Before the question whether the context has noted anything: what it notes after that is not in the stamp.
+        let noted = core.noteStamp
         let isQuiet = lost.isEmpty && stamp == loaded.checked && !overlaps && !following.hasNoted(since: askedAt)
-        let (now, checked) = (core.tick(), isQuiet ? core.noteStamp : stamp)
+        let (now, checked) = (core.tick(), isQuiet ? noted : stamp)
         following.withState { state in
             for (entity, keys) in keys {
                 for key in keys where state.doubtful[entity]?[key].map({ $0 <= askedAt }) == true {

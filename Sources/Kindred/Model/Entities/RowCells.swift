@@ -26,7 +26,7 @@ struct RowCells: Sendable {
 
     /// A row with the new values instead of its own.
     fileprivate func replaced(in row: Row) -> Row {
-        bytes.withBytes { row.replacing($0, at: places) }
+        bytes.withBytes { row.withCells($0, at: places) }
     }
 
     /// Sets the encoded value that `write` appends, or NULL if it returns false; replaces an earlier value.
