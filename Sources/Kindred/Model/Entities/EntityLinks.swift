@@ -7,8 +7,9 @@ struct EntityLinks: Sendable {
     fileprivate var relationships: [RelationshipRuntime] = []
     fileprivate var foreignKeys: [RelationshipRuntime] = []
     fileprivate var helperEnds: [RelationshipRuntime] = []
+    /// By name and alias, if they are many.
     fileprivate var names: [String: RelationshipRuntime] = [:]
-    /// The same if they are few, aliases last: to hash a name costs more than to compare it with some.
+    /// The same if they are few: to hash a name costs more than to compare it with some.
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var movedSlots: [[Int]] = []
     fileprivate var findingColumns: [Int] = []
@@ -33,13 +34,15 @@ struct EntityLinks: Sendable {
         self.relationships = relationships
         self.helperEnds = helperEnds
         self.layout = layout
-        for relationship in relationships {
-            for name in [relationship.model.name] + relationship.model.aliases { names[name] = relationship }
-        }
-        if names.count <= 16 {
-            let aliases = Set(relationships.flatMap(\.model.aliases))
-            fewNames = names.map { ($0.key, $0.value) }
-            fewNames.sort { !aliases.contains($0.name) && aliases.contains($1.name) }
+        if relationships.reduce(0, { $0 + 1 + $1.model.aliases.count }) <= 16 {
+            for relationship in relationships {
+                fewNames.append((relationship.model.name, relationship))
+                for alias in relationship.model.aliases { fewNames.append((alias, relationship)) }
+            }
+        } else {
+            for relationship in relationships {
+                for name in [relationship.model.name] + relationship.model.aliases { names[name] = relationship }
+            }
         }
         // The table's own relationships come first: errors name them.
         let held = relationships.filter(\.holdsForeignKey)
@@ -139,7 +142,7 @@ extension EntityRuntime {
         if let relationship = relationship(ofProperty: name) { return relationship }
         let known = links.fewNames
         if known.isEmpty { return links.names[name] }
-        for place in known.indices where known[place].name == name { return known[place].relationship }
+        for place in known.indices.reversed() where known[place].name == name { return known[place].relationship }
         return nil
     }
 
