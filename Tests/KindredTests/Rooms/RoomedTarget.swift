@@ -26,7 +26,7 @@ struct RoomedTarget {
     private static let standardNames: Set<String> = [
         "add", "allKeys", "allSatisfy", "append", "byteCount", "close", "codingPath", "contains", "count", "create",
         "decodeNil", "done", "end", "first", "get", "hasPrefix", "hasSuffix", "index", "insert", "inserted", "isEmpty",
-        "isNumber", "load", "lowerBound", "map", "merge", "nestedUnkeyedContainer", "nil", "overflow", "poll",
+        "isNumber", "last", "load", "lowerBound", "map", "merge", "nestedUnkeyedContainer", "nil", "overflow", "poll",
         "prefix", "release", "remove", "removeAll", "reserveCapacity", "singleValueContainer", "size", "sort",
         "sorted", "split", "start", "store", "subtract", "unkeyedContainer", "utf8", "values", "wait",
     ]
