@@ -331,17 +331,22 @@ extension ChangeSequence.Element {
         try await withLive("person") { database, context, other in
             var changes = try await context.changes(of: "person").makeAsyncIterator()
             let retries = database.trackingMetrics.withLock { $0.retries }
-            try await other.query("ALTER FUNCTION kindred.tracking_caller() RENAME TO tracking_caller_kept")
-            try await other.query(
-                """
-                CREATE FUNCTION kindred.tracking_caller() RETURNS name LANGUAGE plpgsql AS $$ BEGIN
-                    RAISE EXCEPTION 'cache lookup failed for function 1' USING ERRCODE = 'XX000';
-                END $$
-                """)
+            // In one transaction each time: a reading that finds no function ends the sequence.
+            try await other.withTransaction { _ in
+                try await other.query("ALTER FUNCTION kindred.tracking_caller() RENAME TO tracking_caller_kept")
+                try await other.query(
+                    """
+                    CREATE FUNCTION kindred.tracking_caller() RETURNS name LANGUAGE plpgsql AS $$ BEGIN
+                        RAISE EXCEPTION 'cache lookup failed for function 1' USING ERRCODE = 'XX000';
+                    END $$
+                    """)
+            }
             database.changeReader.askForStep()
             try await eventually("a reading fails") { database.trackingMetrics.withLock { $0.retries } > retries }
-            try await other.query("DROP FUNCTION kindred.tracking_caller()")
-            try await other.query("ALTER FUNCTION kindred.tracking_caller_kept() RENAME TO tracking_caller")
+            try await other.withTransaction { _ in
+                try await other.query("DROP FUNCTION kindred.tracking_caller()")
+                try await other.query("ALTER FUNCTION kindred.tracking_caller_kept() RENAME TO tracking_caller")
+            }
             try await other.query("INSERT INTO person VALUES (1)")
             #expect(try await changes.seen(database) == .inserted("person 1"))
         }
