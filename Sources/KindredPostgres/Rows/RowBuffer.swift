@@ -29,6 +29,15 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     /// The number of bytes behind the values of a row that leaves columns out: a bit for each column.
     static func marksSize(_ count: Int) -> Int { (count + 7) / 8 }
 
+    /// A buffer that has nothing in it yet, for at most `Int32.max` values.
+    @inline(__always)
+    private static func made(_ columns: RowColumns, count: Int, bytes: Int, leavesOut: Bool = false) -> RowBuffer {
+        let header = unsafe Header(
+            columns: Unmanaged.passRetained(columns), count: Int32(count), leavesOut: leavesOut, size: bytes)
+        // `create` makes an object of the class that it is called on.
+        return unsafe unsafeDowncast(create(minimumCapacity: bytes) { _ in header }, to: RowBuffer.self)
+    }
+
     /// A buffer for `count` values of `size` bytes together, which `fill` writes; values that it does not write are NULL.
     ///
     /// - Parameter leavesOut: whether columns may be left out.
@@ -39,10 +48,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         let count = max(0, min(count, Int(Int32.max)))
         let marks = leavesOut ? marksSize(count) : 0
         let bytes = 4 * count + max(0, size) + marks
-        let header = unsafe Header(
-            columns: Unmanaged.passRetained(columns), count: Int32(count), leavesOut: leavesOut, size: bytes)
-        // `create` makes an object of the class that it is called on.
-        let buffer = unsafe unsafeDowncast(create(minimumCapacity: bytes) { _ in header }, to: RowBuffer.self)
+        let buffer = made(columns, count: count, bytes: bytes, leavesOut: leavesOut)
         unsafe buffer.withUnsafeMutablePointerToElements { start in
             var writer = unsafe Writer(
                 UnsafeMutableRawBufferPointer(start: start, count: bytes), count: count, marksSize: marks)
@@ -75,11 +81,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
         for place in lengths.indices { unsafe size += Int(max(0, lengths[place])) }
         guard size <= Row.maximumSize, lengths.count <= Int(Int32.max) else { return nil }
         let places = 4 * lengths.count
-        let header = unsafe Header(
-            columns: Unmanaged.passRetained(columns), count: Int32(lengths.count), leavesOut: false, size: places + size
-        )
-        let buffer = unsafe unsafeDowncast(
-            create(minimumCapacity: places + size) { _ in header }, to: RowBuffer.self)
+        let buffer = made(columns, count: lengths.count, bytes: places + size)
         unsafe buffer.withUnsafeMutablePointerToElements { start in
             // Four bytes for each column, and then as many as all lengths make together: no value goes beyond them.
             let (ends, values) = unsafe (UnsafeMutableRawPointer(start), UnsafeMutableRawPointer(start) + places)

@@ -174,13 +174,14 @@ extension DatabaseObject {
                 key: key
             )
         }
-        if let object = try Loader(core).destinationAtHand(of: relationship, from: self) { return object }
         return try await destination(of: relationship, at: SourcePlace(fileID: fileID, line: line))
     }
 
-    private func destination(
-        of relationship: RelationshipRuntime, at place: SourcePlace
-    ) async throws -> DatabaseObject? {
+    /// The object of a to-one relationship that the program asks for, or nil.
+    @inline(__always)
+    func destination(of relationship: RelationshipRuntime, at place: SourcePlace?) async throws -> DatabaseObject? {
+        if let object = try Loader(core).destinationAtHand(of: relationship, from: self) { return object }
+        // Held to the end, because the program may hold none.
         let context = context
         defer { withExtendedLifetime(context) {} }
         return try await Loader(context.core).ownDestination(of: relationship, from: self, at: place)

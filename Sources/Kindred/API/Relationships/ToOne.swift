@@ -41,15 +41,7 @@ public struct ToOne<Target: ToOneTarget>: Sendable {
 
     private func object(at place: SourcePlace?) async throws -> Target {
         let relationship = try relationship
-        if let known = try Loader(owner.core).destinationAtHand(of: relationship, from: owner),
-            let target = Target.target(known)
-        {
-            return target
-        }
-        // Held to the end, because the program may hold none.
-        let context = owner.context
-        defer { withExtendedLifetime(context) {} }
-        let object = try await Loader(context.core).ownDestination(of: relationship, from: owner, at: place)
+        let object = try await owner.destination(of: relationship, at: place)
         if let target = Target.target(object) { return target }
         let name = "\(owner.runtime.name).\(relationship.model.name)"
         throw object == nil

@@ -98,18 +98,6 @@ extension ColumnSet: ExpressibleByArrayLiteral {
     }
 }
 
-extension [Int] {
-    /// The columns as a part of a statement's shape; an array's description casts each element at run time.
-    var shape: String {
-        var shape = ""
-        for column in self {
-            shape += String(column)
-            shape += ","
-        }
-        return shape
-    }
-}
-
 extension ColumnSet: Sequence {
     /// The columns from the first to the last.
     struct Iterator: IteratorProtocol {

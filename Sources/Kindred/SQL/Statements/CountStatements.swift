@@ -91,7 +91,7 @@ struct CountStatements {
     /// The part of a shape that tells columns, and through a helper with a filter the members, which may differ.
     private func shape(_ columns: [Int]) -> String {
         let isOfMembers = relationship.hidesMembers && relationship.helper != nil
-        return isOfMembers ? "\(columns.shape) of \(owners.index).\(relationship.slot)" : "\(columns.shape)"
+        return isOfMembers ? "\(columns) of \(owners.index).\(relationship.slot)" : "\(columns)"
     }
 
     /// `SELECT DISTINCT`: the keys by which owners are paired with some members, through a helper.
@@ -110,7 +110,7 @@ struct CountStatements {
         let own = relationship.ownColumns
         var parameters = Parameters()
         let keys = try parameters.keysToLock(keys, of: own, in: entity)
-        return try parameters.statement("count lock \(own.shape)", in: entity) {
+        return try parameters.statement("count lock \(own)", in: entity) {
             let columns = try own.map { "o.\(try entity.quoted($0))" }
             return """
                 SELECT 1 FROM \(try entity.ownTableName) AS o WHERE \(try keys.condition("o")) \

@@ -8,7 +8,7 @@ enum DeletionStatements {
     static func rows(_ entity: EntityRuntime, _ keys: [ObjectKey], columns: [Int], isLocked: Bool) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
-        return try parameters.statement("deletion rows \(isLocked) \(columns.shape)", in: entity) {
+        return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
             WHERE \(try keys.condition("t"))\(isLocked ? " FOR UPDATE OF t" : "")

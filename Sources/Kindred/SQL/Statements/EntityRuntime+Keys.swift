@@ -17,14 +17,6 @@ extension EntityRuntime {
         return parameters.statement(text)
     }
 
-    /// The text of `select(byKeys:)`.
-    func selectByKeys() throws -> StatementText {
-        try text("select by keys") {
-            let keys = KeySet(entity: self, columns: key)
-            return "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try keys.condition())"
-        }
-    }
-
     /// `SELECT … WHERE key = ANY($1)`.
     func select(byKeys keys: [ObjectKey]) throws -> Statement {
         // The server's generic plan assumes ten keys: with fewer, it would plan each statement again, which takes
@@ -32,8 +24,10 @@ extension EntityRuntime {
         var keys = keys
         while keys.count < 10 { keys.append(keys[0]) }
         var parameters = Parameters()
-        _ = try parameters.keys(keys, of: key, in: self)
-        return parameters.statement(try selectByKeys())
+        let given = try parameters.keys(keys, of: key, in: self)
+        return try parameters.statement("select by keys", in: self) {
+            "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try given.condition())"
+        }
     }
 
     /// `SELECT key … WHERE key IN (…)`: the keys of rows that the entity's filter shows.

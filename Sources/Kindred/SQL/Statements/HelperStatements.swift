@@ -201,7 +201,7 @@ extension HelperStatements {
         var parameters = Parameters()
         let pairs = try parameters.rows(rows, of: link.pairColumns, in: helper, prefix: "c")
         let count = try parameters.count(rows.count)
-        return try parameters.statement("check pairs \(link.pairColumns.shape)", in: helper) {
+        return try parameters.statement("check pairs \(link.pairColumns)", in: helper) {
             """
             WITH written AS MATERIALIZED (SELECT true AS \(CheckedWrite.isRight) \
             FROM \(pairs.table) JOIN \(try helper.ownTableName) AS h ON \(try pairs.equality("h"))) \
@@ -218,7 +218,7 @@ extension HelperStatements {
         let columns = link.pairColumns + payloadColumns
         var parameters = Parameters()
         let values = try parameters.rows(rows, of: columns, in: helper, prefix: "c")
-        return try parameters.statement("save pairs \(link.pairColumns.shape) \(payloadColumns.shape)", in: helper) {
+        return try parameters.statement("save pairs \(link.pairColumns) \(payloadColumns)", in: helper) {
             // Pairs join the end of an order, one after the other.
             let ends = link.positions.filter { !payloadColumns.contains($0.column) }
             let tenant = try helper.tenantAssignment(besides: columns)

@@ -26,7 +26,7 @@ struct MemberStatements {
         var parameters = Parameters()
         let owner = try parameters.values(values(for: joining), of: joining, in: members)
         let row = try parameters.key(member, of: members)
-        return try parameters.statement("attach 1 \(columns.shape)", in: members) {
+        return try parameters.statement("attach 1 \(columns)", in: members) {
             let (set, found) = (try owner.assignments(), try row.equality("t"))
             guard members.isChecked(.updateTriggers) else {
                 return try members.update(
@@ -89,7 +89,7 @@ struct MemberStatements {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: columns, in: members)
         let filter = try parameters.filter(of: relationship)
-        let text = try members.text("detach all \(columns.shape)") {
+        let text = try members.text("detach all \(columns)") {
             let isOwned = try owner.equality("t")
             let found = "\(isOwned)\(try filter.clause)"
             guard members.isChecked(.updateTriggers) else {
@@ -103,7 +103,7 @@ struct MemberStatements {
                     keepsKeys: true))
         }
         guard members.hasRules else { return [parameters.statement(text)] }
-        let check = try members.text("check all \(columns.shape)") {
+        let check = try members.text("check all \(columns)") {
             try members.absence(of: "\(try owner.equality("t"))\(try filter.clause)")
         }
         return [parameters.statement(text), parameters.statement(check)]
@@ -133,7 +133,7 @@ struct MemberStatements {
         let owner = try parameters.values(ownerValues, of: columns, in: members)
         let filter = isFiltered ? try parameters.filter(of: relationship) : nil
         return [
-            try parameters.statement("\(shape) \(columns.shape)", in: members) {
+            try parameters.statement("\(shape) \(columns)", in: members) {
                 try members.absence(of: "\(try absent(keys, owner))\(try filter.clause)")
             }
         ]

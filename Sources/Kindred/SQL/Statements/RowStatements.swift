@@ -10,7 +10,7 @@ struct RowStatements {
     func insert(_ values: ColumnValues) throws -> Statement {
         var parameters = Parameters()
         let given = try parameters.values(values)
-        return try parameters.statement("create \(columns.shape)", in: entity) {
+        return try parameters.statement("create \(columns)", in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let row =
                 columns.isEmpty
@@ -32,7 +32,7 @@ struct RowStatements {
         var parameters = Parameters()
         let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
         let count = columns.isEmpty ? try parameters.count(rows.count) : nil
-        return try parameters.statement("save insert \(columns.shape)", in: entity) {
+        return try parameters.statement("save insert \(columns)", in: entity) {
             let names = try columns.map { try entity.quoted($0) }
             let rows =
                 count.map { "SELECT FROM generate_series(1, \($0))" }
@@ -67,7 +67,7 @@ struct RowStatements {
         var parameters = Parameters()
         let values = try parameters.values(values)
         let row = try parameters.key(row, of: entity)
-        return try parameters.statement("update \(columns.shape)", in: entity) {
+        return try parameters.statement("update \(columns)", in: entity) {
             guard entity.isChecked(.updateTriggers) else {
                 return try entity.update(
                     set: try values.assignments(), where: try row.equality(), returning: try entity.selectList())
@@ -96,7 +96,7 @@ struct RowStatements {
             try columns.map { column in try parameters.flags(given.map { $0.contains(column) }) }
         }
         let shard = try parameters.shardValue(of: stored, in: entity, columns: entity.key) { try $0[entity.key[$1]] }
-        return try parameters.statement("save update \(columns.shape)\(flags == nil ? "" : " of some")", in: entity) {
+        return try parameters.statement("save update \(columns)\(flags == nil ? "" : " of some")", in: entity) {
             let set = try zip(columns, values.expressions).enumerated().map { place, assigned in
                 let name = try entity.quoted(assigned.0)
                 if flags == nil { return "\(name) = \(assigned.1)" }

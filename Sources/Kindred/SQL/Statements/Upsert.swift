@@ -161,8 +161,7 @@ struct Upsert {
     func conflict(ofRow place: Int) throws -> Statement {
         var parameters = Parameters()
         let values = try parameters.rows([rows[place]], of: columns, in: entity, prefix: "c")
-        return try parameters.statement("upsert conflict \(columns.shape) \(key.shape) \(predicate ?? "")", in: entity)
-        {
+        return try parameters.statement("upsert conflict \(columns) \(key) \(predicate ?? "")", in: entity) {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let first = try entity.quoted(key[0])
             return """
@@ -181,7 +180,7 @@ struct Upsert {
     func selection() throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.rows(rows, of: key, in: entity, prefix: "k")
-        return try parameters.statement("upserted \(key.shape) \(predicate ?? "")", in: entity) {
+        return try parameters.statement("upserted \(key) \(predicate ?? "")", in: entity) {
             """
             SELECT \(try entity.selectList(alias: "t")), new.place FROM \(keys.placedTable) \
             JOIN \(try entity.ownTableName) AS t ON \(try keys.equality("t"))\(try amongUnique) ORDER BY new.place
