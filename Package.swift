@@ -25,6 +25,10 @@ let package = Package(
         .library(name: "KindredTesting", targets: ["KindredTesting"]),
         .library(name: "KindredMigrations", targets: ["KindredMigrations"]),
         .library(name: "KindredAssistant", targets: ["KindredAssistant"]),
+        .library(name: "KindredDoctor", targets: ["KindredDoctor"]),
+        .library(name: "KindredDiagram", targets: ["KindredDiagram"]),
+        .library(name: "KindredModelImport", targets: ["KindredModelImport"]),
+        .library(name: "KindredSchemaDifferences", targets: ["KindredSchemaDifferences"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
     ],
@@ -87,13 +91,32 @@ let package = Package(
         .target(name: "KindredGenerator", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
         // Numbered SQL files, applied once each; for servers at start-up, for tests and for the tool.
         .target(name: "KindredMigrations", dependencies: ["HarmlessText", "Kindred", "KindredPostgres"]),
-        // What the tool's commands do, as calls: findings, diagrams, models in, differences of schemas.
+        // The ground of the assistant: a schema as it stands in the catalog, and the statements from one to another.
+        .target(name: "KindredDDL", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
+        // The commands of the tool as calls. Each needs as little as it can: `KindredSchemaDifferences` alone an embedded server.
         .target(
-            name: "KindredAssistant",
+            name: "KindredDoctor",
+            dependencies: ["HarmlessText", "KindredDDL", "KindredGenerator", "KindredPostgres", "KindredSchema"]
+        ),
+        .target(
+            name: "KindredDiagram",
             dependencies: [
-                "EmbeddedPostgres", "HarmlessText", "KindredGenerator", "KindredPostgres", "KindredSchema",
+                "HarmlessText", "KindredPostgres", "KindredSchema",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ]
+        ),
+        .target(name: "KindredModelImport", dependencies: ["HarmlessText", "KindredDDL", "KindredPostgres"]),
+        .target(
+            name: "KindredSchemaDifferences",
+            dependencies: [
+                "EmbeddedPostgres", "HarmlessText", "KindredDDL", "KindredModelImport", "KindredPostgres",
+                "KindredSchema",
+            ]
+        ),
+        // All of them, for programs that want the whole assistant.
+        .target(
+            name: "KindredAssistant",
+            dependencies: ["KindredDiagram", "KindredDoctor", "KindredModelImport", "KindredSchemaDifferences"]
         ),
         .target(
             name: "KindredTesting",
@@ -157,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "AssistantTests",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredMigrations",
-                "KindredTesting", "TestSupport",
+                "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredDDL", "KindredDiagram", "KindredDoctor",
+                "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences", "KindredTesting", "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Migrations/Files", "ModelImport/Fixtures"]
         ),

@@ -1,3 +1,5 @@
-// A program that asks the assistant names clients, entities and relationships, too.
-@_exported public import KindredPostgres
-@_exported public import KindredSchema
+// The whole assistant under one name.
+@_exported public import KindredDiagram
+@_exported public import KindredDoctor
+@_exported public import KindredModelImport
+@_exported public import KindredSchemaDifferences

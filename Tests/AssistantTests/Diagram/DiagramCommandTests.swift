@@ -1,7 +1,7 @@
 import Foundation
 import Kindred
-import KindredAssistant
 import KindredCommand
+import KindredDiagram
 import KindredTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import Kindred
-import KindredAssistant
+import KindredDiagram
 import KindredTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import KindredAssistant
+import KindredDiagram
 
 /// What a text in one of a diagram's languages holds, read by the shape of its lines.
 struct DiagramReading: Equatable {

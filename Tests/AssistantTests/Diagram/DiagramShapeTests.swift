@@ -1,4 +1,4 @@
-import KindredAssistant
+import KindredDiagram
 import KindredPostgres
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import Kindred
-import KindredAssistant
+import KindredDiagram
 import KindredTesting
 import Testing
 

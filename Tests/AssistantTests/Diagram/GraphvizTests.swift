@@ -1,5 +1,5 @@
 import Foundation
-import KindredAssistant
+import KindredDiagram
 import Testing
 
 /// Programs called `dot` that behave as they should not.

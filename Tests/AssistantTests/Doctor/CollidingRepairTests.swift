@@ -1,4 +1,4 @@
-import KindredAssistant
+import KindredDoctor
 import KindredSchema
 import KindredTesting
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import KindredAssistant
 import KindredCommand
+import KindredDoctor
 import KindredTesting
 import Testing
 

@@ -1,4 +1,4 @@
-import KindredAssistant
+import KindredDoctor
 import Testing
 
 @Suite struct DoctorRuleTests {

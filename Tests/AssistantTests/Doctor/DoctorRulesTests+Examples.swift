@@ -1,4 +1,4 @@
-import KindredAssistant
+import KindredDoctor
 
 // For each rule a schema that breaks it.
 extension DoctorRulesTests {

@@ -2,7 +2,7 @@ import KindredSchema
 import KindredTesting
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredDoctor
 
 /// Each rule on a schema that breaks it, and on the same schema after its repair.
 @Suite struct DoctorRulesTests {

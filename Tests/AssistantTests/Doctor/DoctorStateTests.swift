@@ -2,7 +2,7 @@ import KindredSchema
 import KindredTesting
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredDoctor
 
 /// Rules about a server's state and newer versions, by rows made by hand.
 @Suite struct DoctorStateTests {

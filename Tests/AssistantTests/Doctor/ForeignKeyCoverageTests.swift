@@ -1,7 +1,7 @@
 import KindredSchema
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredDoctor
 
 /// Which indexes find the rows of a foreign key: by catalog rows alone, without a server.
 @Suite struct ForeignKeyCoverageTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredDoctor
 
 @Suite struct IndexConditionTests {
     @Test(arguments: [

@@ -1,6 +1,6 @@
 import Foundation
 import Kindred
-import KindredAssistant
+import KindredModelImport
 import KindredTesting
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import KindredAssistant
 import KindredCommand
+import KindredModelImport
 import KindredPostgres
 import KindredTesting
 import Testing

@@ -1,5 +1,5 @@
 import Kindred
-import KindredAssistant
+import KindredModelImport
 import KindredTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import KindredAssistant
+import KindredModelImport
 import TestSupport
 import Testing
 

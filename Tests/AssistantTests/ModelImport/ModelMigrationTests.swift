@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredModelImport
 
 @Suite struct ModelMigrationTests {
     @Test(.database) func renamedEntitiesAndPropertiesKeepTheirData() async throws {

@@ -4,7 +4,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredModelImport
 
 /// Regular expressions of ICU in PostgreSQL's syntax: what is translated matches the same texts.
 @Suite struct PatternTranslationTests {

@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import KindredAssistant
+@testable import KindredModelImport
 
 extension RandomModel {
     /// Makes the next version: some things are renamed, some change, some come and some go.

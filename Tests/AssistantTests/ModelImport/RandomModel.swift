@@ -1,6 +1,6 @@
 import TestSupport
 
-@testable import KindredAssistant
+@testable import KindredModelImport
 
 /// Random models with everything that has a counterpart, and their files.
 struct RandomModel {

@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredModelImport
 
 /// Random models: written as a file, read, imported, and inspected.
 @Suite struct RandomModelTests {

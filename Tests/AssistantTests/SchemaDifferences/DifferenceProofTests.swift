@@ -1,5 +1,5 @@
 import EmbeddedPostgres
-import KindredAssistant
+import KindredSchemaDifferences
 import KindredTesting
 import Testing
 

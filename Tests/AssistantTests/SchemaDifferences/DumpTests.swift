@@ -1,5 +1,5 @@
 import Foundation
-import KindredAssistant
+import KindredSchemaDifferences
 import KindredTesting
 import TestSupport
 import Testing

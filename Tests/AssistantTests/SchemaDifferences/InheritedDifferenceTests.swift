@@ -1,4 +1,4 @@
-import KindredAssistant
+import KindredSchemaDifferences
 import KindredTesting
 import Testing
 

@@ -1,7 +1,7 @@
 import EmbeddedPostgres
 import Foundation
-import KindredAssistant
 import KindredPostgres
+import KindredSchemaDifferences
 import TestSupport
 import Testing
 

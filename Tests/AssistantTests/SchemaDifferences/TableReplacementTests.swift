@@ -1,4 +1,4 @@
-import KindredAssistant
+import KindredSchemaDifferences
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Testing
 
-@testable import KindredAssistant
+@testable import KindredDoctor
 
 /// Catalog rows made by hand: tables `parent` (id, tenant, code) and `child`, whose columns a, b, c, d refer to it.
 struct DoctorWorld {

@@ -1,3 +1,5 @@
+import KindredDDL
+
 /// Triggers and functions that stay as they were and name what is gone, so that they fail whenever they run.
 ///
 /// The server knows nothing of what a trigger's arguments and a function's text name, so that no statement fails.

@@ -2,16 +2,16 @@
 ///
 /// The server knows no statement that gives a table a partition key, and a table that becomes a partition, or is one no
 /// longer, has other columns, keys and indexes of its own than before.
-struct TableReplacement {
+package struct TableReplacement {
     private let from: SchemaSnapshot
     private let to: SchemaSnapshot
 
-    init(from: SchemaSnapshot, to: SchemaSnapshot) {
+    package init(from: SchemaSnapshot, to: SchemaSnapshot) {
         self.from = from
         self.to = to
     }
 
-    func isNeeded(for name: ItemName) -> Bool {
+    package func isNeeded(for name: ItemName) -> Bool {
         guard let old = from.table(name), let new = to.table(name) else { return false }
         if old.partitionKey != new.partitionKey { return true }
         if (old.bound == nil) != (new.bound == nil) { return true }

@@ -1,4 +1,5 @@
 import HarmlessText
+public import KindredDDL
 
 /// What leads from one schema to another.
 ///

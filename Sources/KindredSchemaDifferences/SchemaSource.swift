@@ -1,3 +1,4 @@
+import KindredModelImport
 public import KindredPostgres
 
 #if canImport(FoundationEssentials)

@@ -24,7 +24,7 @@ extension SchemaPlanner {
     }
 
     /// Whether a thing is changed at all; others are only named.
-    static func isManaged(_ name: ItemName) -> Bool {
+    package static func isManaged(_ name: ItemName) -> Bool {
         switch name.kind {
         case .schema, .type, .sequence, .table, .column, .constraint, .index, .view: true
         case .extension, .function, .trigger, .policy, .other: false

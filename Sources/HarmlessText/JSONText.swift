@@ -1,7 +1,5 @@
-import HarmlessText
-
 /// A JSON value whose members keep their order.
-indirect enum JSONText: ExpressibleByStringLiteral {
+package indirect enum JSONText: ExpressibleByStringLiteral {
     case string(String)
     case integer(Int)
     case bool(Bool)
@@ -9,15 +7,15 @@ indirect enum JSONText: ExpressibleByStringLiteral {
     case list([JSONText])
     case object([(String, JSONText)])
 
-    init(stringLiteral text: String) { self = .string(text) }
+    package init(stringLiteral text: String) { self = .string(text) }
 
     /// nil is null.
-    static func optional(_ text: String?) -> JSONText { text.map { .string($0) } ?? .null }
+    package static func optional(_ text: String?) -> JSONText { text.map { .string($0) } ?? .null }
 
-    static func strings(_ texts: [String]) -> JSONText { .list(texts.map { .string($0) }) }
+    package static func strings(_ texts: [String]) -> JSONText { .list(texts.map { .string($0) }) }
 
     /// The text on one line.
-    var line: String {
+    package var line: String {
         switch self {
         case .string(let text): text.quotedForJSON
         case .integer(let number): "\(number)"
@@ -30,7 +28,7 @@ indirect enum JSONText: ExpressibleByStringLiteral {
     }
 
     /// The text on lines of its own, with two blanks for each level.
-    func lines(_ depth: Int = 0) -> String {
+    package func lines(_ depth: Int = 0) -> String {
         let (inside, end) = (String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth))
         switch self {
         case .list(let values) where !values.isEmpty:

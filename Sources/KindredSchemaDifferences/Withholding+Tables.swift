@@ -1,3 +1,5 @@
+import KindredDDL
+
 // Tables that stay as they were, and those of the new side that have to wait for them.
 extension Withholding {
     /// Keeps a table that the new side lacks, or has as something that it cannot become.

@@ -2,17 +2,17 @@ import HarmlessText
 import KindredPostgres
 
 /// Writes names, texts and definitions into statements of DDL.
-enum DDL {
+package enum DDL {
     /// A name between quotes.
-    static func name(_ name: String) throws -> String { try SQLIdentifier.quote(name) }
+    package static func name(_ name: String) throws -> String { try SQLIdentifier.quote(name) }
 
     /// A relation's or type's name with its schema.
-    static func path(_ name: ItemName) throws -> String {
+    package static func path(_ name: ItemName) throws -> String {
         try SQLIdentifier.quote(name.schema) + "." + SQLIdentifier.quote(name.name)
     }
 
     /// A text between quotes, as every setting of `standard_conforming_strings` reads it.
-    static func literal(_ text: String) -> String {
+    package static func literal(_ text: String) -> String {
         var result = text.unicodeScalars.contains("\\") ? "E'" : "'"
         for scalar in text.unicodeScalars {
             if scalar == "'" || scalar == "\\" { result.unicodeScalars.append(scalar) }
@@ -22,7 +22,7 @@ enum DDL {
     }
 
     /// A column as in CREATE TABLE.
-    static func column(_ name: String, _ column: ColumnItem) throws -> String {
+    package static func column(_ name: String, _ column: ColumnItem) throws -> String {
         var text = "\(try self.name(name)) \(column.type)"
         if let collation = column.collation { text += " COLLATE \(collation)" }
         if let identity = column.identity {
@@ -35,9 +35,11 @@ enum DDL {
         return column.isNotNull ? text + " NOT NULL" : text
     }
 
-    static func words(_ identity: ColumnItem.Identity) -> String { identity == .always ? "ALWAYS" : "BY DEFAULT" }
+    package static func words(_ identity: ColumnItem.Identity) -> String {
+        identity == .always ? "ALWAYS" : "BY DEFAULT"
+    }
 
-    static func createTable(_ name: ItemName, in snapshot: SchemaSnapshot) throws -> String {
+    package static func createTable(_ name: ItemName, in snapshot: SchemaSnapshot) throws -> String {
         guard let table = snapshot.table(name) else { return "" }
         var parts = try snapshot.columns(of: name).compactMap { part in
             try snapshot.column(part).map { try column(part.part, $0) }
@@ -63,21 +65,21 @@ enum DDL {
     }
 
     /// Storage parameters, as the catalog keeps them: `fillfactor=70`.
-    static func options(_ options: [String]) throws -> String {
+    package static func options(_ options: [String]) throws -> String {
         options.isEmpty ? "" : " WITH (\(try options.map(option).joined(separator: ", ")))"
     }
 
-    static func option(_ option: String) throws -> String {
+    package static func option(_ option: String) throws -> String {
         let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         return "\(try optionName(option)) = \(literal(parts.count > 1 ? String(parts[1]) : ""))"
     }
 
-    static func optionName(_ option: String) throws -> String {
+    package static func optionName(_ option: String) throws -> String {
         // A parameter of the TOAST table has a prefix.
         try option.prefix { $0 != "=" }.split(separator: ".").map { try name(String($0)) }.joined(separator: ".")
     }
 
-    static func createType(_ name: ItemName, in snapshot: SchemaSnapshot) throws -> String {
+    package static func createType(_ name: ItemName, in snapshot: SchemaSnapshot) throws -> String {
         let path = try path(name)
         switch snapshot[name]?.content {
         case .enumeration(let labels):
@@ -98,16 +100,16 @@ enum DDL {
         }
     }
 
-    static func field(_ field: Field) throws -> String {
+    package static func field(_ field: Field) throws -> String {
         "\(try name(field.name)) \(field.type)" + (field.collation.map { " COLLATE \($0)" } ?? "")
     }
 
-    static func createSequence(_ name: ItemName, _ sequence: SequenceItem) throws -> String {
+    package static func createSequence(_ name: ItemName, _ sequence: SequenceItem) throws -> String {
         "CREATE \(sequence.isUnlogged ? "UNLOGGED " : "")SEQUENCE \(try path(name)) AS \(sequence.type) "
             + sequence.options.joined(separator: " ")
     }
 
-    static func createView(_ name: ItemName, _ view: ViewItem, orReplace: Bool = false) throws -> String {
+    package static func createView(_ name: ItemName, _ view: ViewItem, orReplace: Bool = false) throws -> String {
         var query = view.query[...]
         while query.last == ";" || query.last?.isWhitespace == true { query = query.dropLast() }
         let columns = try view.columns.map { try self.name($0.name) }.joined(separator: ", ")
@@ -117,7 +119,7 @@ enum DDL {
     }
 
     /// COMMENT ON, with NULL for none.
-    static func comment(_ name: ItemName, _ content: ItemContent, _ comment: String?) throws -> String? {
+    package static func comment(_ name: ItemName, _ content: ItemContent, _ comment: String?) throws -> String? {
         let target: String
         switch (name.kind, content) {
         case (.schema, _): target = "SCHEMA \(try self.name(name.schema))"
@@ -138,14 +140,14 @@ enum DDL {
     }
 
     /// The index's statement with CONCURRENTLY.
-    static func concurrently(_ definition: String) -> String {
+    package static func concurrently(_ definition: String) -> String {
         for start in ["CREATE UNIQUE INDEX ", "CREATE INDEX "] where definition.hasPrefix(start) {
             return start + "CONCURRENTLY " + definition.dropFirst(start.count)
         }
         return definition
     }
 
-    static func grant(_ grant: Grant, on name: ItemName) throws -> String {
+    package static func grant(_ grant: Grant, on name: ItemName) throws -> String {
         "GRANT \(grant.privilege) ON \(try path(name)) TO \(grant.role.isEmpty ? "PUBLIC" : try self.name(grant.role))"
             + (grant.isGrantable ? " WITH GRANT OPTION" : "")
     }

@@ -1,3 +1,5 @@
+import KindredDDL
+
 /// What would be lost on the way from one snapshot to another, and what the other looks like with all of that kept.
 struct Withholding {
     /// The new side with everything that would be lost.

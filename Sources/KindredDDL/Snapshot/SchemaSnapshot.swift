@@ -1,20 +1,20 @@
 /// Everything that a comparison knows of one side, under its names.
-struct SchemaSnapshot {
-    var items: [ItemName: SchemaItem] = [:]
+package struct SchemaSnapshot {
+    package var items: [ItemName: SchemaItem] = [:]
     /// The casts that an assignment makes by itself: `integer>bigint`.
-    var assignmentCasts: Set<String> = []
+    package var assignmentCasts: Set<String> = []
     /// Those that have to be asked for.
-    var explicitCasts: Set<String> = []
+    package var explicitCasts: Set<String> = []
     /// The server's version, such as 150004.
-    var serverVersion = 0
+    package var serverVersion = 0
 
-    subscript(name: ItemName) -> SchemaItem? { items[name] }
+    package subscript(name: ItemName) -> SchemaItem? { items[name] }
 
     /// Columns and constraints by what they belong to; see ``indexed()``.
     private var parts: [ItemName: [ItemName]] = [:]
 
     /// The same with its columns and constraints found by their tables, as its items stand now.
-    func indexed() -> SchemaSnapshot {
+    package func indexed() -> SchemaSnapshot {
         var result = self
         let parts = items.keys.filter { $0.kind == .column || $0.kind == .constraint }
         result.parts = Dictionary(grouping: parts) { $0.owner() }
@@ -22,64 +22,64 @@ struct SchemaSnapshot {
     }
 
     /// The columns of a table, in its order.
-    func columns(of table: ItemName) -> [ItemName] {
+    package func columns(of table: ItemName) -> [ItemName] {
         parts[table.owner(), default: []].filter { $0.kind == .column }
             .sorted { (items[$0]?.position ?? 0, $0) < (items[$1]?.position ?? 0, $1) }
     }
 
     /// The constraints of a table or domain, by name.
-    func constraints(of owner: ItemName) -> [ItemName] {
+    package func constraints(of owner: ItemName) -> [ItemName] {
         parts[owner.owner(), default: []].filter { $0.kind == .constraint }.sorted()
     }
 
-    func column(_ name: ItemName) -> ColumnItem? {
+    package func column(_ name: ItemName) -> ColumnItem? {
         if case .column(let column) = items[name]?.content { column } else { nil }
     }
 
-    func table(_ name: ItemName) -> TableItem? {
+    package func table(_ name: ItemName) -> TableItem? {
         if case .table(let table) = items[name]?.content { table } else { nil }
     }
 
     /// The default and NOT NULL of a table's own column, as its heirs get them; nil for other columns.
-    func ownState(of column: String, in table: ItemName) -> ColumnOverride? {
+    package func ownState(of column: String, in table: ItemName) -> ColumnOverride? {
         self.column(ItemName(kind: .column, schema: table.schema, name: table.name, part: column)).map {
             ColumnOverride(defaultText: $0.defaultText, isNotNull: $0.isNotNull)
         }
     }
 
     /// The default and NOT NULL of a table's column, its own or inherited; nil if it has none of that name.
-    func state(of column: String, in table: ItemName) -> ColumnOverride? {
+    package func state(of column: String, in table: ItemName) -> ColumnOverride? {
         if let own = ownState(of: column, in: table) { return own }
         guard let item = self.table(table) else { return nil }
         return item.overrides[column] ?? item.parents.lazy.compactMap { state(of: column, in: $0) }.first
     }
 
     /// The number of tables above a table.
-    func depth(of table: ItemName) -> Int {
+    package func depth(of table: ItemName) -> Int {
         var (depth, next) = (0, self.table(table)?.parents.first)
         while let parent = next, depth < 1_000 { (depth, next) = (depth + 1, self.table(parent)?.parents.first) }
         return depth
     }
 
-    func constraint(_ name: ItemName) -> ConstraintItem? {
+    package func constraint(_ name: ItemName) -> ConstraintItem? {
         if case .constraint(let constraint) = items[name]?.content { constraint } else { nil }
     }
 
-    func index(_ name: ItemName) -> IndexItem? {
+    package func index(_ name: ItemName) -> IndexItem? {
         if case .index(let index) = items[name]?.content { index } else { nil }
     }
 
-    func view(_ name: ItemName) -> ViewItem? {
+    package func view(_ name: ItemName) -> ViewItem? {
         if case .view(let view) = items[name]?.content { view } else { nil }
     }
 
-    func sequence(_ name: ItemName) -> SequenceItem? {
+    package func sequence(_ name: ItemName) -> SequenceItem? {
         if case .sequence(let sequence) = items[name]?.content { sequence } else { nil }
     }
 
     /// Whether of two things of the same name there can be one only: relations and composite types, and any type and a
     /// relation with rows, since those are types, too.
-    func excludes(_ name: ItemName, _ other: ItemName) -> Bool {
+    package func excludes(_ name: ItemName, _ other: ItemName) -> Bool {
         guard name.kind == .type || other.kind == .type else { return true }
         let (type, relation) = name.kind == .type ? (name, other) : (other, name)
         if relation.kind == .table || relation.kind == .view { return true }
@@ -88,7 +88,7 @@ struct SchemaSnapshot {
     }
 
     /// What depends on each thing.
-    var dependents: [ItemName: Set<ItemName>] {
+    package var dependents: [ItemName: Set<ItemName>] {
         var result: [ItemName: Set<ItemName>] = [:]
         for (name, item) in items {
             for dependency in item.dependencies { result[dependency, default: []].insert(name) }
@@ -101,7 +101,7 @@ struct SchemaSnapshot {
     /// - Parameters:
     ///   - names: The names to bring into order.
     ///   - fold: What stands for a name: a column's table, where they are made by one statement.
-    func ordered(_ names: Set<ItemName>, fold: (ItemName) -> ItemName = { $0 }) -> [ItemName] {
+    package func ordered(_ names: Set<ItemName>, fold: (ItemName) -> ItemName = { $0 }) -> [ItemName] {
         var missing: [ItemName: Set<ItemName>] = [:]
         for name in names { missing[name] = [] }
         for (name, item) in items {

@@ -1,3 +1,5 @@
+import KindredDDL
+
 /// What differs and is not changed, and what is only worth a remark.
 enum Unmanaged {
     static func lines(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {

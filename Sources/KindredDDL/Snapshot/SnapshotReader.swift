@@ -1,7 +1,8 @@
-import KindredPostgres
+package import KindredPostgres
+import KindredSchema
 
 /// Reads what is compared from a database's catalog.
-struct SnapshotReader {
+package struct SnapshotReader {
     var snapshot = SchemaSnapshot()
     /// The names of what dependencies are told of: catalog, oid and number of the column.
     var names: [Address: ItemName] = [:]
@@ -13,7 +14,7 @@ struct SnapshotReader {
     }
 
     /// Reads a snapshot in one round trip, inside of the task's transaction if there is one.
-    static func read(from client: PostgresClient) async throws -> SchemaSnapshot {
+    package static func read(from client: PostgresClient) async throws -> SchemaSnapshot {
         let queries = ([SnapshotQueries.settings] + SnapshotQueries.all).map(statement)
         let results: [QueryResult]
         if client.isInTransaction {
@@ -25,7 +26,7 @@ struct SnapshotReader {
             }
         }
         guard results.count == SnapshotQueries.all.count else {
-            throw SchemaDifferencesError(.unreadable, "The server's answer about its catalog has an unexpected shape.")
+            throw SchemaError(.unreadableCatalog, "The server's answer about its catalog has an unexpected shape.")
         }
         var reader = SnapshotReader()
         reader.snapshot.serverVersion = Int(try results[0].first.map { try Cells($0).text(0) } ?? "") ?? 0

@@ -1,12 +1,18 @@
 /// What it means for a table to change the type of a column.
-struct TypeChange {
-    let from: ColumnItem
-    let to: ColumnItem
+package struct TypeChange {
+    package let from: ColumnItem
+    package let to: ColumnItem
     /// Whether the type's own definition is replaced by another of the same name.
-    var isReplaced = false
+    package var isReplaced = false
+
+    package init(from: ColumnItem, to: ColumnItem, isReplaced: Bool = false) {
+        self.from = from
+        self.to = to
+        self.isReplaced = isReplaced
+    }
 
     /// Whether values can be changed or refused: everything but what is known to keep them.
-    var canLoseData: Bool {
+    package var canLoseData: Bool {
         if isReplaced || from.type == to.type { return false }
         if to.type == "text" || to.type == "character varying" { return false }
         if from.base == to.base {
@@ -24,7 +30,7 @@ struct TypeChange {
     }
 
     /// Whether the server writes every row anew.
-    var rewrites: Bool {
+    package var rewrites: Bool {
         if isReplaced { return true }
         if from.type == to.type { return false }
         let texts: Set = ["text", "character varying"]
@@ -40,7 +46,7 @@ struct TypeChange {
     }
 
     /// How values become those of the new type, where the server does not know it by itself.
-    func conversion(of column: String, casts snapshot: SchemaSnapshot) -> String? {
+    package func conversion(of column: String, casts snapshot: SchemaSnapshot) -> String? {
         if isReplaced { return "\(column)::text::\(to.type)" }
         if from.base == to.base { return nil }
         let (source, target) = (Self.element(from.base), Self.element(to.base))

@@ -1,3 +1,4 @@
+import KindredDDL
 import KindredPostgres
 
 /// One comparison of two schemas.

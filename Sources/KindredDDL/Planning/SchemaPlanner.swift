@@ -2,13 +2,13 @@
 ///
 /// First it is found what changes, and what has to be dropped for that and made again (`findChanges`, which follows
 /// dependencies); then statements are written, in the order in which their phases run.
-struct SchemaPlanner {
+package struct SchemaPlanner {
     let from: SchemaSnapshot
     let to: SchemaSnapshot
     /// Whether indexes are built and constraints validated without keeping others from writing.
-    var isConcurrent = true
+    package var isConcurrent = true
     /// Whether functions, triggers and policies are made, too: for a copy of a schema on another server.
-    var isComplete = false
+    package var isComplete = false
 
     // What changes
     /// Things of the old side that are dropped, be it to be made again.
@@ -23,10 +23,10 @@ struct SchemaPlanner {
     /// What takes the names of foreign tables.
     var replacedForeignTables: [ItemName] = []
     /// What stands in the way and is not changed, such as a function.
-    var obstacles: Set<String> = []
+    package internal(set) var obstacles: Set<String> = []
     /// The same of what a copy of a schema does not have, so that a trial says nothing about it: rules, aggregates and
     /// their like.
-    var untried: Set<String> = []
+    package internal(set) var untried: Set<String> = []
     let dependents: [ItemName: Set<ItemName>]
 
     // The statements, by phase
@@ -37,14 +37,14 @@ struct SchemaPlanner {
     var validations: [SchemaStatement] = []
     private var helperCount = 0
 
-    init(from: SchemaSnapshot, to: SchemaSnapshot) {
+    package init(from: SchemaSnapshot, to: SchemaSnapshot) {
         self.from = from.indexed()
         self.to = to.indexed()
         dependents = from.dependents
     }
 
     /// The steps, in their order; none where nothing has to change.
-    mutating func plan() throws -> [SchemaStep] {
+    package mutating func plan() throws -> [SchemaStep] {
         findChanges()
         try alterEnums()
         try dropThings()

@@ -1,3 +1,5 @@
+import KindredDDL
+
 /// Names that are to change, as the options ask for.
 ///
 /// A column's table may be written with its old name or the new one, and the renames may come in any order.

@@ -12,7 +12,9 @@ public struct SchemaStatement: Sendable, Hashable {
     /// What else is to know, such as when it fails.
     public let note: String?
 
-    init(_ sql: String, lock: String? = nil, rewrites: Bool = false, canLoseData: Bool = false, note: String? = nil) {
+    package init(
+        _ sql: String, lock: String? = nil, rewrites: Bool = false, canLoseData: Bool = false, note: String? = nil
+    ) {
         self.sql = sql
         self.lock = lock
         self.rewritesTable = rewrites
@@ -36,4 +38,9 @@ public struct SchemaStep: Sendable, Hashable {
     public let isTransaction: Bool
     /// The statements, in their order.
     public let statements: [SchemaStatement]
+
+    package init(isTransaction: Bool, statements: [SchemaStatement]) {
+        self.isTransaction = isTransaction
+        self.statements = statements
+    }
 }

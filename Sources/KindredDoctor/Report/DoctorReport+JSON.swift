@@ -1,3 +1,5 @@
+import HarmlessText
+
 extension DoctorReport {
     /// The report as JSON, in a stable form: the same findings give the same bytes.
     ///

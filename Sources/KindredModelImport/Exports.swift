@@ -1,0 +1,2 @@
+// A program that imports models names clients, too.
+@_exported public import KindredPostgres
