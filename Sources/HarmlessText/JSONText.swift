@@ -23,8 +23,23 @@ package indirect enum JSONText: ExpressibleByStringLiteral {
         case .null: "null"
         case .list(let values): "[\(values.map(\.line).joined(separator: ", "))]"
         case .object(let members):
-            "{\(members.map { "\($0.0.quotedForJSON): \($0.1.line)" }.joined(separator: ", "))}"
+            "{\(Self.members(members))}"
         }
+    }
+
+    /// Members without the braces around them, on one line.
+    package static func members(_ members: [(String, JSONText)]) -> String {
+        members.map { "\($0.0.quotedForJSON): \($0.1.line)" }.joined(separator: ", ")
+    }
+
+    /// A list with one element on a line, which makes differences easy to read.
+    ///
+    /// - Parameters:
+    ///   - indentation: The blanks before each element.
+    ///   - end: The text between the last element and the bracket.
+    package static func lines(of elements: [JSONText], indentation: Int = 2, end: String = "") -> String {
+        let blanks = String(repeating: " ", count: indentation)
+        return elements.isEmpty ? "[]" : "[\n\(elements.map { blanks + $0.line }.joined(separator: ",\n"))\(end)]"
     }
 
     /// The text on lines of its own, with two blanks for each level.

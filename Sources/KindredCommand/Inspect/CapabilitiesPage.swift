@@ -37,13 +37,13 @@ struct CapabilitiesPage {
 
     /// The same in a stable format that only grows.
     var json: String {
-        let lines = ServerCapability.allCases.map { capability in
+        let answers = ServerCapability.allCases.map { capability in
             let answer = capabilities[capability]
-            let reason = answer.reason?.quotedForJSON ?? "null"
-            return """
-                {"name": \(capability.rawValue.quotedForJSON), "answer": \(answer.name.quotedForJSON), "reason": \(reason)}
-                """
+            return JSONText.object([
+                ("name", .string(capability.rawValue)), ("answer", .string(answer.name)),
+                ("reason", .optional(answer.reason)),
+            ])
         }
-        return "{\"format\": 1, \"capabilities\": [\n  \(lines.joined(separator: ",\n  "))\n]}\n"
+        return "{\"format\": 1, \"capabilities\": \(JSONText.lines(of: answers, end: "\n"))}\n"
     }
 }

@@ -43,13 +43,12 @@ struct TenantMigrationPage {
 
     /// The same in a stable format that only grows.
     var json: String {
-        let lines = outcomes.map { outcome in
-            let files = outcome.files.map(\.name.quotedForJSON).joined(separator: ", ")
-            return """
-                {"schema": \(outcome.schema.quotedForJSON), "state": \(outcome.state.rawValue.quotedForJSON), \
-                "files": [\(files)], "error": \(failure(of: outcome)?.quotedForJSON ?? "null")}
-                """
+        let tenants = outcomes.map { outcome in
+            JSONText.object([
+                ("schema", .string(outcome.schema)), ("state", .string(outcome.state.rawValue)),
+                ("files", .strings(outcome.files.map(\.name))), ("error", .optional(failure(of: outcome))),
+            ])
         }
-        return "{\"format\": 1, \"tenants\": [\(lines.isEmpty ? "" : "\n  \(lines.joined(separator: ",\n  "))\n")]}\n"
+        return "{\"format\": 1, \"tenants\": \(JSONText.lines(of: tenants, end: "\n"))}\n"
     }
 }

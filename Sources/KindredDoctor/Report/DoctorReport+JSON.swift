@@ -16,11 +16,7 @@ extension DoctorReport {
             ])
         }
         let skipped = skipped.map { JSONText.object([("rule", .string($0.rule)), ("reason", .string($0.reason))]) }
-        return "{\"format\": 1, \"findings\": \(Self.list(findings)), \"skipped\": \(Self.list(skipped))}\n"
-    }
-
-    /// One element on a line, so that differences are easy to read.
-    private static func list(_ elements: [JSONText]) -> String {
-        elements.isEmpty ? "[]" : "[\n  \(elements.map(\.line).joined(separator: ",\n  "))]"
+        return
+            "{\"format\": 1, \"findings\": \(JSONText.lines(of: findings)), \"skipped\": \(JSONText.lines(of: skipped))}\n"
     }
 }

@@ -8,121 +8,60 @@ extension DatabaseSchema {
     /// - Parameter entities: The entities to show, in their own order; all of them if nil.
     /// - Returns: One JSON object and a newline.
     public func json(entities: [Entity]? = nil) -> String {
-        var writer = JSONWriter()
-        writer.text += "{\"format\": 1, \"entities\": ["
-        for (index, entity) in (entities ?? self.entities).enumerated() {
-            writer.text += index == 0 ? "\n" : ",\n"
-            writer.write(entity)
-        }
-        writer.text += (entities ?? self.entities).isEmpty ? "]}\n" : "\n]}\n"
-        return writer.text
+        let texts = (entities ?? self.entities).map(\.json)
+        return
+            "{\"format\": 1, \"entities\": [\(texts.map { "\n  \($0)" }.joined(separator: ","))\(texts.isEmpty ? "" : "\n")]}\n"
     }
 }
 
-/// Writes the model with one line for each attribute and relationship, so that diffs are easy to read.
-private struct JSONWriter {
-    var text = ""
-
-    mutating func write(_ entity: Entity) {
-        text += "  {"
-        member("name", entity.name.name)
-        member("schema", entity.name.schema)
-        member("kind", entity.kind.rawValue, isLast: true)
-        text += ",\n   "
-        member("primaryKey", entity.primaryKey, isLast: true)
-        text += ",\n   "
-        for case let (name, value?) in [("filter", entity.filter), ("softDelete", entity.softDelete)] {
-            member(name, value, isLast: true)
-            text += ",\n   "
+extension Entity {
+    /// The entity with a line for each attribute and relationship, which makes differences easy to read.
+    fileprivate var json: String {
+        var lines = [
+            JSONText.members([
+                ("name", .string(name.name)), ("schema", .string(name.schema)), ("kind", .string(kind.rawValue)),
+            ]),
+            JSONText.members([("primaryKey", .strings(primaryKey))]),
+        ]
+        for case let (key, value?) in [("filter", filter), ("softDelete", softDelete)] {
+            lines.append(JSONText.members([(key, .string(value))]))
         }
-        list("attributes", entity.attributes.filter { !$0.isHidden }) { writer, attribute in
-            writer.text += "{"
-            writer.member("name", attribute.name)
-            writer.member("type", attribute.typeName)
-            writer.member("notNull", attribute.isNotNull)
-            writer.member("hasDefault", attribute.hasDefault)
-            writer.member("generated", attribute.isGenerated, isLast: !attribute.isLazy)
-            if attribute.isLazy { writer.member("lazy", true, isLast: true) }
-            writer.text += "}"
-        }
-        text += ",\n   "
-        list("relationships", entity.relationships) { $0.write($1) }
-        text += "}"
+        let attributes = attributes.filter { !$0.isHidden }.map(\.json)
+        lines.append("\"attributes\": \(JSONText.lines(of: attributes, indentation: 5))")
+        lines.append("\"relationships\": \(JSONText.lines(of: relationships.map(\.json), indentation: 5))")
+        return "{\(lines.joined(separator: ",\n   "))}"
     }
+}
 
-    private mutating func write(_ relationship: Relationship) {
-        text += "{"
-        member("name", relationship.name)
-        member("aliases", relationship.aliases)
-        member("kind", relationship.kind.rawValue)
-        member("toMany", relationship.isToMany)
-        member("optional", relationship.isOptional)
-        member("destination", relationship.destination.description)
-        member("inverse", relationship.inverse)
-        member("deleteRule", relationship.deleteRule.rawValue)
-        key("foreignKey")
-        if let foreignKey = relationship.foreignKey { write(foreignKey) } else { text += "null" }
-        text += ", "
-        member("columns", relationship.columns)
-        member("destinationColumns", relationship.destinationColumns)
-        key("helper")
-        if let helper = relationship.helper {
-            text += "{"
-            member("entity", helper.entity.description)
-            member("sourceForeignKey", helper.sourceForeignKey)
-            member("destinationForeignKey", helper.destinationForeignKey, isLast: true)
-            text += "}"
-        } else {
-            text += "null"
-        }
-        if let orderedBy = relationship.orderedBy {
-            text += ", "
-            member("orderedBy", orderedBy, isLast: true)
-        }
-        text += "}"
+extension Attribute {
+    fileprivate var json: JSONText {
+        .object(
+            [
+                ("name", .string(name)), ("type", .string(typeName)), ("notNull", .bool(isNotNull)),
+                ("hasDefault", .bool(hasDefault)), ("generated", .bool(isGenerated)),
+            ] + (isLazy ? [("lazy", .bool(true))] : []))
     }
+}
 
-    private mutating func list<Element>(
-        _ name: String,
-        _ elements: [Element],
-        write: (inout JSONWriter, Element) -> Void
-    ) {
-        key(name)
-        text += "["
-        for (index, element) in elements.enumerated() {
-            text += index == 0 ? "\n     " : ",\n     "
-            write(&self, element)
-        }
-        text += "]"
+extension Relationship {
+    fileprivate var json: JSONText {
+        .object(
+            [
+                ("name", .string(name)), ("aliases", .strings(aliases)), ("kind", .string(kind.rawValue)),
+                ("toMany", .bool(isToMany)), ("optional", .bool(isOptional)),
+                ("destination", .string(destination.description)), ("inverse", .string(inverse)),
+                ("deleteRule", .string(deleteRule.rawValue)), ("foreignKey", .optional(foreignKey)),
+                ("columns", .strings(columns)), ("destinationColumns", .strings(destinationColumns)),
+                ("helper", helper?.json ?? .null),
+            ] + (orderedBy.map { [("orderedBy", .string($0))] } ?? []))
     }
+}
 
-    private mutating func member(_ name: String, _ value: String, isLast: Bool = false) {
-        key(name)
-        write(value)
-        if !isLast { text += ", " }
-    }
-
-    private mutating func member(_ name: String, _ value: Bool, isLast: Bool = false) {
-        key(name)
-        text += value ? "true" : "false"
-        if !isLast { text += ", " }
-    }
-
-    private mutating func member(_ name: String, _ values: [String], isLast: Bool = false) {
-        key(name)
-        text += "["
-        for (index, value) in values.enumerated() {
-            if index > 0 { text += ", " }
-            write(value)
-        }
-        text += isLast ? "]" : "], "
-    }
-
-    private mutating func key(_ name: String) {
-        text += "\"\(name)\": "
-    }
-
-    private mutating func write(_ string: String) {
-        text += string.quotedForJSON
+extension RelationshipHelper {
+    fileprivate var json: JSONText {
+        .object([
+            ("entity", .string(entity.description)), ("sourceForeignKey", .string(sourceForeignKey)),
+            ("destinationForeignKey", .string(destinationForeignKey)),
+        ])
     }
 }

@@ -1,5 +1,7 @@
 import Testing
 
+import KindredSchema
+
 @testable import KindredDoctor
 
 @Suite struct IndexConditionTests {
@@ -25,7 +27,7 @@ import Testing
     ])
     func aConditionFollowsOrNot(text: String, follows: Bool) {
         let columns = ["a": true, "b": false, "Group": false, "a b\"c": false]
-        #expect(IndexCondition(text).follows(from: columns) == follows)
+        #expect(ExpressionCondition(text).follows(from: columns) == follows)
     }
 
     /// A condition comes from a server and can be of any depth.
@@ -33,7 +35,7 @@ import Testing
         let depth = 100_000
         for opening in ["(", "NOT ", "(a IS NOT NULL OR ", "ROW("] {
             let text = String(repeating: opening, count: depth) + "a IS NOT NULL" + String(repeating: ")", count: depth)
-            #expect(!IndexCondition(text).follows(from: ["a": false]) || opening == "(a IS NOT NULL OR ")
+            #expect(!ExpressionCondition(text).follows(from: ["a": false]) || opening == "(a IS NOT NULL OR ")
         }
     }
 }

@@ -92,7 +92,7 @@ struct ForeignKeyCoverage {
     func fault(of index: DoctorCatalog.Index, on table: UInt32) -> Fault? {
         guard index.isUsable else { return .invalid }
         guard Self.methods.contains(index.method) else { return .method(index.method) }
-        if let predicate = index.predicate, !IndexCondition(predicate).follows(from: notNullColumns(of: table)) {
+        if let predicate = index.predicate, !ExpressionCondition(predicate).follows(from: notNullColumns(of: table)) {
             return .predicate(predicate)
         }
         var leading: Set<String> = []

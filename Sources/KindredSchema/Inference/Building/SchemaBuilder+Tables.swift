@@ -98,7 +98,7 @@ extension SchemaBuilder {
             if let predicate = row.predicate {
                 if !row.isDeferrable { tables[index].addPartialKey(columns, predicate: predicate) }
                 let own = Set(tables[index].columnNames(columns))
-                guard let required = IndexPredicate.notNullColumns(predicate), own.isSuperset(of: required)
+                guard let required = RowPredicate(predicate).notNullColumns, own.isSuperset(of: required)
                 else { continue }
             }
             tables[index].uniqueKeys.append(

@@ -63,117 +63,42 @@ package struct RowPredicate: Hashable, Sendable {
     /// The terms that every row of the index satisfies; nil if the condition has anything else.
     package let terms: [Term]?
 
-    /// Parses a condition as `pg_get_expr` writes it: comparisons of columns with NULL or a constant, and booleans, joined
-    /// by AND.
+    /// Reads a condition as `pg_get_expr` writes it: comparisons of columns with NULL or a constant, and booleans, joined by AND.
     package init(_ text: String) {
-        var reader = Reader(rest: text.unicodeScalars[...])
-        terms = reader.terms()
+        terms = Self.terms(of: ExpressionCondition(text))
     }
 
-    private struct Reader {
-        var rest: Substring.UnicodeScalarView
+    /// The columns that the condition requires to be NOT NULL; nil if it requires anything else.
+    var notNullColumns: [String]? {
+        guard let terms, terms.allSatisfy({ $0.test == .isNotNull }) else { return nil }
+        return terms.map(\.column)
+    }
 
-        mutating func terms() -> [Term]? {
-            var terms: [Term] = []
-            repeat {
-                guard let term = term() else { return nil }
-                terms.append(term)
-            } while acceptWord("AND")
-            skip()
-            return rest.isEmpty ? terms : nil
-        }
-
-        private mutating func term() -> Term? {
-            if acceptWord("NOT") {
-                guard rest.drop(while: { $0 == " " }).first != "(" else { return nil }
-                return name().map { Term(column: $0, test: .isFalse) }
+    private static func terms(of condition: ExpressionCondition) -> [Term]? {
+        switch condition {
+        case .and(let conditions):
+            var all: [Term] = []
+            for condition in conditions {
+                guard let terms = terms(of: condition) else { return nil }
+                all += terms
             }
-            guard let column = name() else { return nil }
-            if acceptWord("IS") {
-                let isNot = acceptWord("NOT")
-                return acceptWord("NULL") ? Term(column: column, test: isNot ? .isNotNull : .isNull) : nil
-            }
-            skipCast()
-            guard accept("=") else { return Term(column: column, test: .isTrue) }
-            guard let constant = constant() else { return nil }
-            skipCast()
-            return Term(column: column, test: .equals(constant))
-        }
-
-        /// Parentheses have no effect between terms and ANDs.
-        private mutating func skip() {
-            rest = rest.drop { $0 == " " || $0 == "(" || $0 == ")" }
-        }
-
-        private mutating func accept(_ scalar: Unicode.Scalar) -> Bool {
-            skip()
-            guard rest.first == scalar else { return false }
-            rest.removeFirst()
-            return true
-        }
-
-        private mutating func acceptWord(_ word: String) -> Bool {
-            skip()
-            guard rest.starts(with: word.unicodeScalars) else { return false }
-            let behind = rest.dropFirst(word.unicodeScalars.count)
-            if let next = behind.first, next.isPartOfName { return false }
-            rest = behind
-            return true
-        }
-
-        /// `::text`, `::"Order State"`, `::character varying`, `::pg_catalog.bpchar`.
-        private mutating func skipCast() {
-            skip()
-            while rest.starts(with: "::".unicodeScalars) {
-                rest = rest.dropFirst(2)
-                repeat {
-                    _ = name()
-                    while rest.starts(with: " varying".unicodeScalars) || rest.starts(with: " precision".unicodeScalars)
-                    {
-                        rest = rest.dropFirst().drop(while: \.isPartOfName)
-                    }
-                } while rest.first == "." && rest.popFirst() != nil
-                skip()
-            }
-        }
-
-        private mutating func name() -> String? {
-            skip()
-            if rest.first == "\"" { return quoted("\"") }
-            guard rest.first.map({ $0.isPartOfName && !("0"..."9").contains($0) }) == true else { return nil }
-            let name = rest.prefix(while: \.isPartOfName)
-            rest = rest[name.endIndex...]
-            // Functions and keywords fail later: the text after them is not part of a term.
-            return rest.first == "(" ? nil : String(name)
-        }
-
-        private mutating func constant() -> String? {
-            skip()
-            if rest.first == "'" { return quoted("'") }
-            let number = rest.prefix { $0 == "-" || ("0"..."9").contains($0) }
-            rest = rest[number.endIndex...]
-            return number.isEmpty || rest.first == "." ? nil : String(number)
-        }
-
-        private mutating func quoted(_ quote: Unicode.Scalar) -> String? {
-            rest.removeFirst()
-            var text = String.UnicodeScalarView()
-            while let next = rest.popFirst() {
-                guard next == quote else {
-                    text.append(next)
-                    continue
-                }
-                guard rest.first == quote else { return String(text) }
-                rest.removeFirst()
-                text.append(quote)
-            }
-            return nil
+            return all
+        case .isNull(let operands): return term(operands, .isNull)
+        case .isNotNull(let operands): return term(operands, .isNotNull)
+        case .isTrue(let operand): return term([operand], .isTrue)
+        case .not(.isTrue(let operand)): return term([operand], .isFalse)
+        case .equals(let operand, let constant):
+            // Other casts change a value's text: 1.4 becomes 1.
+            guard operand.casts.allSatisfy(textTypes.contains) else { return nil }
+            return [Term(column: operand.column, test: .equals(constant))]
+        case .always, .or, .not, .unknown: return nil
         }
     }
-}
 
-extension Unicode.Scalar {
-    fileprivate var isPartOfName: Bool {
-        properties.isAlphabetic || self == "_" || self == "$" || ("0"..."9").contains(self)
+    private static func term(_ operands: [ExpressionCondition.Operand], _ test: Test) -> [Term]? {
+        guard operands.count == 1, operands[0].casts.isEmpty else { return nil }
+        return [Term(column: operands[0].column, test: test)]
     }
+
+    private static let textTypes: Set = ["text", "character varying", "bpchar", "char"]
 }
