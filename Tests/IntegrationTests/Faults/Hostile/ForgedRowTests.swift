@@ -37,7 +37,7 @@ import TypeModels
         }
         proxy.set { direction, bytes in direction == .toClient ? .replace(forger.forge(bytes)) : .forward }
         var (refused, read) = (0, 0)
-        let rounds = TestAmount.of(60, full: 300, long: 20_000)
+        let rounds = TestAmount.of(150, full: 300, long: 20_000)
         for _ in 0..<rounds {
             do {
                 for keeper in try await database.makeContext().fetch(Keeper.self).all() {
