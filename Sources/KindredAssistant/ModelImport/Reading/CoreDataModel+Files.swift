@@ -56,7 +56,8 @@ extension CoreDataModel {
         ModelImportError(
             .unsupported,
             "\(path) has the binary format \"elements\" of Xcode 3, which is not read. Save the model with a newer Xcode, which "
-                + "writes a file \"contents\" instead, or take a version of the .xcdatamodeld that has one, with --version")
+                + "writes a file \"contents\" instead, or take a version of the .xcdatamodeld that has one, with --version"
+        )
     }
 
     /// The folder of the version to read: the one that is named, the current one, or the only one.
