@@ -69,10 +69,12 @@ struct MigrationText {
             .map { $0.lowercased() }.filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
-    /// The words behind `-- kindred: ignore`, between blanks or commas.
+    /// The numbers behind `-- kindred: ignore`, between blanks or commas; words behind them say why.
     private static func ignored(_ line: ByteView) -> [String] {
-        let words = String(decoding: line, as: UTF8.self).split { $0.isWhitespace || $0 == "," }.map(String.init)
-        return words.drop { $0.lowercased() != "ignore" }.dropFirst().map(\.self)
+        let words = String(decoding: line, as: UTF8.self).split { $0.isWhitespace || $0 == "," }
+        let behind = words.drop { $0.lowercased() != "ignore" }.dropFirst()
+        let numbers = behind.prefix { $0.first?.lowercased() == "m" && $0.dropFirst().allSatisfy(\.isNumber) }
+        return (numbers.isEmpty ? behind.prefix(1) : numbers).map(String.init)
     }
 
     private static func withPlainLineEnds(_ bytes: [UInt8]) -> [UInt8] {

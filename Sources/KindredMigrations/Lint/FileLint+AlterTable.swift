@@ -69,12 +69,14 @@ extension FileLint {
             _ = cursor.take("column")
             if let column = cursor.identifier() { alter(column, of: table, &cursor) }
         } else if cursor.take("attach", "partition") {
-            if let partition = cursor.name(), !made.contains(partition), !history.hasValidCheck(partition) {
+            guard let partition = cursor.name(), !made.contains(partition) else { return }
+            if !history.hasValidCheck(partition) {
                 note(
                     .attachPartition,
                     "Every row of \(partition) is read under a lock, unless a valid CHECK has the partition's bounds.",
                     line: line, on: table, object: partition.description)
             }
+            lock(partition, line: line)
         } else if cursor.take("detach", "partition") {
             detach(&cursor, table)
         } else if cursor.isAt("set", "logged") || cursor.isAt("set", "unlogged") || cursor.isAt("set", "tablespace")
@@ -148,7 +150,9 @@ extension FileLint {
                 .dropNotNull, "Programs that run may read a NULL in \(column) of \(table) from now on.", line: line,
                 on: table, object: column)
         } else if cursor.take("type") || cursor.take("set", "data", "type") {
-            let type = cursor.isAt("text") ? " unless it was varchar" : ""
+            let limited = ["varchar", "character", "numeric", "decimal", "varbit"].contains { cursor.isAt($0) }
+            let type =
+                cursor.isAt("text") ? ", unless it was varchar" : limited ? ", unless it only gets a wider limit" : ""
             note(
                 .typeChange, "The new type of \(column) writes all of \(table) and its indexes anew\(type).",
                 line: line,

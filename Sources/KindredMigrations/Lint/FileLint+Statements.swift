@@ -143,7 +143,7 @@ extension FileLint {
         }
         guard let held = locks.exclusive else { return }
         // A row or a few are quick.
-        if verb == "insert", !cursor.contains("select") { return }
+        if verb == "insert", !cursor.tokens.contains(where: { $0.isWord("select") }) { return }
         if verb == "select", !cursor.contains("from") { return }
         _ = cursor.take("into") || cursor.take("from")
         if verb == "update" || verb == "delete", let name = cursor.name(), made.contains(name) { return }

@@ -78,7 +78,7 @@ struct FileLint {
         case "cluster": rewrite("CLUSTER", &cursor)
         case "vacuum":
             refuseInTransaction("VACUUM")
-            if cursor.contains("full") { rewrite("VACUUM FULL", &cursor) }
+            if cursor.tokens.contains(where: { $0.isWord("full") }) { rewrite("VACUUM FULL", &cursor) }
         case "lock":
             _ = cursor.take("table")
             let names = cursor.names()

@@ -19,12 +19,12 @@ struct StatementCursor {
         tokens.count >= words.count && zip(tokens, words).allSatisfy { $0.isWord($1) }
     }
 
-    /// Whether the word stands anywhere that is left.
+    /// Whether the words stand in the rest, outside of parentheses.
     func contains(_ words: String...) -> Bool {
         var rest = self
         while !rest.isAtEnd {
             if rest.isAt(words) { return true }
-            rest.skip()
+            if rest.parenthesized() == nil { rest.skip() }
         }
         return false
     }
