@@ -71,7 +71,9 @@ struct LintHistory: Sendable {
         let terms = StatementCursor.split(condition) { $0.isWord("and") }
         if terms.count > 1 { return terms.reduce(into: []) { $0.formUnion(requiredColumns(of: $1, depth: depth + 1)) } }
         var cursor = StatementCursor(condition)
-        guard let column = cursor.identifier(), cursor.take("is", "not", "null"), cursor.isAtEnd else { return [] }
+        var name = cursor.parenthesized().map { StatementCursor(withoutParentheses($0)) }
+        guard let column = name?.identifier() ?? cursor.identifier(), cursor.take("is", "not", "null"), cursor.isAtEnd
+        else { return [] }
         return [column]
     }
 

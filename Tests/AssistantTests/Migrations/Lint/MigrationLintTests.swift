@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CHECK (a IS NOT NULL)", true), ("CHECK (((a) IS NOT NULL))", false), ("CHECK ((a IS NOT NULL))", true),
+        ("CHECK (a IS NOT NULL)", true), ("CHECK (((a) IS NOT NULL))", true), ("CHECK ((a IS NOT NULL))", true),
         ("CHECK (b > 0 AND (\"a\" IS NOT NULL))", true), ("CHECK (a IS NOT NULL OR b IS NULL)", false),
         ("CHECK (a IS NULL)", false), ("CHECK (b IS NOT NULL)", false), ("NOT NULL a", true),
     ]) func aValidatedCheckMakesNotNullQuick(_ condition: String, _ isQuick: Bool) async throws {
