@@ -141,12 +141,13 @@ extension FileLint {
             }
             locks.readSetting(cursor.tokens)
         }
-        guard let held = locks.exclusive else { return }
+        guard let held = locks.exclusive, !locks.isWorkFound else { return }
         // A row or a few are quick.
         if verb == "insert", !cursor.tokens.contains(where: { $0.isWord("select") }) { return }
         if verb == "select", !cursor.contains("from") { return }
         _ = cursor.take("into") || cursor.take("from")
         if verb == "update" || verb == "delete", let name = cursor.name(), made.contains(name) { return }
+        locks.isWorkFound = true
         note(
             .workUnderLock,
             "\(verb.uppercased()) runs while the transaction holds the lock on \(held.name) of line \(held.line), so that nothing "

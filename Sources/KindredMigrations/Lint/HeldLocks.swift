@@ -15,9 +15,10 @@ struct HeldLocks: Sendable {
     private var held: [Lock] = []
     /// Whether the wait for a lock has a limit.
     private(set) var hasTimeout = false
-    /// Whether it was said that it has none, or that there are several: once in a file is enough.
+    /// Whether it was said that it has none, that there are several, or that rows are changed under one: once in a file is enough.
     var isTimeoutMissed = false
     var areSeveral = false
+    var isWorkFound = false
 
     /// The lock because of which others can read nothing.
     var exclusive: Lock? { held.first(where: \.isExclusive) }

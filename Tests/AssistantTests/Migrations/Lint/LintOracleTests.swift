@@ -68,7 +68,7 @@ import Testing
         return (effect, rules)
     }
 
-    @Test(arguments: [
+    private static let statements = [
         "ALTER TABLE t ADD a int", "ALTER TABLE t ADD a int DEFAULT 1 NOT NULL", "ALTER TABLE t ADD a int NOT NULL",
         "ALTER TABLE t ADD a int PRIMARY KEY", "ALTER TABLE t ADD a timestamptz DEFAULT now()",
         "ALTER TABLE t ADD a timestamptz DEFAULT clock_timestamp()", "ALTER TABLE t ADD a float DEFAULT random()",
@@ -92,12 +92,16 @@ import Testing
         "LOCK TABLE t IN ACCESS SHARE MODE", "LOCK TABLE t", "CREATE POLICY p ON t USING (true)",
         "CREATE RULE r AS ON DELETE TO t DO INSTEAD NOTHING", "UPDATE t SET w = 2", "CREATE DATABASE kindred_lint",
         "CREATE TABLE three PARTITION OF part FOR VALUES IN (3)", "COMMENT ON COLUMN t.x IS 'y'",
-    ]) func theServerDoesWhatIsSaid(_ statement: String) async throws {
+    ]
+
+    @Test func theServerDoesWhatIsSaid() async throws {
         try await withClient { client in
             try await makeTables(client)
-            let (expected, rules) = try await predicted(statement)
-            let found = try await effect(of: statement, client)
-            #expect(found == expected, "\(statement): \(rules.sorted())")
+            for statement in Self.statements {
+                let (expected, rules) = try await predicted(statement)
+                let found = try await effect(of: statement, client)
+                #expect(found == expected, "\(statement): \(rules.sorted())")
+            }
         }
     }
 

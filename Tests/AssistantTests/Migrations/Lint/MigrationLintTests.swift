@@ -156,6 +156,8 @@ import Testing
             #expect(try await findings("\(alter);\n\(text)") == [], "\(text)")
         }
         #expect(try await findings("CREATE TABLE n ();\n\(alter);\nUPDATE n SET a = 1") == [])
+        // Once in a file.
+        #expect(try await findings("\(alter);\nUPDATE t SET a = 1;\nUPDATE t SET a = 2") == ["2:M111"])
     }
 
     @Test(arguments: [
