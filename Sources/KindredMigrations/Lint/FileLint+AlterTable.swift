@@ -85,12 +85,9 @@ extension FileLint {
             let words = cursor.tokens.prefix(2).map { $0.text.uppercased() }.joined(separator: " ")
             note(.tableRewrite, "\(words) writes all of \(table) anew.", line: line, on: table)
             lock(table, line: line)
-        } else if cursor.isAt("cluster", "on") || cursor.isAt("set", "without", "cluster") || cursor.isAt("set")
-            || cursor.isAt("reset")
-        {
-            // Settings of storage lock out neither readers nor writers.
-        } else {
-            lock(table, line: line, isExclusive: !cursor.isAt("enable") && !cursor.isAt("disable"))
+        } else if !cursor.isAt("cluster"), !cursor.isAt("set"), !cursor.isAt("reset") {
+            // The others set how rows are stored, and lock out neither readers nor writers.
+            lock(table, line: line, isExclusive: !cursor.contains("trigger"))
         }
     }
 
