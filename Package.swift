@@ -146,11 +146,28 @@ let package = Package(
         .target(
             name: "KindredTour", dependencies: ["EmbeddedPostgres", "Kindred", "KindredScripts", "KindredTerminal"]),
         .executableTarget(name: "KindredTourTool", dependencies: ["KindredTerminal", "KindredTour"]),
+        // The ground of commands: how one is parsed, run and fails, and the options of a connection.
+        .target(
+            name: "KindredCommandLine",
+            dependencies: [
+                "KindredPostgres", "KindredSchema", "KindredTerminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        // By itself, so that the plugin builds nothing that the classes do not need.
+        .target(
+            name: "KindredGenerateCommand",
+            dependencies: [
+                "KindredCommandLine", "KindredGenerator", "KindredPostgres", "KindredSchema", "KindredTerminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        .executableTarget(name: "KindredGenerateTool", dependencies: ["KindredGenerateCommand"]),
         .target(
             name: "KindredCommand",
             dependencies: [
-                "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredAssistant", "KindredGenerator",
-                "KindredMigrations", "KindredTerminal", "KindredTour",
+                "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredAssistant", "KindredCommandLine",
+                "KindredGenerateCommand", "KindredMigrations", "KindredTerminal", "KindredTour",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -241,7 +258,8 @@ for target in package.targets where target.type != .system && target.type != .pl
     target.swiftSettings = features + strict + (isMemorySafe ? [.strictMemorySafety()] : [])
 }
 
-// `bin/build` sets KINDRED_WITHOUT_PLUGIN: the plugin's tool is built a second time, with all that it needs.
+// `bin/build` sets KINDRED_WITHOUT_PLUGIN: the plugin's tool is built a second time, for the machine that builds, with all that
+// it needs, which is why that is as little as can be: no objects, no assistant, no server.
 if Context.environment["KINDRED_WITHOUT_PLUGIN"] == nil {
     package.products.append(.plugin(name: "KindredGenerate", targets: ["KindredGenerate"]))
     package.targets.append(
@@ -256,6 +274,6 @@ if Context.environment["KINDRED_WITHOUT_PLUGIN"] == nil {
                     .allowNetworkConnections(scope: .all(), reason: "To read the database's catalog."),
                 ]
             ),
-            dependencies: ["KindredTool"]
+            dependencies: ["KindredGenerateTool"]
         ))
 }

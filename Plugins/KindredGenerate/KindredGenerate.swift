@@ -27,7 +27,7 @@ struct KindredGenerate: CommandPlugin {
             options += ["--output", try folder(of: names, in: context.package)]
         }
         let process = Process()
-        process.executableURL = try context.tool(named: "KindredTool").url
+        process.executableURL = try context.tool(named: "KindredGenerateTool").url
         process.arguments = ["generate"] + options
         try process.run()
         process.waitUntilExit()

@@ -18,6 +18,8 @@ public struct MigrationFile: Sendable, Hashable {
     let text: Data
     /// The statements, each with the line at which it begins.
     let statements: [SQLScanner.ScriptStatement]
+    /// The rules of ``MigrationLint`` that its comments leave out.
+    let ignoreMarks: [MigrationText.IgnoreMark]
     /// All that keeps it from being run; of no matter once it has run, by Kindred or by another tool.
     let problems: [MigrationError]
 
@@ -27,6 +29,7 @@ public struct MigrationFile: Sendable, Hashable {
         self.name = name
         self.text = Data(text.bytes)
         isTransaction = text.isTransaction
+        ignoreMarks = text.ignoreMarks
         let all = SQLScanner.statements(in: text.script)
         // Prisma writes such pairs, in files that run as one transaction all the same, and must not be changed.
         let isAnotherTools = name.contains("/") || name.hasSuffix(".up.sql")

@@ -14,6 +14,14 @@ struct MigrationText {
     private(set) var end: Int
     /// Whether no line asks to run the statements without a transaction.
     private(set) var isTransaction = true
+    /// The rules that lines `-- kindred: ignore M101` name.
+    private(set) var ignoreMarks: [IgnoreMark] = []
+
+    /// A rule of ``MigrationLint`` that a line names.
+    struct IgnoreMark: Sendable, Hashable {
+        let rule: String
+        let line: Int
+    }
 
     /// The words of comments that ask for no transaction: Kindred's own, and those of goose, dbmate and sql-migrate.
     private static let withoutTransaction: [[String]] = [
@@ -33,20 +41,23 @@ struct MigrationText {
     var script: String { String(decoding: bytes[..<end], as: UTF8.self) }
 
     private mutating func readMarks() {
-        let (end, isTransaction) = bytes.withBytes { bytes in
-            var (start, isTransaction) = (0, true)
+        let (end, isTransaction, marks) = bytes.withBytes { bytes in
+            var (start, isTransaction, line, marks) = (0, true, 1, [IgnoreMark]())
             while start < bytes.count {
                 let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
                 let words = Self.commentWords(bytes.part(start..<end))
                 if !words.isEmpty {
                     if Self.withoutTransaction.contains(words) { isTransaction = false }
-                    if Self.undoing.contains(where: { words.starts(with: $0) }) { return (start, isTransaction) }
+                    if words.starts(with: ["kindred:", "ignore"]) {
+                        marks += Self.ignored(bytes.part(start..<end)).map { IgnoreMark(rule: $0, line: line) }
+                    }
+                    if Self.undoing.contains(where: { words.starts(with: $0) }) { return (start, isTransaction, marks) }
                 }
-                start = end + 1
+                (start, line) = (end + 1, line + 1)
             }
-            return (bytes.count, isTransaction)
+            return (bytes.count, isTransaction, marks)
         }
-        (self.end, self.isTransaction) = (end, isTransaction)
+        (self.end, self.isTransaction, ignoreMarks) = (end, isTransaction, marks)
     }
 
     /// The first words of a line that begins with `--`, in lower case; one more than any mark has.
@@ -56,6 +67,14 @@ struct MigrationText {
         let text = String(decoding: rest.dropFirst(2), as: UTF8.self)
         return text.split(maxSplits: 3, whereSeparator: \.isWhitespace)
             .map { $0.lowercased() }.filter { !$0.allSatisfy(\.isWhitespace) }
+    }
+
+    /// The numbers behind `-- kindred: ignore`, between blanks or commas; words behind them say why.
+    private static func ignored(_ line: ByteView) -> [String] {
+        let words = String(decoding: line, as: UTF8.self).split { $0.isWhitespace || $0 == "," }
+        let behind = words.drop { $0.lowercased() != "ignore" }.dropFirst()
+        let numbers = behind.prefix { $0.first?.lowercased() == "m" && $0.dropFirst().allSatisfy(\.isNumber) }
+        return (numbers.isEmpty ? behind.prefix(1) : numbers).map(String.init)
     }
 
     private static func withPlainLineEnds(_ bytes: [UInt8]) -> [UInt8] {

@@ -8,9 +8,12 @@ enum BuiltTool {
     /// - Parameters:
     ///   - arguments: The arguments behind its name.
     ///   - output: Its standard output; nil to run it without one.
-    static func run(_ arguments: [String], output: FileHandle?) async throws -> (status: Int32, error: String) {
+    ///   - name: The executable's name.
+    static func run(
+        _ arguments: [String], output: FileHandle?, of name: String = "kindred"
+    ) async throws -> (status: Int32, error: String) {
         let process = Process()
-        let tool = try #require(Self.tool)
+        let tool = try #require(Self.tool(name))
         if let output {
             process.executableURL = tool
             process.arguments = arguments
@@ -30,9 +33,9 @@ enum BuiltTool {
         return (process.terminationStatus, try String(contentsOf: error, encoding: .utf8))
     }
 
-    private static var tool: URL? {
+    private static func tool(_ name: String) -> URL? {
         let folders = CommandLine.arguments.map { URL(filePath: $0).deletingLastPathComponent() }
-        return folders.map { $0.appending(path: "kindred") }
+        return folders.map { $0.appending(path: name) }
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 }

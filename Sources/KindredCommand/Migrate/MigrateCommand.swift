@@ -19,7 +19,8 @@ struct MigrateCommand: ParsableCommand {
 
             Example: kindred migrate Migrations --dry-run --database "$DATABASE_URL"
             """,
-        subcommands: [MigrateApply.self, MigrateStatus.self, MigrateResolve.self], defaultSubcommand: MigrateApply.self)
+        subcommands: [MigrateApply.self, MigrateStatus.self, MigrateResolve.self, MigrateLint.self],
+        defaultSubcommand: MigrateApply.self)
 }
 
 /// `kindred migrate FOLDER`.
@@ -197,10 +198,17 @@ private func withMigrations(
     _ folder: String, _ connection: ConnectionOptions, in terminal: Terminal,
     _ body: (Migrations, PostgresClient) async throws -> Void
 ) async throws {
-    do {
+    try await describingMigrationErrors {
         // Before a connection is asked for.
         let migrations = try Migrations(folder: folder).read()
         try await connection.withClient(in: terminal) { try await body(migrations, $0) }
+    }
+}
+
+/// Ends the command with the words of a migration's error, and of the server.
+func describingMigrationErrors<Value>(_ body: () async throws -> Value) async throws -> Value {
+    do {
+        return try await body()
     } catch let error as MigrationError {
         let isInput = [.invalidFolder, .invalidFile, .noTenant].contains(error.code)
         throw CommandFailure(isInput ? .badInput : .failure, error.message, details: error.details)

@@ -68,15 +68,19 @@ extension ModelPlanner {
     }
 
     private mutating func addIndex(_ table: Int, _ definition: PlanText, _ name: String, isUnique: Bool) {
-        if plan.tables[table].indexes.contains(where: { $0.definition == definition && $0.isUnique == isUnique }) {
-            return
-        }
-        let isKept = plan.tables[table].constraints.contains { constraint in
-            ["UNIQUE ", "PRIMARY KEY "].contains { constraint.definition == $0 + definition }
-        }
-        if isKept { return }
+        guard coveringName(table, definition, isUnique: isUnique) == nil else { return }
         plan.tables[table].indexes.append(
             IndexPlan(name: relationNames.take(name), isUnique: isUnique, definition: definition))
+    }
+
+    /// The name of an index or constraint over just the same, so that an index would be a second one; nil if there is none.
+    private func coveringName(_ table: Int, _ definition: PlanText, isUnique: Bool) -> String? {
+        let constraint = plan.tables[table].constraints.first { constraint in
+            ["UNIQUE ", "PRIMARY KEY "].contains { constraint.definition == $0 + definition }
+        }
+        if let constraint { return "the constraint \(constraint.name)" }
+        let index = plan.tables[table].indexes.first { $0.definition == definition && ($0.isUnique || !isUnique) }
+        return index.map { "the index \($0.name)" }
     }
 
     private mutating func makeIndex(_ index: CoreDataModel.Index, _ node: Int) {
@@ -109,6 +113,9 @@ extension ModelPlanner {
         }
         guard let table, let parts else { return }
         let name = index.name ?? "\(columns.joined(separator: "_"))_idx"
+        if let covering = coveringName(table, "(" + parts + ")", isUnique: false) {
+            return report(.omitted, subject, "\(covering) is over the same columns already")
+        }
         addIndex(table, "(" + parts + ")", "\(plan.tables[table].name)_\(name)", isUnique: false)
     }
 

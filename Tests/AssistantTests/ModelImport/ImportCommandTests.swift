@@ -68,12 +68,16 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let hostile = folder.appending(path: "contents")
+        let old = folder.appending(path: "Old.xcdatamodel")
+        try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
+        try Data("bplist00".utf8).write(to: old.appending(path: "elements"))
         try Data("<!DOCTYPE m [<!ENTITY a 'b'>]><model/>".utf8).write(to: hostile)
         let cases: [([String], Int32, String)] = [
             ([], 64, "model"), ([school, "--inheritance", "none"], 64, "none"),
             ([school, "--allow-drop"], 64, "--from"),
             ([school, "--database", "postgres:///x"], 64, "--apply"), (["/nowhere"], 65, "no model at /nowhere"),
-            ([hostile.path], 65, "DOCTYPE"), ([school, "--configuration", "x"], 65, "no configuration"),
+            ([hostile.path], 65, "DOCTYPE"), ([old.path], 65, "format \"elements\""),
+            ([school, "--configuration", "x"], 65, "no configuration"),
             ([school, "--entity", "x"], 65, "no entity"), ([school, "--version", "x"], 65, "no version"),
             ([school, "--schema", ""], 65, "schema"), ([school, "--from", "/nowhere"], 65, "no model at /nowhere"),
             ([school, "--apply", "--database", "postgres://localhost:1/x"], 69, "cannot be reached"),

@@ -122,6 +122,60 @@ import Testing
         #expect(throws: ModelImportError.self) { try CoreDataModel(at: folder.path + "/empty") }
     }
 
+    @Test func aVersionFileThatNamesNoneLeadsToAChoice() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "model-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = folder.appending(path: "M.xcdatamodeld")
+        for name in ["A", "B"] {
+            let version = model.appending(path: "\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+            try Data("<model><entity name='E'/></model>".utf8).write(to: version.appending(path: "contents"))
+        }
+        for (text, part) in [
+            ("", "is empty"), ("\n", "is empty"), ("<plist version='1.0'><dict/></plist>", "is no property list"),
+        ] {
+            try Data(text.utf8).write(to: model.appending(path: ".xccurrentversion"))
+            let error = #expect(throws: ModelImportError.self) { try CoreDataModel(at: model.path) }
+            let message = error?.message ?? ""
+            #expect(
+                message.contains(".xccurrentversion \(part)") && message.contains("--version")
+                    && message.hasSuffix("there are A.xcdatamodel, B.xcdatamodel"), "\(message)")
+            #expect(try CoreDataModel(at: model.path, version: "A").name == "A")
+            #expect(try CoreDataModel(at: model.path + "/B.xcdatamodel").name == "B")
+        }
+    }
+
+    @Test func formatsThatAreNoTextAreRefusedByName() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "model-\(UUID())")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (model, compiled) = (folder.appending(path: "M.xcdatamodeld"), folder.appending(path: "M.momd"))
+        let (old, new) = (model.appending(path: "Old.xcdatamodel"), model.appending(path: "New.xcdatamodel"))
+        for folder in [old, new, compiled] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        let binary = Data("bplist00".utf8) + Data([0xD4, 0, 1, 0xFF])
+        try binary.write(to: old.appending(path: "elements"))
+        try binary.write(to: old.appending(path: "layout"))
+        try binary.write(to: compiled.appending(path: "M.mom"))
+        try binary.write(to: folder.appending(path: "renamed"))
+        try Data("<model><entity name='E'/></model>".utf8).write(to: new.appending(path: "contents"))
+        func expectRefusal(_ path: String, _ version: String? = nil, names parts: String...) {
+            let error = #expect(throws: ModelImportError.self) { try CoreDataModel(at: path, version: version) }
+            #expect(error?.code == .unsupported, "\(path): \(String(describing: error))")
+            for part in parts { #expect(error?.message.contains(part) == true, "\(path): \(error?.message ?? "")") }
+        }
+        expectRefusal(old.path, names: "\"elements\"", "--version")
+        expectRefusal(model.path, "Old", names: "\"elements\"", "--version")
+        expectRefusal(old.path + "/elements", names: "\"elements\"")
+        expectRefusal(folder.path + "/renamed", names: "binary format")
+        expectRefusal(compiled.path, names: "compiled model (.momd)", ".xcdatamodeld")
+        expectRefusal(compiled.path + "/M.mom", names: "compiled model (.mom)")
+        #expect(try CoreDataModel(at: model.path, version: "New").name == "New")
+        // A file of drawings beside the text says nothing.
+        try binary.write(to: new.appending(path: "elements"))
+        #expect(try CoreDataModel(at: new.path).name == "New")
+    }
+
     @Test(arguments: [
         ("<entity name='A'/><entity name='A'/>", "two parts of the name \"A\""),
         ("<entity name='A' parentEntity='B'/><entity name='B' parentEntity='A'/>", "its own ancestor"),

@@ -71,6 +71,32 @@ import Testing
         }
     }
 
+    @Test func anIndexThatIsThereAlreadyIsReported() throws {
+        let tables = try ModelImport(
+            ModelFixture.model(
+                xml: """
+                    <entity name="Tag">
+                        <attribute name="name" attributeType="String"/>
+                        <attribute name="color" attributeType="String"/>
+                        <fetchIndex name="byName"><fetchIndexElement property="name" order="ascending"/></fetchIndex>
+                        <fetchIndex name="byColor"><fetchIndexElement property="color" order="ascending"/></fetchIndex>
+                        <fetchIndex name="again"><fetchIndexElement property="color" order="ascending"/></fetchIndex>
+                        <fetchIndex name="down"><fetchIndexElement property="name" order="descending"/></fetchIndex>
+                        <uniquenessConstraints>
+                            <uniquenessConstraint><constraint value="name"/></uniquenessConstraint>
+                        </uniquenessConstraints>
+                    </entity>
+                    """))
+        let reports = tables.reports.map(\.description)
+        #expect(
+            reports.filter { $0.contains("same columns") } == [
+                "omitted: Tag.byName: the constraint Tag_name_key is over the same columns already",
+                "omitted: Tag.again: the index Tag_byColor is over the same columns already",
+            ], "\(reports)")
+        let indexes = tables.statements.filter { $0.contains("CREATE INDEX") }
+        #expect(indexes.count == 2 && indexes.contains { $0.contains("DESC") }, "\(indexes)")
+    }
+
     @Test(.database, arguments: ModelImportOptions.Inheritance.allCases)
     func theFullGrammarIsWhatTheServerTakes(_ inheritance: ModelImportOptions.Inheritance) async throws {
         let database = try await importModel(

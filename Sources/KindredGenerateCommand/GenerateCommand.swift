@@ -1,7 +1,9 @@
-import ArgumentParser
+package import ArgumentParser
+import KindredCommandLine
 import KindredGenerator
 import KindredPostgres
 import KindredSchema
+package import KindredTerminal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -10,8 +12,8 @@ import KindredSchema
 #endif
 
 /// `kindred generate`: Swift classes for the entities of a database.
-struct GenerateCommand: ToolCommand {
-    static let configuration = CommandConfiguration(
+package struct GenerateCommand: ToolCommand {
+    package static let configuration = CommandConfiguration(
         commandName: "generate",
         abstract: "Writes Swift classes for the entities of a database.",
         discussion: """
@@ -64,7 +66,9 @@ struct GenerateCommand: ToolCommand {
         case postgres, foundation
     }
 
-    func run(in terminal: Terminal) async throws {
+    package init() {}
+
+    package func run(in terminal: Terminal) async throws {
         let read = try await connection.readSchema(in: terminal)
         // The chosen schemas come first in the search path.
         let schema = DatabaseSchema(

@@ -13,13 +13,13 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
 }
 
 /// Ends a command with one line on standard error, the lines that belong to it, and an exit code.
-struct CommandFailure: Error {
-    let status: ExitStatus
-    let message: String
-    /// Facts behind the message, such as what the server said.
-    let details: [String]
+package struct CommandFailure: Error {
+    package let status: ExitStatus
+    package let message: String
+    /// Facts behind the message, such as the server's words.
+    package let details: [String]
 
-    init(_ status: ExitStatus, _ message: String, details: [String] = []) {
+    package init(_ status: ExitStatus, _ message: String, details: [String] = []) {
         self.status = status
         self.message = message
         self.details = details

@@ -1,20 +1,23 @@
-import ArgumentParser
-import KindredPostgres
-import KindredSchema
+package import ArgumentParser
+package import KindredPostgres
+package import KindredSchema
+package import KindredTerminal
 
 /// The options of every command that uses a database.
-struct ConnectionOptions: ParsableArguments {
+package struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The database's address, such as postgres://user@host/name; by default DATABASE_URL, then PG*.",
             valueName: "url"))
-    var database: String?
+    package var database: String?
+
+    package init() {}
 
     /// Reads the database's model.
     ///
     /// Annotations that do not fit, and tables that the role may not read, are left out, and named on standard error. A role that may
     /// read nothing ends the command.
-    func readSchema(in terminal: Terminal) async throws -> DatabaseSchema {
+    package func readSchema(in terminal: Terminal) async throws -> DatabaseSchema {
         let (schema, problems) = try await withClient(in: terminal) { try await SchemaReader.readDiagnosed(from: $0) }
         for problem in problems {
             terminal.printError("Without an annotation that does not fit: \(problem.location): \(problem.reason)")
@@ -27,7 +30,8 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.
-    func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws -> Value
+    package func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws
+        -> Value
     {
         let configuration: PostgresConfiguration
         do {

@@ -1,0 +1,3 @@
+import KindredGenerateCommand
+
+await GenerateTool.main()
