@@ -12,7 +12,7 @@ package struct SQLToken: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// A word in lower case, as the server folds it; a name or text without its quotes; else the character.
+    /// A word in lower case, as the server folds it; a name or text without its quotes, the doubled ones once; else the character.
     package let text: String
     /// The count of lines in the statement before the one at which it begins.
     package let line: Int
@@ -100,22 +100,43 @@ private struct Tokenizer {
 
     private mutating func close(_ state: SQLScanner.State, _ end: Int) {
         switch state {
-        case .identifier:
-            let inner = (quote.position + 1)..<(end - 1)
-            // Doubled quotes look like the end of a name and the beginning of the next one.
-            if let last = result.last, last.kind == .name, last.range.upperBound == quote.position {
-                result.removeLast()
-                let text = last.text + "\"" + String(decoding: bytes[inner], as: UTF8.self)
-                result.append(
-                    SQLToken(kind: .name, text: text, line: last.line, range: last.range.lowerBound..<end))
-            } else {
-                add(.name, quote.position..<end, text: inner, quote.line)
-            }
-        case .quoted: add(.text, quote.position..<end, text: (quote.position + 1)..<(end - 1), quote.line)
+        case .identifier: add(.name, "\"", (quote.position + 1)..<(end - 1))
+        case .quoted(let hasEscapes): add(.text, "'", (quote.position + 1)..<(end - 1), hasEscapes: hasEscapes)
         case .dollarQuoted(let tag):
             add(.text, quote.position..<end, text: (quote.position + tag.count)..<(end - tag.count), quote.line)
         case .plain, .lineComment, .blockComment: break
         }
+    }
+
+    /// Adds what stands between quotes, to the token before where that ends with a quote: a doubled one looks like an end and a
+    /// beginning.
+    private mutating func add(
+        _ kind: SQLToken.Kind, _ sign: String, _ inner: Range<Int>, hasEscapes: Bool = false
+    ) {
+        var text = String(decoding: bytes[inner], as: UTF8.self)
+        if hasEscapes { text = Self.withoutEscapes(text) }
+        var (start, first) = (inner.lowerBound - 1, quote.line)
+        if let last = result.last, last.kind == kind, last.range.upperBound == start {
+            result.removeLast()
+            (start, first) = (last.range.lowerBound, last.line)
+            text = last.text + sign + text
+        }
+        result.append(SQLToken(kind: kind, text: text, line: first, range: start..<(inner.upperBound + 1)))
+    }
+
+    /// Backslashes and quotes behind a backslash; other escapes stay as they are written.
+    private static func withoutEscapes(_ text: String) -> String {
+        var (result, isEscaped) = (String.UnicodeScalarView(), false)
+        for scalar in text.unicodeScalars {
+            if !isEscaped, scalar == "\\" {
+                isEscaped = true
+                continue
+            }
+            if isEscaped, scalar != "\\", scalar != "'" { result.append("\\") }
+            isEscaped = false
+            result.append(scalar)
+        }
+        return String(result)
     }
 
     private mutating func add(_ kind: SQLToken.Kind, _ range: Range<Int>, text: Range<Int>, _ line: Int) {

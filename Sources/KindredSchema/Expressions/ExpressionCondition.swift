@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A condition as the server writes it (`pg_get_expr`), as far as it is made of tests of columns.
 ///
 /// Everything else counts as ``unknown``: a reader of the condition may then conclude nothing from that part.
@@ -21,13 +23,13 @@ package indirect enum ExpressionCondition {
     case or([ExpressionCondition])
 
     package init(_ text: String) {
-        var parser = Parser(tokens: ExpressionToken.all(in: text).map(\.kind)[...])
+        var parser = Parser(tokens: SQLScanner.tokens(of: text)[...])
         let condition = parser.disjunction(0)
         self = parser.tokens.isEmpty ? condition : .unknown
     }
 
     private struct Parser {
-        var tokens: ArraySlice<ExpressionToken.Kind>
+        var tokens: ArraySlice<SQLToken>
 
         /// Conditions that are nested deeper say nothing: they come from a server and can be of any depth.
         private static let deepest = 64
@@ -35,68 +37,68 @@ package indirect enum ExpressionCondition {
         mutating func disjunction(_ depth: Int) -> ExpressionCondition {
             guard depth < Self.deepest else { return giveUp() }
             var conditions = [conjunction(depth)]
-            while take(.word("OR")) { conditions.append(conjunction(depth)) }
+            while takeWord("or") { conditions.append(conjunction(depth)) }
             return conditions.count == 1 ? conditions[0] : .or(conditions)
         }
 
         private mutating func conjunction(_ depth: Int) -> ExpressionCondition {
             var conditions = [negation(depth)]
-            while take(.word("AND")) { conditions.append(negation(depth)) }
+            while takeWord("and") { conditions.append(negation(depth)) }
             return conditions.count == 1 ? conditions[0] : .and(conditions)
         }
 
         private mutating func negation(_ depth: Int) -> ExpressionCondition {
-            guard take(.word("NOT")) else { return term(depth) }
+            guard takeWord("not") else { return term(depth) }
             guard depth < Self.deepest else { return giveUp() }
             return .not(negation(depth + 1))
         }
 
         private mutating func term(_ depth: Int) -> ExpressionCondition {
-            if take(.word("true")) { return endsTerm ? .always : skipTerm() }
+            if takeWord("true") { return endsTerm ? .always : skipTerm() }
             let start = tokens
             if let test = test(depth), endsTerm { return test }
             tokens = start
-            if take(.symbol("(")) {
+            if takeSign("(") {
                 let condition = disjunction(depth + 1)
-                if take(.symbol(")")), endsTerm { return condition }
+                if takeSign(")"), endsTerm { return condition }
                 tokens = start
             }
             return skipTerm()
         }
 
         private mutating func test(_ depth: Int) -> ExpressionCondition? {
-            if take(.word("ROW")) {
-                guard let operands = row(depth), take(.word("IS")) else { return nil }
+            if takeWord("row") {
+                guard let operands = row(depth), takeWord("is") else { return nil }
                 return nullTest(operands)
             }
             guard let operand = operand(depth) else { return nil }
-            if take(.word("IS")) { return nullTest([operand]) }
-            guard take(.symbol("=")) else { return .isTrue(operand) }
+            if takeWord("is") { return nullTest([operand]) }
+            guard takeSign("=") else { return .isTrue(operand) }
             return constant(depth).map { .equals(operand, $0) }
         }
 
         private mutating func nullTest(_ operands: [Operand]) -> ExpressionCondition? {
-            let isNegated = take(.word("NOT"))
-            guard take(.word("NULL")) else { return nil }
+            let isNegated = takeWord("not")
+            guard takeWord("null") else { return nil }
             return isNegated ? .isNotNull(operands) : .isNull(operands)
         }
 
         private mutating func row(_ depth: Int) -> [Operand]? {
-            guard take(.symbol("(")) else { return nil }
+            guard takeSign("(") else { return nil }
             var operands: [Operand] = []
             repeat {
                 guard let operand = operand(depth) else { return nil }
                 operands.append(operand)
-            } while take(.symbol(","))
-            return take(.symbol(")")) ? operands : nil
+            } while takeSign(",")
+            return takeSign(")") ? operands : nil
         }
 
         /// A column with its casts: `a`, `(a)::text`.
         private mutating func operand(_ depth: Int) -> Operand? {
             guard depth < Self.deepest else { return nil }
             var operand: Operand
-            if take(.symbol("(")) {
-                guard let inner = self.operand(depth + 1), take(.symbol(")")) else { return nil }
+            if takeSign("(") {
+                guard let inner = self.operand(depth + 1), takeSign(")") else { return nil }
                 operand = inner
             } else {
                 guard let name = columnName() else { return nil }
@@ -108,30 +110,30 @@ package indirect enum ExpressionCondition {
         }
 
         private mutating func columnName() -> String? {
-            let name: String
-            switch tokens.first {
-            case .quotedName(let quoted): name = quoted
-            case .word(let word):
-                if ["NOT", "NULL", "ROW", "true", "false"].contains(word) || word.isNumber { return nil }
-                name = word
+            guard let first = tokens.first else { return nil }
+            switch first.kind {
+            case .name: break
+            case .word where !["not", "null", "row", "true", "false"].contains(first.text) && !first.text.isNumber:
+                break
             default: return nil
             }
             tokens.removeFirst()
-            return name
+            return first.text
         }
 
         /// The text of a constant, whatever type it is cast to: `'open'::text`, `1`, `(1)::smallint`.
         private mutating func constant(_ depth: Int) -> String? {
             guard depth < Self.deepest else { return nil }
             let text: String
-            if take(.symbol("(")) {
-                guard let inner = constant(depth + 1), take(.symbol(")")) else { return nil }
+            if takeSign("(") {
+                guard let inner = constant(depth + 1), takeSign(")") else { return nil }
                 text = inner
             } else {
-                let sign = take(.symbol("-")) ? "-" : ""
-                switch tokens.popFirst() {
-                case .literal(let literal) where sign.isEmpty: text = literal
-                case .word(let digits) where digits.isNumber: text = sign + digits
+                let sign = takeSign("-") ? "-" : ""
+                guard let token = tokens.popFirst() else { return nil }
+                switch token.kind {
+                case .text where sign.isEmpty: text = token.text
+                case .word where token.text.isNumber: text = sign + token.text
                 default: return nil
                 }
             }
@@ -141,32 +143,29 @@ package indirect enum ExpressionCondition {
         /// The types of the casts that follow, such as `text` and `character varying`; nil for one with a modifier.
         private mutating func casts() -> [String]? {
             var types: [String] = []
-            while take(.symbol("::")) {
+            while takeSign(":") {
+                guard takeSign(":") else { return nil }
                 guard var type = typeName() else { return nil }
-                while take(.symbol(".")) {
+                while takeSign(".") {
                     guard let name = typeName() else { return nil }
                     type = name
                 }
-                if take(.word("varying")) { type += " varying" }
-                if take(.word("precision")) { type += " precision" }
+                if takeWord("varying") { type += " varying" }
+                if takeWord("precision") { type += " precision" }
                 types.append(type)
             }
             return types
         }
 
         private mutating func typeName() -> String? {
-            switch tokens.popFirst() {
-            case .word(let name), .quotedName(let name): name
-            default: nil
-            }
+            guard let token = tokens.popFirst(), token.kind == .word || token.kind == .name else { return nil }
+            return token.text
         }
 
         /// Whether a term ends here, so that nothing was read for more than it is.
         private var endsTerm: Bool {
-            switch tokens.first {
-            case nil, .symbol(")"), .word("AND"), .word("OR"): true
-            default: false
-            }
+            guard let next = tokens.first else { return true }
+            return next.isSign(")") || next.isWord("and") || next.isWord("or")
         }
 
         /// Leaves out what is not understood, up to the AND, OR or parenthesis that ends it.
@@ -174,8 +173,8 @@ package indirect enum ExpressionCondition {
             var depth = 0
             while let next = tokens.first {
                 if depth == 0, endsTerm { break }
-                if next == .symbol("(") { depth += 1 }
-                if next == .symbol(")") { depth -= 1 }
+                if next.isSign("(") { depth += 1 }
+                if next.isSign(")") { depth -= 1 }
                 tokens.removeFirst()
             }
             return .unknown
@@ -186,8 +185,11 @@ package indirect enum ExpressionCondition {
             return .unknown
         }
 
-        private mutating func take(_ token: ExpressionToken.Kind) -> Bool {
-            guard tokens.first == token else { return false }
+        private mutating func takeWord(_ word: String) -> Bool { take { $0.isWord(word) } }
+        private mutating func takeSign(_ sign: String) -> Bool { take { $0.isSign(sign) } }
+
+        private mutating func take(_ isTaken: (SQLToken) -> Bool) -> Bool {
+            guard let first = tokens.first, isTaken(first) else { return false }
             tokens.removeFirst()
             return true
         }
