@@ -52,6 +52,9 @@ struct DiagramCommand: ToolCommand {
     @Flag(help: "Show helper tables as entities instead of as one line.")
     var helpers = false
 
+    @Flag(help: "Show views, too; those that --around or --entity names are shown without it.")
+    var views = false
+
     @Flag(help: "Draw all lines of entities that have more than 20, instead of labels at their other ends.")
     var hubLines = false
 
@@ -131,6 +134,7 @@ struct DiagramCommand: ToolCommand {
         options.notation = notation == .crow ? .crow : .arrows
         options.detail = Diagram.Detail(rawValue: detail.rawValue) ?? .automatic
         options.showsHelpers = helpers
+        options.showsViews = views
         options.labelsHubs = !hubLines
         options.around = around
         options.distance = distance ?? 1

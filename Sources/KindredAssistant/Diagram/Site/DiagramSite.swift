@@ -99,6 +99,7 @@ public struct DiagramSite: Sendable {
         var all = options
         all.around = []
         all.showsHelpers = true
+        all.showsViews = true
         all.detail = .names
         let shown = Set(try Diagram(of: schema, options: all).nodes.map(\.entity))
         entities = schema.entities.filter { shown.contains($0.name) }

@@ -16,7 +16,8 @@ extension DOTWriter {
     var viewPlaces: [String] {
         let shown = Set(diagram.nodes.map(\.entity))
         return diagram.nodes.filter { $0.isView && $0.relationships.isEmpty }.compactMap { node in
-            node.shownTables.first(where: shown.contains).map { hidden($0, node.entity) }
+            node.shownTables.first { shown.contains($0) && !words.isBetweenGroups($0, node.entity) }
+                .map { hidden($0, node.entity) }
         }
     }
 
@@ -24,16 +25,16 @@ extension DOTWriter {
         #""\#(from.diagramID)" -> "\#(to.diagramID)" [style=invis];"#
     }
 
-    /// Whether all lines of an entity lead to labels, so that nothing says where it stands.
-    func onlyHasLabels(_ entity: QualifiedName) -> Bool {
-        labels.besides[entity] != nil && degrees[entity] == nil
+    /// Whether all lines of an entity lead to labels or are said in words, so that nothing says where it stands.
+    func hasNoPlace(_ entity: QualifiedName) -> Bool {
+        (diagram.isCut || labels.besides[entity] != nil) && degrees[entity] == nil
     }
 
     /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
     /// one endless column.
     var spans: [QualifiedName: Int] {
         var leaves: [QualifiedName: [QualifiedName]] = [:]
-        for edge in diagram.edges where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
+        for edge in drawn where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
         var spans: [QualifiedName: Int] = [:]

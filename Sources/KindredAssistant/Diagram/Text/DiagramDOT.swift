@@ -6,8 +6,11 @@ extension Diagram {
     /// Each line of the model is one edge with a head at both ends. Where columns or relationships are shown, it leads from
     /// one relationship's name to its inverse's. The lines of ``hubs`` lead to labels beside the entities at their other ends.
     ///
+    /// If the diagram is cut, the lines of hubs and between groups are no edges: the entity that holds the foreign key says
+    /// in words where they lead, and each group is laid out by itself, so that the sheet is about as wide as it is high.
+    ///
     /// - Parameters:
-    ///   - emphasis: The entity that the diagram is about, which stands out.
+    ///   - emphasis: An entity that stands out, besides those in ``around``.
     ///   - link: The address that an entity's picture leads to; none if nil.
     public func dot(emphasis: QualifiedName? = nil, link: ((QualifiedName) -> String?)? = nil) -> String {
         DOTWriter(diagram: self, emphasis: emphasis, link: link).text()
@@ -17,13 +20,17 @@ extension Diagram {
 /// Writes a diagram for Graphviz.
 struct DOTWriter {
     let diagram: Diagram
-    let emphasis: QualifiedName?
+    private let emphasis: Set<QualifiedName>
     let link: ((QualifiedName) -> String?)?
     /// What stands beside the name of a relationship: the helper table that its line stands for, and where it leads to if
     /// that is said instead of drawn.
     private let notes: [QualifiedName: [String: String]]
     let labels: Diagram.Labels
-    private let titles: [QualifiedName: String]
+    private let titles: DiagramTitles
+    /// The lines that are drawn.
+    let drawn: [Diagram.Edge]
+    /// What an entity says of its lines that are not drawn.
+    let words: LinesInWords
     /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
     /// leaves at its right, where there is room for it.
     private let isReferring: Set<QualifiedName>
@@ -37,31 +44,37 @@ struct DOTWriter {
 
     init(diagram: Diagram, emphasis: QualifiedName?, link: ((QualifiedName) -> String?)?) {
         self.diagram = diagram
-        self.emphasis = emphasis
+        self.emphasis = Set(diagram.around + (emphasis.map { [$0] } ?? []))
         self.link = link
-        let labels = Diagram.Labels(diagram)
+        let titles = DiagramTitles(diagram)
+        let words = LinesInWords(diagram, titles)
+        let drawn = diagram.edges.filter { !words.says($0) }
+        // Where lines are said in words, those of hubs are among them.
+        let labels = Diagram.Labels(hubs: diagram.isCut ? [] : diagram.hubs, edges: drawn)
         var notes: [QualifiedName: [String: String]] = [:]
         for edge in diagram.edges {
             guard let label = edge.helperLabel else { continue }
             for end in [edge.from, edge.to] { notes[end.entity, default: [:]][end.relationship] = label }
         }
-        let titles = Dictionary(diagram.nodes.map { ($0.entity, $0.title) }) { first, _ in first }
-        for (hub, destinations) in labels.destinations {
-            for (relationship, entity) in destinations {
-                let helper = notes[hub]?[relationship].map { $0 + " " } ?? ""
-                notes[hub, default: [:]][relationship] = "\(helper)→ \(titles[entity] ?? entity.description)"
+        for (entity, destinations) in labels.destinations.merging(words.destinations, uniquingKeysWith: { $1 }) {
+            for (relationship, destination) in destinations {
+                let helper = notes[entity]?[relationship].map { $0 + " " } ?? ""
+                let title = titles.title(of: destination, besides: entity)
+                notes[entity, default: [:]][relationship] = "\(helper)→ \(title)"
             }
         }
         var degrees: [QualifiedName: Int] = [:]
-        for edge in diagram.edges where labels.label(of: edge) == nil {
+        for edge in drawn where labels.label(of: edge) == nil {
             for end in [edge.from, edge.to] { degrees[end.entity, default: 0] += 1 }
         }
         self.degrees = degrees
         self.notes = notes
         self.labels = labels
         self.titles = titles
+        self.words = words
+        self.drawn = drawn
         isReferring = Set(
-            diagram.edges.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
+            drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
     }
 
     func text() -> String {
@@ -69,12 +82,12 @@ struct DOTWriter {
         lines += attributes.map { "  " + $0 }
         let nodes = Dictionary(diagram.nodes.map { ($0.entity, $0) }) { first, _ in first }
         var grouped: Set<QualifiedName> = []
-        for (place, group) in diagram.groups.enumerated() {
+        for (place, group) in frames.enumerated() {
             lines += cluster(group, "\(place + 1)", nodes, &grouped, indentation: "  ")
         }
         for node in diagram.nodes where !grouped.contains(node.entity) { lines += texts(of: node).map { "  " + $0 } }
         let (ports, spans) = (ports, spans)
-        lines += diagram.edges.map { "  " + text(of: $0, ports, span: spans[$0.to.entity] ?? 1) }
+        lines += drawn.map { "  " + text(of: $0, ports, span: spans[$0.to.entity] ?? 1) }
         lines += viewPlaces.map { "  " + $0 }
         return lines.joined(separator: "\n") + "\n}\n"
     }
@@ -85,7 +98,12 @@ struct DOTWriter {
         // Lines between frames need one order of ranks for all, else frames become towers. Graphviz crashes where parts
         // are to be packed, too.
         let hasFrames = diagram.groups.contains { $0.kind == .annotation || $0.kind == .schema }
-        graph.append(hasFrames ? "newrank=true" : "pack=16")
+        if diagram.isCut {
+            // No line leads from one frame to another: each is laid out by itself, and they are packed into a square.
+            graph += ["pack=16", "packmode=graph"]
+        } else {
+            graph.append(hasFrames ? "newrank=true" : "pack=16")
+        }
         graph += showsNamesOnly ? ["nodesep=0.15", "ranksep=0.6"] : ["nodesep=0.3", "ranksep=0.9"]
         if isLarge { graph += ["splines=polyline", "nslimit=2", "nslimit1=2", "mclimit=0.5"] }
         var node = [#"fontname="Helvetica""#, "fontsize=10", #"color="\#(Palette.border)""#]
@@ -106,6 +124,18 @@ struct DOTWriter {
 
     // MARK: Entities
 
+    /// The groups that have a frame. If the diagram is cut, no frame is within another: a frame's inside is not packed.
+    private var frames: [Diagram.Group] {
+        guard diagram.isCut else { return diagram.groups }
+        return diagram.groups.flatMap { group in
+            let parts = group.groups.map { part in
+                Diagram.Group(title: "\(group.title): \(part.title)", kind: part.kind, members: part.members, groups: [])
+            }
+            if group.members.isEmpty { return parts }
+            return [Diagram.Group(title: group.title, kind: group.kind, members: group.members, groups: [])] + parts
+        }
+    }
+
     private func cluster(
         _ group: Diagram.Group,
         _ number: String,
@@ -121,7 +151,7 @@ struct DOTWriter {
             grouped.insert(name)
             if let node = nodes[name] { lines += texts(of: node).map { inner + $0 } }
         }
-        let loose = group.kind == .unconnected ? group.members : group.members.filter(onlyHasLabels)
+        let loose = group.kind == .unconnected ? group.members : group.members.filter(hasNoPlace)
         lines += grid(loose).map { inner + $0 }
         for (place, part) in group.groups.enumerated() {
             lines += cluster(part, "\(number)_\(place + 1)", nodes, &grouped, indentation: inner)
@@ -136,7 +166,7 @@ struct DOTWriter {
 
     private func text(of label: Diagram.Label) -> String {
         var attributes = [
-            "label=\((titles[label.hub] ?? label.hub.description).quotedForDOT)", "shape=box", "style=rounded",
+            "label=\(titles.title(of: label.hub, besides: label.entity).quotedForDOT)", "shape=box", "style=rounded",
             "height=0.2", #"margin="0.06,0.02""#, "fontsize=9", #"color="\#(Palette.frame)""#,
             #"fontcolor="\#(Palette.frameTitle)""#, "tooltip=\(label.hub.description.quotedForDOT)",
         ]
@@ -146,17 +176,25 @@ struct DOTWriter {
 
     private func text(of node: Diagram.Node) -> String {
         var attributes: [String] = []
+        let title = titles.titleInFrame(of: node)
         if showsNamesOnly {
             // Where the relationships are not listed, their number is.
-            let count = labels.destinations[node.entity].map { " (\($0.count) lines)" } ?? ""
-            attributes.append("label=\((node.title + count).quotedForDOT)")
+            let count = labels.destinations[node.entity]?.count ?? words.countElsewhere[node.entity]
+            let text = title + (count.map { " (\($0) \($0 == 1 ? "line" : "lines"))" } ?? "")
+            if let lines = words.lines[node.entity] {
+                let rows = lines.map { #"<FONT COLOR="\#(Palette.faint)" POINT-SIZE="8">\#($0.escapedForHTML)</FONT>"# }
+                attributes.append("label=<\(([text.escapedForHTML] + rows).joined(separator: "<BR/>"))>")
+            } else {
+                attributes.append("label=\(text.quotedForDOT)")
+            }
             if node.isView { attributes.append(#"style="filled,dashed", fillcolor=white"#) }
-            if node.entity == emphasis {
+            if emphasis.contains(node.entity) {
                 attributes.append(#"fillcolor="\#(Palette.emphasis)", fontcolor=white"#)
             }
         } else {
             let label = NodeLabel(
-                node: node, notes: notes[node.entity] ?? [:], isEmphasized: node.entity == emphasis)
+                node: node, title: title, notes: notes[node.entity] ?? [:],
+                isEmphasized: emphasis.contains(node.entity))
             attributes.append("label=<\(label.text)>")
         }
         attributes.append("tooltip=\((node.comment?.onOneLine ?? node.entity.description).quotedForDOT)")
@@ -207,9 +245,12 @@ extension Diagram.Node {
 }
 
 extension Diagram.Edge {
-    /// The helper table that the line stands for, with its other columns; nil if it stands for none.
+    /// The helper table that the line stands for, with its other columns, or their number where there are more than two;
+    /// nil if it stands for none.
     public var helperLabel: String? {
-        helper.map { ([$0.name] + helperColumns.map { "+ \($0)" }).joined(separator: " ") }
+        guard let helper else { return nil }
+        if helperColumns.count > Diagram.mostHelperColumns { return "\(helper.name) + \(helperColumns.count) columns" }
+        return ([helper.name] + helperColumns.map { "+ \($0)" }).joined(separator: " ")
     }
 
     /// Both relationships, such as `person.emailSet, email.person (email_person_id_fkey)`.

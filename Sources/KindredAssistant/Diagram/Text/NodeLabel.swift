@@ -3,13 +3,15 @@ import KindredSchema
 /// An entity as a table of Graphviz: its name, its columns, and the names of its relationships, where lines begin.
 struct NodeLabel {
     let node: Diagram.Node
+    /// What stands above the columns.
+    let title: String
     /// What stands beside relationships, by the relationship's name.
     let notes: [String: String]
     let isEmphasized: Bool
 
     /// The table, a line for each row, so that differences are easy to read.
     var text: String {
-        var rows = [title]
+        var rows = [head]
         let columns = node.columns.prefix(Diagram.mostColumns)
         rows += columns.map(row)
         let hidden = node.hiddenColumns + node.columns.count - columns.count
@@ -33,11 +35,11 @@ struct NodeLabel {
             + #"COLOR="\#(Palette.border)">"# + (rows + rest).map { "\n    " + $0 }.joined() + "</TABLE>"
     }
 
-    private var title: String {
+    private var head: String {
         let color = isEmphasized ? Palette.emphasis : node.isView ? Palette.viewTitle : Palette.title
         let kind = node.kind == .table ? "" : " " + small(node.kind.words, Palette.onTitle)
         return wide(
-            #"<FONT COLOR="white"><B>\#(node.title.escapedForHTML)</B></FONT>\#(kind)"#,
+            #"<FONT COLOR="white"><B>\#(title.escapedForHTML)</B></FONT>\#(kind)"#,
             #" CELLPADDING="4" BGCOLOR="\#(color)""#, align: "CENTER")
     }
 
