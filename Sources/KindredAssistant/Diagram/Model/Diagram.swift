@@ -40,8 +40,8 @@ public struct Diagram: Sendable, Hashable {
 
     /// How much of each entity is shown.
     public enum Detail: String, Sendable, Hashable, CaseIterable {
-        /// All columns of up to 40 entities, the keys of up to 100, the names of more; around some entities all of their
-        /// columns, and the keys of up to 40 entities or the names of more.
+        /// All columns of up to 40 entities, what identifies objects of up to 100, the names of more. Around some entities
+        /// all of their columns, what identifies objects of up to 20 others, and the names of more.
         case automatic
         /// All columns, and the names of relationships.
         case columns
@@ -65,6 +65,8 @@ public struct Diagram: Sendable, Hashable {
         public let columns: [Column]
         /// How many columns are not among them.
         public let hiddenColumns: Int
+        /// Which of the columns pictures show.
+        let pictured: PicturedColumns
         /// The names of its relationships that are the ends of lines, sorted; the place of a name is its line's port.
         public let relationships: [String]
         /// How many of its relationships have no line in the diagram.
@@ -73,6 +75,16 @@ public struct Diagram: Sendable, Hashable {
         public let joins: [Edge]
         /// The tables whose columns a view shows as they are.
         public let shownTables: [QualifiedName]
+    }
+
+    /// The columns of an entity that pictures show.
+    enum PicturedColumns {
+        /// All that the diagram has.
+        case all
+        /// Those that identify objects: what the others are for, the names of relationships say.
+        case identifying
+        /// None.
+        case none
     }
 
     /// A column of an entity.

@@ -170,17 +170,25 @@ final class DiagramBuilder {
                 name: attribute.name, type: attribute.typeName, isKey: entity.primaryKey.holds(attribute.name),
                 isForeignKey: foreignKeys.holds(attribute.name), isNotNull: attribute.isNotNull)
         }
-        let isAutomatic = options.detail == .automatic && !around.isEmpty
-        if isAutomatic ? !around.contains(entity.name) : detail != .columns {
-            columns.removeAll { !$0.isKey && !compared.holds($0.name) }
-        }
+        let isFocus = around.contains(entity.name)
+        let hasAll = isNeighbourhood ? isFocus && start.isEmpty : detail == .columns
+        if !hasAll { columns.removeAll { !$0.isKey && !compared.holds($0.name) } }
         let away = entity.relationships.count { relationship in
             !relationships.holds(relationship.name) && !isWithin(relationship, of: entity)
         }
         return Diagram.Node(
             entity: entity.name, title: title, kind: entity.kind, comment: entity.comment,
-            columns: columns, hiddenColumns: attributes.count - columns.count, relationships: relationships,
+            columns: columns, hiddenColumns: attributes.count - columns.count,
+            pictured: pictured(isFocus, detail), relationships: relationships,
             hiddenRelationships: away, joins: joins, shownTables: entity.shownTables)
+    }
+
+    /// Whether the diagram is to show some entities and what is around them, in less detail.
+    private var isNeighbourhood: Bool { options.detail == .automatic && !around.isEmpty }
+
+    private func pictured(_ isFocus: Bool, _ detail: Diagram.Detail) -> Diagram.PicturedColumns {
+        if isNeighbourhood { return isFocus ? .all : selected.count > Diagram.mostLines ? .none : .identifying }
+        return options.detail == .automatic && detail == .keys ? .identifying : .all
     }
 
     /// Whether a relationship without a line is no loss: the other end, or the helper in between, is there, or the other

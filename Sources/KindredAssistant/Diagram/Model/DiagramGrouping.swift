@@ -9,6 +9,11 @@ struct DiagramGrouping {
     private let related: Set<QualifiedName>
     private let isCut: Bool
 
+    /// The fewest entities of a part that has a frame of its own in a diagram that is cut.
+    private static let smallestPart = 4
+    /// The most smaller parts that have frames of their own all the same.
+    private static let mostSmallParts = 2
+
     /// - Parameters:
     ///   - entities: The entities, sorted by name.
     ///   - edges: The lines between them.
@@ -53,22 +58,14 @@ struct DiagramGrouping {
         // A way through entities of another frame connects, too, if lines lead there.
         let everywhere = isCut ? nil : parts(of: Set(entities.map(\.name)))
         var groups = frames.map { frame in
-            let parts = byPart ? parts(of: frame.members, everywhere) : (groups: [], loose: frame.members)
+            let parts = byPart ? parts(of: frame.members, everywhere) : []
             // One part that is everything says nothing.
-            if parts.groups.count + (parts.loose.isEmpty ? 0 : 1) < 2 {
+            if parts.count < 2 {
                 return Diagram.Group(title: frame.title, kind: frame.kind, members: frame.members, groups: [])
             }
-            return Diagram.Group(title: frame.title, kind: frame.kind, members: parts.loose, groups: parts.groups)
+            return Diagram.Group(title: frame.title, kind: frame.kind, members: [], groups: parts)
         }
-        if byPart {
-            let parts = parts(of: others, everywhere)
-            groups += parts.groups
-            if !parts.loose.isEmpty {
-                let group = Diagram.Group(
-                    title: "related to other groups", kind: .part, members: parts.loose, groups: [])
-                groups.insert(group, at: groups.count - (groups.last?.kind == .unconnected ? 1 : 0))
-            }
-        }
+        if byPart { groups += parts(of: others, everywhere) }
         return groups
     }
 
@@ -82,24 +79,34 @@ struct DiagramGrouping {
         }
     }
 
-    /// The parts of some entities that relationships connect, the largest first, and then those that none connects to
-    /// anything; besides, the entities that are related to other groups alone.
-    private func parts(of members: [QualifiedName], _ everywhere: [QualifiedName: Int]?)
-        -> (groups: [Diagram.Group], loose: [QualifiedName])
-    {
+    /// The parts of some entities that relationships connect, the largest first; then what is too small for a part of its
+    /// own, and those that no relationship connects to anything.
+    private func parts(of members: [QualifiedName], _ everywhere: [QualifiedName: Int]?) -> [Diagram.Group] {
         let numbers = everywhere ?? parts(of: Set(members))
         var parts: [Int: [QualifiedName]] = [:]
-        var (loose, alone): ([QualifiedName], [QualifiedName]) = ([], [])
+        var (small, alone): ([[QualifiedName]], [QualifiedName]) = ([], [])
         for name in members {
             if let number = numbers[name] {
                 parts[number, default: []].append(name)
             } else if related.contains(name) {
-                loose.append(name)
+                small.append([name])
             } else {
                 alone.append(name)
             }
         }
-        let pieces = parts.values.flatMap { isCut ? DiagramParts.split($0, neighbours) : [$0] }
+        var pieces = Array(parts.values)
+        if isCut {
+            pieces = pieces.flatMap { DiagramParts.split($0, neighbours) }
+            let few = pieces.filter { $0.count < Self.smallestPart }
+            if few.count > Self.mostSmallParts {
+                small += few
+                pieces.removeAll { $0.count < Self.smallestPart }
+            }
+            if !small.isEmpty, alone.count < Self.smallestPart {
+                small += alone.map { [$0] }
+                alone = []
+            }
+        }
         var groups = pieces.map { part in
             // The entity with most lines says what the part is about.
             let heart = part.max { (neighbours[$0]?.count ?? 0, $1) < (neighbours[$1]?.count ?? 0, $0) }
@@ -109,10 +116,14 @@ struct DiagramGrouping {
             $0.members.count != $1.members.count
                 ? $0.members.count > $1.members.count : $0.members[0] < $1.members[0]
         }
+        for (place, others) in DiagramParts.gather(small).enumerated() {
+            let title = place == 0 ? "others" : "others \(place + 1)"
+            groups.append(Diagram.Group(title: title, kind: .part, members: others, groups: []))
+        }
         if !alone.isEmpty {
             groups.append(Diagram.Group(title: "no relationships", kind: .unconnected, members: alone, groups: []))
         }
-        return (groups, loose)
+        return groups
     }
 
     /// The number of the connected part that each of some entities with a line to another of them belongs to.

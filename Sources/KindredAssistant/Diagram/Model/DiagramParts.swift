@@ -13,6 +13,19 @@ enum DiagramParts {
         return parts.map { $0.sorted() }
     }
 
+    /// Puts small parts together, as many as a picture can show.
+    static func gather(_ small: [[QualifiedName]]) -> [[QualifiedName]] {
+        var groups: [[QualifiedName]] = []
+        for part in small.sorted(by: { $0[0] < $1[0] }) {
+            if let last = groups.last, last.count + part.count <= Diagram.largestPart {
+                groups[groups.count - 1] += part
+            } else {
+                groups.append(part)
+            }
+        }
+        return groups.map { $0.sorted() }
+    }
+
     private struct Pair: Hashable {
         let first: Int
         let second: Int

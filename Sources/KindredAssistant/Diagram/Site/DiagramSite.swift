@@ -115,8 +115,6 @@ public struct DiagramSite: Sendable {
     private func neighbourhood(of name: QualifiedName) throws -> Diagram {
         var options = options
         options.around = []
-        // The page lists the columns.
-        if options.detail == .automatic { options.detail = .keys }
         let builder = DiagramBuilder(schema, options, start: [name], pairs: pairs)
         try builder.select()
         return builder.diagram()

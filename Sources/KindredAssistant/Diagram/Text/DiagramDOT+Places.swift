@@ -27,7 +27,7 @@ extension DOTWriter {
 
     /// Whether all lines of an entity lead to labels or are said in words, so that nothing says where it stands.
     func hasNoPlace(_ entity: QualifiedName) -> Bool {
-        (diagram.isCut || labels.besides[entity] != nil) && degrees[entity] == nil
+        diagram.isCut ? !placed.contains(entity) : labels.besides[entity] != nil && degrees[entity] == nil
     }
 
     /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in

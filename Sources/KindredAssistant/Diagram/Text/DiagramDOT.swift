@@ -37,6 +37,8 @@ struct DOTWriter {
 
     /// How many lines of each entity are drawn to another or to itself.
     let degrees: [QualifiedName: Int]
+    /// The entities that a line to another one gives a place.
+    let placed: Set<QualifiedName>
 
     /// Above so many entities lines are straight, which takes much less time to lay out.
     private static let mostWithCurves = 150
@@ -68,6 +70,9 @@ struct DOTWriter {
             for end in [edge.from, edge.to] { degrees[end.entity, default: 0] += 1 }
         }
         self.degrees = degrees
+        placed = Set(
+            drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }
+                .flatMap { [$0.from.entity, $0.to.entity] })
         self.notes = notes
         self.labels = labels
         self.titles = titles
@@ -100,11 +105,15 @@ struct DOTWriter {
         let hasFrames = diagram.groups.contains { $0.kind == .annotation || $0.kind == .schema }
         if diagram.isCut {
             // No line leads from one frame to another: each is laid out by itself, and they are packed into a square.
-            graph += ["pack=16", "packmode=graph"]
+            graph += ["pack=4", #"packmode="graph""#]
         } else {
             graph.append(hasFrames ? "newrank=true" : "pack=16")
         }
-        graph += showsNamesOnly ? ["nodesep=0.15", "ranksep=0.6"] : ["nodesep=0.3", "ranksep=0.9"]
+        switch diagram.detail {
+        case .names: graph += ["nodesep=0.15", "ranksep=0.6"]
+        case .keys: graph += ["nodesep=0.2", "ranksep=0.7"]
+        case .columns, .automatic: graph += ["nodesep=0.3", "ranksep=0.9"]
+        }
         if isLarge { graph += ["splines=polyline", "nslimit=2", "nslimit1=2", "mclimit=0.5"] }
         var node = [#"fontname="Helvetica""#, "fontsize=10", #"color="\#(Palette.border)""#]
         if showsNamesOnly {
@@ -128,11 +137,10 @@ struct DOTWriter {
     private var frames: [Diagram.Group] {
         guard diagram.isCut else { return diagram.groups }
         return diagram.groups.flatMap { group in
-            let parts = group.groups.map { part in
+            if group.groups.isEmpty { return [group] }
+            return group.groups.map { part in
                 Diagram.Group(title: "\(group.title): \(part.title)", kind: part.kind, members: part.members, groups: [])
             }
-            if group.members.isEmpty { return parts }
-            return [Diagram.Group(title: group.title, kind: group.kind, members: group.members, groups: [])] + parts
         }
     }
 
@@ -182,7 +190,8 @@ struct DOTWriter {
             let count = labels.destinations[node.entity]?.count ?? words.countElsewhere[node.entity]
             let text = title + (count.map { " (\($0) \($0 == 1 ? "line" : "lines"))" } ?? "")
             if let lines = words.lines[node.entity] {
-                let rows = lines.map { #"<FONT COLOR="\#(Palette.faint)" POINT-SIZE="8">\#($0.escapedForHTML)</FONT>"# }
+                let color = emphasis.contains(node.entity) ? Palette.onTitle : Palette.faint
+                let rows = lines.map { #"<FONT COLOR="\#(color)" POINT-SIZE="8">\#($0.escapedForHTML)</FONT>"# }
                 attributes.append("label=<\(([text.escapedForHTML] + rows).joined(separator: "<BR/>"))>")
             } else {
                 attributes.append("label=\(text.quotedForDOT)")
@@ -242,6 +251,14 @@ struct DOTWriter {
 
 extension Diagram.Node {
     var isView: Bool { kind == .view || kind == .materializedView }
+
+    var picturedColumns: [Diagram.Column] {
+        switch pictured {
+        case .all: columns
+        case .identifying: columns.filter(\.isKey)
+        case .none: []
+        }
+    }
 }
 
 extension Diagram.Edge {

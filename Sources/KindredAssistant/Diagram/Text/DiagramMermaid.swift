@@ -113,7 +113,7 @@ struct MermaidWriter {
     // MARK: Texts
 
     private func shownColumns(of node: Diagram.Node) -> ArraySlice<Diagram.Column> {
-        diagram.detail == .names ? [] : node.columns.prefix(Diagram.mostColumns)
+        diagram.detail == .names ? [] : node.picturedColumns.prefix(Diagram.mostColumns)
     }
 
     private func labelTexts(beside node: Diagram.Node) -> [String] {

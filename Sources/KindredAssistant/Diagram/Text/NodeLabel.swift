@@ -12,10 +12,10 @@ struct NodeLabel {
     /// The table, a line for each row, so that differences are easy to read.
     var text: String {
         var rows = [head]
-        let columns = node.columns.prefix(Diagram.mostColumns)
+        let columns = node.picturedColumns.prefix(Diagram.mostColumns)
         rows += columns.map(row)
         let hidden = node.hiddenColumns + node.columns.count - columns.count
-        if hidden > 0 { rows.append(note("… \(hidden) more")) }
+        if hidden > 0, !columns.isEmpty { rows.append(note("… \(hidden) more")) }
         var rest: [String] = []
         for (place, name) in node.relationships.enumerated() {
             let note = notes[name].map { " " + small($0) } ?? ""
