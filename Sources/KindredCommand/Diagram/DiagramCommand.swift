@@ -46,7 +46,8 @@ struct DiagramCommand: ToolCommand {
     @Option(help: "arrows, as a model editor draws them, or crow, for crow's feet.")
     var notation: Notation = .arrows
 
-    @Option(help: "columns, keys or names; automatic shows columns of up to 40 entities, keys of up to 100.")
+    @Option(
+        help: "columns, keys or names; automatic shows columns of up to 40 entities, identifying ones of up to 100.")
     var detail: Detail = .automatic
 
     @Flag(help: "Show helper tables as entities instead of as one line.")
@@ -55,7 +56,9 @@ struct DiagramCommand: ToolCommand {
     @Flag(help: "Show views, too; those that --around or --entity names are shown without it.")
     var views = false
 
-    @Flag(help: "Draw all lines of entities that have more than 20, instead of labels at their other ends.")
+    @Flag(
+        help:
+            "Draw all lines: those of entities that have more than 20, and those between the frames of large diagrams.")
     var hubLines = false
 
     @Option(help: ArgumentHelp("Only what is near this entity; may be repeated.", valueName: "entity"))
@@ -151,6 +154,7 @@ struct DiagramCommand: ToolCommand {
 
     private func printOrWrite(_ schema: DatabaseSchema, _ graphviz: Graphviz, in terminal: Terminal) async throws {
         let diagram = try Diagram(of: schema, options: options)
+        if diagram.nodes.isEmpty { try sayWhyEmpty(schema, in: terminal) }
         let bytes: [UInt8]
         switch chosenFormat {
         case .dot: bytes = Array(diagram.dot().utf8)
@@ -165,6 +169,15 @@ struct DiagramCommand: ToolCommand {
         let file = DiagramFile(
             path: output, bytes: bytes, isText: Graphviz.Format(rawValue: chosenFormat.rawValue) == nil)
         if check { try file.compare(in: terminal) } else { try file.write(in: terminal) }
+    }
+
+    private func sayWhyEmpty(_ schema: DatabaseSchema, in terminal: Terminal) throws {
+        var options = options
+        options.showsViews = true
+        let count = try Diagram(of: schema, options: options).nodes.count
+        if count > 0 {
+            terminal.printError("The diagram is empty: all that it could show are views (\(count)); give --views.")
+        }
     }
 
     /// Draws the diagram; what takes too long with columns is drawn with names alone.

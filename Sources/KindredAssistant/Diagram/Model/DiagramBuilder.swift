@@ -119,7 +119,8 @@ final class DiagramBuilder {
 
     func diagram() -> Diagram {
         let lines = shownLines()
-        let isCut = options.labelsHubs && selected.count > (around.isEmpty ? Diagram.largestWithKeys : Diagram.largestWithColumns)
+        let most = around.isEmpty ? Diagram.largestWithKeys : Diagram.largestWithColumns
+        let isCut = options.labelsHubs && selected.count > most
         var ends: [QualifiedName: [String]] = [:]
         for end in lines.flatMap({ [$0.from, $0.to] }) { ends[end.entity, default: []].append(end.relationship) }
         var joins: [QualifiedName: [Diagram.Edge]] = [:]

@@ -55,7 +55,7 @@ public struct DiagramSite: Sendable {
             if let name, let entity = schema[name] {
                 pages.append(EntityPage(site: site, entity: entity, picture: shown).page)
             } else {
-                pages.append(IndexPage(site: site, picture: shown).page)
+                pages.append(IndexPage(site: site, picture: shown, isLarge: diagram.isCut).page)
             }
         }
         return pages

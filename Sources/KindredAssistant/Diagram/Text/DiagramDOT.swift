@@ -105,7 +105,7 @@ struct DOTWriter {
         let hasFrames = diagram.groups.contains { $0.kind == .annotation || $0.kind == .schema }
         if diagram.isCut {
             // No line leads from one frame to another: each is laid out by itself, and they are packed into a square.
-            graph += ["pack=4", #"packmode="graph""#]
+            graph += ["pack=4", #"packmode="graph""#, "label=\(LinesInWords.legend.quotedForDOT)"]
         } else {
             graph.append(hasFrames ? "newrank=true" : "pack=16")
         }
@@ -133,13 +133,16 @@ struct DOTWriter {
 
     // MARK: Entities
 
-    /// The groups that have a frame. If the diagram is cut, no frame is within another: a frame's inside is not packed.
+    /// The groups that have a frame.
+    ///
+    /// If the diagram is cut, no frame is within another: what is inside of one is not packed.
     private var frames: [Diagram.Group] {
         guard diagram.isCut else { return diagram.groups }
         return diagram.groups.flatMap { group in
             if group.groups.isEmpty { return [group] }
             return group.groups.map { part in
-                Diagram.Group(title: "\(group.title): \(part.title)", kind: part.kind, members: part.members, groups: [])
+                let title = "\(group.title): \(part.title)"
+                return Diagram.Group(title: title, kind: part.kind, members: part.members, groups: [])
             }
         }
     }

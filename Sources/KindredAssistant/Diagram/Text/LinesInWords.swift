@@ -14,6 +14,10 @@ struct LinesInWords {
     private let groups: [QualifiedName: Int]
     private let isCut: Bool
 
+    /// What a reader is to know.
+    static let legend =
+        "An arrow before a name is a line to an entity elsewhere on the sheet: one head leads to one object, two to many."
+
     /// The most characters of a line of names.
     private static let width = 30
 
@@ -53,7 +57,8 @@ struct LinesInWords {
         of said: [Said: Int], besides entity: QualifiedName, _ titles: DiagramTitles
     ) -> [String] {
         [false, true].flatMap { isMany in
-            let names = said.filter { $0.key.isMany == isMany }.sorted { $0.key.entity < $1.key.entity }.map { said, count in
+            let some = said.filter { $0.key.isMany == isMany }.sorted { $0.key.entity < $1.key.entity }
+            let names = some.map { said, count in
                 titles.title(of: said.entity, besides: entity) + (count > 1 ? " ×\(count)" : "")
             }
             var rows: [String] = []
