@@ -117,12 +117,13 @@ import Testing
         #expect(diagram.detail == .names && diagram.groups.contains { !$0.groups.isEmpty })
         #expect(Set(diagram.groups.flatMap(\.names)) == Set(diagram.nodes.map(\.entity)))
         let picture = String(decoding: try await Graphviz().draw(diagram.dot(), as: .svg), as: UTF8.self)
-        // Beside each entity stands a label for each hub that it has lines to.
-        let hubs = Set(diagram.hubs)
-        let ends = diagram.edges.map { [$0.from.entity, $0.to.entity] }
-        let labels = Set(ends.filter { hubs.contains($0[0]) != hubs.contains($0[1]) }.map(Set.init))
-        #expect(!hubs.isEmpty && !labels.isEmpty)
-        #expect(picture.ranges(of: "class=\"node\"").count == diagram.nodes.count + labels.count)
+        // Each entity is drawn, and each line is drawn or said.
+        let sheet = SheetReading(diagram.dot())
+        #expect(!diagram.hubs.isEmpty && sheet.lineCount == diagram.edges.count)
+        #expect(picture.ranges(of: "class=\"node\"").count == diagram.nodes.count)
+        #expect(picture.ranges(of: "class=\"edge\"").count == sheet.drawn.count && !sheet.drawn.isEmpty)
+        let proportion = try #require(SheetReading.proportion(ofSVG: picture))
+        #expect((0.5...2).contains(proportion), "\(proportion)")
     }
 }
 

@@ -2,8 +2,9 @@ import KindredSchema
 
 // Where entities stand that lines do not place well.
 extension DOTWriter {
-    /// So many entities without other lines stand in one column beside the one they are related to.
-    private static let mostInColumn = 16
+    /// So many entities without other lines stand in one column beside the one they are related to: fewer where that one
+    /// is what the diagram is about.
+    private var mostInColumn: Int { diagram.around.isEmpty ? 16 : 8 }
 
     /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
     func grid(_ members: [QualifiedName]) -> [String] {
@@ -38,9 +39,9 @@ extension DOTWriter {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
         var spans: [QualifiedName: Int] = [:]
-        for leaves in leaves.values where leaves.count > Self.mostInColumn {
+        for leaves in leaves.values where leaves.count > mostInColumn {
             let width = Int((Double(leaves.count) / 4).squareRoot()) + 1
-            for (place, leaf) in leaves.enumerated() { spans[leaf] = 1 + place % width }
+            for (place, leaf) in leaves.sorted().enumerated() { spans[leaf] = 1 + place % width }
         }
         return spans
     }
