@@ -42,6 +42,17 @@ import Testing
             !box("a.t2", twenty).contains(" id ") && box("a.t2", twenty).contains(" user "), "\(box("a.t2", twenty))")
     }
 
+    @Test func itsSchemaIsLeftOutAndNoFrameStandsAroundIt() throws {
+        let few = try around(4)
+        #expect(few.nodes.map(\.title) == ["t0", "t2", "user", "b.t1", "b.t3"])
+        #expect(few.groups.map(\.title) == ["a", "b"] && !few.dot().contains("subgraph"))
+        // Of two that are of different schemas, neither is at home.
+        let two = try around(4) { $0.around = ["a.user", "b.t1"] }
+        #expect(two.nodes.map(\.title).contains("a.user") && two.nodes.map(\.title).contains("b.t1"))
+        let one = try around(4) { $0.schemas = ["a"] }
+        #expect(one.nodes.map(\.title) == ["t0", "t2", "user"])
+    }
+
     @Test func manyLinesLeaveOutThoseBetweenNeighbours() throws {
         // Ten tables have ten lines to it and nine between them; eleven have eleven and ten.
         let (few, many) = (try around(10), try around(11))
@@ -68,7 +79,7 @@ import Testing
     }
 
     @Test(
-        .enabled("Graphviz is installed") { await Graphviz().isInstalled() }, arguments: [8, 15, 25, 39, 40, 90, 150])
+        .enabled("Graphviz is installed") { await Graphviz().isInstalled() }, arguments: [12, 15, 25, 39, 40, 90, 150])
     func theNeighbourhoodOfAHubCanBeRead(count: Int) async throws {
         let diagram = try around(count)
         let picture = String(decoding: try await Graphviz().draw(diagram.dot(), as: .svg), as: UTF8.self)

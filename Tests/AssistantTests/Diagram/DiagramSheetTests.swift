@@ -122,7 +122,7 @@ import Testing
 
     @Test(
         .enabled("Graphviz is installed") { await Graphviz().isInstalled() }, arguments: Shape.allCases,
-        [101, 250, 500])
+        [101, 500])
     func theSheetIsAboutAsWideAsHigh(shape: Shape, count: Int) async throws {
         let dot = try model(shape, count).diagram().dot()
         let picture = String(decoding: try await Graphviz().draw(dot, as: .svg), as: UTF8.self)

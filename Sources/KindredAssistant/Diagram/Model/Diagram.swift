@@ -55,7 +55,8 @@ public struct Diagram: Sendable, Hashable {
     public struct Node: Sendable, Hashable {
         /// The entity's name.
         public let entity: QualifiedName
-        /// What people see: without the schema where all entities of the diagram have the same.
+        /// What people see: without the schema where all entities of the diagram have the same, or where it is that of what
+        /// the diagram is about.
         public let title: String
         /// What holds its rows.
         public let kind: Entity.Kind

@@ -131,10 +131,13 @@ final class DiagramBuilder {
             joins[helper, default: []].append(pair)
         }
         let isAlone = Set(selected.map(\.schema)).count < 2
+        let homes = Set(around.map(\.schema))
+        let home = homes.count == 1 && !isCut ? homes.first : nil
         let detail = detail(of: selected.count, isCut)
         let nodes = schema.entities.filter { selected.contains($0.name) }.map { entity in
             node(
-                entity, title: isAlone ? entity.name.name : entity.name.description, detail,
+                entity,
+                title: isAlone || home == entity.name.schema ? entity.name.name : entity.name.description, detail,
                 (ends[entity.name] ?? []).sortedByBytes(), joins[entity.name] ?? [])
         }
         let hubs = options.labelsHubs ? Diagram.hubs(of: lines, except: isCut ? [] : around) : []

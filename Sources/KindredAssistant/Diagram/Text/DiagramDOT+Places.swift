@@ -9,7 +9,8 @@ extension DOTWriter {
     /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
     func grid(_ members: [QualifiedName]) -> [String] {
         guard members.count > 3 else { return [] }
-        let height = Int(Double(members.count).squareRoot() * 1.8) + 1
+        // A box with columns is higher than one with a name alone.
+        let height = Int(Double(members.count).squareRoot() * (showsNamesOnly ? 1.8 : 1.2)) + 1
         return zip(members, members.dropFirst(height)).map(hidden)
     }
 
@@ -28,7 +29,7 @@ extension DOTWriter {
 
     /// Whether all lines of an entity lead to labels or are said in words, so that nothing says where it stands.
     func hasNoPlace(_ entity: QualifiedName) -> Bool {
-        diagram.isCut ? !placed.contains(entity) : labels.besides[entity] != nil && degrees[entity] == nil
+        !placed.contains(entity)
     }
 
     /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
@@ -40,7 +41,7 @@ extension DOTWriter {
         }
         var spans: [QualifiedName: Int] = [:]
         for leaves in leaves.values where leaves.count > mostInColumn {
-            let width = Int((Double(leaves.count) / 4).squareRoot()) + 1
+            let width = Int((Double(leaves.count) / (diagram.around.isEmpty ? 4 : 2)).squareRoot()) + 1
             for (place, leaf) in leaves.sorted().enumerated() { spans[leaf] = 1 + place % width }
         }
         return spans

@@ -102,7 +102,7 @@ struct DOTWriter {
         var graph = ["rankdir=LR", #"fontname="Helvetica""#, "fontsize=11", "bgcolor=white"]
         // Lines between frames need one order of ranks for all, else frames become towers. Graphviz crashes where parts
         // are to be packed, too.
-        let hasFrames = diagram.groups.contains { $0.kind == .annotation || $0.kind == .schema }
+        let hasFrames = frames.contains { $0.kind == .annotation || $0.kind == .schema }
         if diagram.isCut {
             // No line leads from one frame to another: each is laid out by itself, and they are packed into a square.
             graph += ["pack=4", #"packmode="graph""#, "label=\(LinesInWords.legend.quotedForDOT)"]

@@ -8,7 +8,8 @@ struct DiagramTitles {
 
     init(_ diagram: Diagram) {
         titles = Dictionary(diagram.nodes.map { ($0.entity, $0.title) }) { first, _ in first }
-        inFrames = Set(diagram.groups.filter { $0.kind == .schema }.flatMap(\.allMembers))
+        let hasFrames = diagram.isCut || diagram.around.isEmpty
+        inFrames = Set(diagram.groups.filter { hasFrames && $0.kind == .schema }.flatMap(\.allMembers))
     }
 
     /// The title in a picture, where the frame of a schema need not be repeated.

@@ -21,7 +21,10 @@ struct NodeLabel {
             let note = notes[name].map { " " + small($0) } ?? ""
             rest.append(wide(name.escapedForHTML + note, #" PORT="r\#(place + 1)" BGCOLOR="\#(Palette.row)""#))
         }
-        if node.hiddenRelationships > 0 { rest.append(note("… \(node.hiddenRelationships) more relationships")) }
+        if node.hiddenRelationships > 0 {
+            let noun = node.hiddenRelationships == 1 ? "relationship" : "relationships"
+            rest.append(note("… \(node.hiddenRelationships) more \(noun)"))
+        }
         for join in node.joins {
             let (from, to) = (join.from, join.to)
             rest.append(note("\(from.entity.name).\(from.relationship), \(to.entity.name).\(to.relationship)"))
