@@ -108,6 +108,23 @@ import Testing
     }
 
     @Test(.enabled("Graphviz is installed") { await Graphviz().isInstalled() })
+    func hostileNamesOnASheetAreText() async throws {
+        let tables = try RandomTables(seed: 401, count: 130, schemas: 5)
+        let database = try await TestDatabase.current.connect()
+        try await database.client.runScript(tables.sql)
+        let diagram = try Diagram(of: try await SchemaReader.read(from: database.client))
+        #expect(diagram.isCut)
+        for detail in [Diagram.Detail.names, .keys] {
+            var options = Diagram.Options()
+            options.detail = detail
+            let sheet = try Diagram(of: try await SchemaReader.read(from: database.client), options: options)
+            let picture = String(decoding: try await Graphviz().draw(sheet.dot(), as: .svg), as: UTF8.self)
+            #expect(picture.ranges(of: "class=\"node\"").count == diagram.nodes.count, "\(detail)")
+            #expect(!picture.contains("<script") && !picture.contains("\u{1B}") && !picture.contains("<b>"))
+        }
+    }
+
+    @Test(.enabled("Graphviz is installed") { await Graphviz().isInstalled() })
     func manyTablesAreNamesInGroupsAndAreDrawn() async throws {
         let tables = try RandomTables(seed: 400, count: 350, schemas: 3, isHostile: false)
         let database = try await TestDatabase.current.connect()

@@ -15,8 +15,8 @@ public struct Diagram: Sendable, Hashable {
     public let nodes: [Node]
     /// One line for each pair of inverse relationships, sorted by where it begins.
     public let edges: [Edge]
-    /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels with their
-    /// names at the other ends.
+    /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels or words with
+    /// their names at the other ends.
     public let hubs: [QualifiedName]
     /// What stands together, sorted by kind and title; a group may hold others.
     public let groups: [Group]
