@@ -132,6 +132,17 @@ import Testing
         #expect(picture.ranges(of: "class=\"edge\"").count == SheetReading(dot).drawn.count)
     }
 
+    @Test(
+        .enabled("Graphviz is installed") { await Graphviz().isInstalled() }, arguments: Shape.allCases, [25, 50, 100])
+    func aSmallerDiagramIsNoTower(shape: Shape, count: Int) async throws {
+        let diagram = try model(shape, count).diagram()
+        #expect(!diagram.isCut)
+        let picture = String(decoding: try await Graphviz().draw(diagram.dot(), as: .svg), as: UTF8.self)
+        let proportion = try #require(SheetReading.proportion(ofSVG: picture))
+        #expect((0.35...3).contains(proportion), "\(shape) with \(count): \(proportion)")
+        print("PROP", shape, count, proportion)
+    }
+
     @Test func wordsTellWhereALineLeadsAndHowMany() throws {
         // Two schemas; `a.x` is referred to from the other one, twice by `b.y`, and once by each of the others.
         let names = (0..<60).map { "a.t\($0)" } + (0..<60).map { "b.u\($0)" } + ["a.x", "b.y"]

@@ -4,10 +4,10 @@ import KindredSchema
 extension DOTWriter {
     /// The groups that have a frame.
     ///
-    /// If the diagram is cut, no frame is within another: what is inside of one is not packed. Around an entity there are
-    /// none: its neighbours stand beside it, whatever they belong to.
+    /// If the diagram is cut, no frame is within another: what is inside of one is not packed.
     var frames: [Diagram.Group] {
-        guard diagram.isCut else { return diagram.around.isEmpty ? diagram.groups : [] }
+        guard hasFrames else { return [] }
+        guard diagram.isCut else { return diagram.groups }
         return diagram.groups.flatMap { group in
             if group.groups.isEmpty { return [group] }
             return group.groups.map { part in

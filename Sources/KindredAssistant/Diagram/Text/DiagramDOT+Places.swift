@@ -39,9 +39,12 @@ extension DOTWriter {
         for edge in drawn where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
+        // Those of several entities may stand in one column, too.
+        let count = leaves.values.map(\.count).reduce(0, +)
+        if count <= mostInColumn { return [:] }
+        let width = Int((Double(count) / (diagram.around.isEmpty ? 4 : 2)).squareRoot()) + 1
         var spans: [QualifiedName: Int] = [:]
-        for leaves in leaves.values where leaves.count > mostInColumn {
-            let width = Int((Double(leaves.count) / (diagram.around.isEmpty ? 4 : 2)).squareRoot()) + 1
+        for leaves in leaves.values where leaves.count > 3 {
             for (place, leaf) in leaves.sorted().enumerated() { spans[leaf] = 1 + place % width }
         }
         return spans

@@ -27,6 +27,8 @@ struct DOTWriter {
     let notes: [QualifiedName: [String: String]]
     let labels: Diagram.Labels
     let titles: DiagramTitles
+    /// Whether groups have frames.
+    let hasFrames: Bool
     /// The lines that are drawn.
     let drawn: [Diagram.Edge]
     /// What an entity says of its lines that are not drawn.
@@ -48,7 +50,8 @@ struct DOTWriter {
         self.diagram = diagram
         self.emphasis = Set(diagram.around + (emphasis.map { [$0] } ?? []))
         self.link = link
-        let titles = DiagramTitles(diagram)
+        let hasFrames = Self.hasFrames(diagram)
+        let titles = DiagramTitles(diagram, hasFrames: hasFrames)
         let words = LinesInWords(diagram, titles)
         let drawn = diagram.edges.filter { !words.says($0) }
         // Where lines are said in words, those of hubs are among them.
@@ -69,6 +72,7 @@ struct DOTWriter {
         for edge in drawn where labels.label(of: edge) == nil {
             for end in [edge.from, edge.to] { degrees[end.entity, default: 0] += 1 }
         }
+        self.hasFrames = hasFrames
         self.degrees = degrees
         placed = Set(
             drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }
@@ -80,6 +84,17 @@ struct DOTWriter {
         self.drawn = drawn
         isReferring = Set(
             drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
+    }
+
+    /// Around an entity there are no frames: its neighbours stand beside it, whatever they belong to. Frames of schemas are
+    /// no help either where more lines lead from one to another than within them, and make a tower of the picture.
+    private static func hasFrames(_ diagram: Diagram) -> Bool {
+        if diagram.isCut { return true }
+        if !diagram.around.isEmpty { return false }
+        if !diagram.groups.allSatisfy({ $0.kind == .schema }) { return true }
+        let hubs = Set(diagram.hubs)
+        let lines = diagram.edges.filter { !hubs.contains($0.from.entity) && !hubs.contains($0.to.entity) }
+        return lines.count { $0.from.entity.schema != $0.to.entity.schema } * 2 <= lines.count
     }
 
     func text() -> String {
@@ -102,12 +117,12 @@ struct DOTWriter {
         var graph = ["rankdir=LR", #"fontname="Helvetica""#, "fontsize=11", "bgcolor=white"]
         // Lines between frames need one order of ranks for all, else frames become towers. Graphviz crashes where parts
         // are to be packed, too.
-        let hasFrames = frames.contains { $0.kind == .annotation || $0.kind == .schema }
+        let isFramed = frames.contains { $0.kind == .annotation || $0.kind == .schema }
         if diagram.isCut {
             // No line leads from one frame to another: each is laid out by itself, and they are packed into a square.
             graph += ["pack=4", #"packmode="graph""#, "label=\(LinesInWords.legend.quotedForDOT)"]
         } else {
-            graph.append(hasFrames ? "newrank=true" : "pack=16")
+            graph.append(isFramed ? "newrank=true" : "pack=16")
         }
         switch diagram.detail {
         case .names: graph += ["nodesep=0.15", "ranksep=0.6"]

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// What entities are called where something around them says which schema they are of.
@@ -6,9 +7,8 @@ struct DiagramTitles {
     /// The entities in a frame that has the schema's name.
     private let inFrames: Set<QualifiedName>
 
-    init(_ diagram: Diagram) {
+    init(_ diagram: Diagram, hasFrames: Bool) {
         titles = Dictionary(diagram.nodes.map { ($0.entity, $0.title) }) { first, _ in first }
-        let hasFrames = diagram.isCut || diagram.around.isEmpty
         inFrames = Set(diagram.groups.filter { hasFrames && $0.kind == .schema }.flatMap(\.allMembers))
     }
 
