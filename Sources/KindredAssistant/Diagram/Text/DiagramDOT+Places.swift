@@ -42,7 +42,7 @@ extension DOTWriter {
         // Those of several entities may stand in one column, too.
         let count = leaves.values.map(\.count).reduce(0, +)
         if count <= mostInColumn { return [:] }
-        let width = Int((Double(count) / (diagram.around.isEmpty ? 4 : 2)).squareRoot()) + 1
+        let width = Int((Double(count) / 2).squareRoot()) + 1
         var spans: [QualifiedName: Int] = [:]
         for leaves in leaves.values where leaves.count > 3 {
             for (place, leaf) in leaves.sorted().enumerated() { spans[leaf] = 1 + place % width }
