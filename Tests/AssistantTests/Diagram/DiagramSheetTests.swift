@@ -42,7 +42,9 @@ import Testing
                 for _ in 0..<Int.random(in: 0...2, using: &random) {
                     pairs.insert("\(names[Int.random(in: 0..<place, using: &random)])>\(names[place])")
                 }
-                if place % 3 == 0 { pairs.insert("\(names[0])>\(names[place])") }
+                // Two that many refer to, of different schemas.
+                if place % 3 == 0 || place == 1 { pairs.insert("\(names[0])>\(names[place])") }
+                if place % 4 == 0 { pairs.insert("\(names[1])>\(names[place])") }
             }
         case .hubs:
             for place in 3..<count { for hub in 0..<3 { pairs.insert("\(names[hub])>\(names[place])") } }
@@ -96,6 +98,7 @@ import Testing
             sheet.drawn.sorted { $0.lexicographicallyPrecedes($1) } == drawn.sorted { $0.lexicographicallyPrecedes($1) }
         )
         #expect(sheet.said.filter { !$0.value.isEmpty } == said)
+        if shape == .schemas { #expect(Set(diagram.hubs.map(\.schema)).count > 1) }
     }
 
     @Test(arguments: Shape.allCases) func theSameTablesGiveTheSameSheet(shape: Shape) throws {

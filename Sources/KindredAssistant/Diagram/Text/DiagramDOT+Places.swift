@@ -39,12 +39,13 @@ extension DOTWriter {
         for edge in drawn where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
-        // Those of several entities may stand in one column, too.
-        let count = leaves.values.map(\.count).reduce(0, +)
-        if count <= mostInColumn { return [:] }
-        let width = Int((Double(count) / 2).squareRoot()) + 1
+        // Those of several entities may stand in one column, too, unless each has a frame.
+        let all = leaves.values.map(\.count).reduce(0, +)
         var spans: [QualifiedName: Int] = [:]
         for leaves in leaves.values where leaves.count > 3 {
+            let count = diagram.isCut ? leaves.count : all
+            if count <= mostInColumn { continue }
+            let width = Int((Double(count) / 2).squareRoot()) + 1
             for (place, leaf) in leaves.sorted().enumerated() { spans[leaf] = 1 + place % width }
         }
         return spans

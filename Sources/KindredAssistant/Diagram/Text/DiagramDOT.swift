@@ -86,8 +86,10 @@ struct DOTWriter {
             drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
     }
 
-    /// Around an entity there are no frames: its neighbours stand beside it, whatever they belong to. Frames of schemas are
-    /// no help either where more lines lead from one to another than within them, and make a tower of the picture.
+    /// Whether frames help.
+    ///
+    /// Around an entity there are none: its neighbours stand beside it, whatever they belong to. Frames of schemas are no
+    /// help either where more lines lead from one to another than within them, and make a tower of the picture.
     private static func hasFrames(_ diagram: Diagram) -> Bool {
         if diagram.isCut { return true }
         if !diagram.around.isEmpty { return false }
