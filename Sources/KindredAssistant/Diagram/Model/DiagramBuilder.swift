@@ -135,9 +135,9 @@ final class DiagramBuilder {
         let home = homes.count == 1 && !isCut ? homes.first : nil
         let detail = detail(of: selected.count, isCut)
         let nodes = schema.entities.filter { selected.contains($0.name) }.map { entity in
-            node(
-                entity,
-                title: isAlone || home == entity.name.schema ? entity.name.name : entity.name.description, detail,
+            let isAtHome = isAlone || home?.hasSameBytes(as: entity.name.schema) == true
+            return node(
+                entity, title: isAtHome ? entity.name.name : entity.name.description, detail,
                 (ends[entity.name] ?? []).sortedByBytes(), joins[entity.name] ?? [])
         }
         let hubs = options.labelsHubs ? Diagram.hubs(of: lines, except: isCut ? [] : around) : []
