@@ -46,13 +46,19 @@ struct DiagramCommand: ToolCommand {
     @Option(help: "arrows, as a model editor draws them, or crow, for crow's feet.")
     var notation: Notation = .arrows
 
-    @Option(help: "columns, keys or names; automatic shows columns of up to 40 entities, keys of up to 100.")
+    @Option(
+        help: "columns, keys or names; automatic shows columns of up to 40 entities, identifying ones of up to 100.")
     var detail: Detail = .automatic
 
     @Flag(help: "Show helper tables as entities instead of as one line.")
     var helpers = false
 
-    @Flag(help: "Draw all lines of entities that have more than 20, instead of labels at their other ends.")
+    @Flag(help: "Show views, too; those that --around or --entity names are shown without it.")
+    var views = false
+
+    @Flag(
+        help:
+            "Draw all lines: those of entities that have more than 20, and those between the frames of large diagrams.")
     var hubLines = false
 
     @Option(help: ArgumentHelp("Only what is near this entity; may be repeated.", valueName: "entity"))
@@ -131,6 +137,7 @@ struct DiagramCommand: ToolCommand {
         options.notation = notation == .crow ? .crow : .arrows
         options.detail = Diagram.Detail(rawValue: detail.rawValue) ?? .automatic
         options.showsHelpers = helpers
+        options.showsViews = views
         options.labelsHubs = !hubLines
         options.around = around
         options.distance = distance ?? 1
@@ -147,6 +154,7 @@ struct DiagramCommand: ToolCommand {
 
     private func printOrWrite(_ schema: DatabaseSchema, _ graphviz: Graphviz, in terminal: Terminal) async throws {
         let diagram = try Diagram(of: schema, options: options)
+        if diagram.nodes.isEmpty { try sayWhyEmpty(schema, in: terminal) }
         let bytes: [UInt8]
         switch chosenFormat {
         case .dot: bytes = Array(diagram.dot().utf8)
@@ -161,6 +169,15 @@ struct DiagramCommand: ToolCommand {
         let file = DiagramFile(
             path: output, bytes: bytes, isText: Graphviz.Format(rawValue: chosenFormat.rawValue) == nil)
         if check { try file.compare(in: terminal) } else { try file.write(in: terminal) }
+    }
+
+    private func sayWhyEmpty(_ schema: DatabaseSchema, in terminal: Terminal) throws {
+        var options = options
+        options.showsViews = true
+        let count = try Diagram(of: schema, options: options).nodes.count
+        if count > 0 {
+            terminal.printError("The diagram is empty: all that it could show are views (\(count)); give --views.")
+        }
     }
 
     /// Draws the diagram; what takes too long with columns is drawn with names alone.

@@ -22,11 +22,12 @@ extension Diagram {
         /// What a hub's relationships lead to, by the relationship's name.
         let destinations: [QualifiedName: [String: QualifiedName]]
 
-        init(_ diagram: Diagram) {
-            hubs = Set(diagram.hubs)
+        init(hubs: [QualifiedName], edges: [Edge]) {
+            let hubs = Set(hubs)
+            self.hubs = hubs
             var besides: [QualifiedName: Set<Label>] = [:]
             var destinations: [QualifiedName: [String: QualifiedName]] = [:]
-            for edge in diagram.edges {
+            for edge in edges {
                 guard let label = Self.label(of: edge, hubs) else { continue }
                 besides[label.entity, default: []].insert(label)
                 let end = edge.from.entity == label.hub ? edge.from : edge.to

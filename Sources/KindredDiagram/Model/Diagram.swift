@@ -15,8 +15,8 @@ public struct Diagram: Sendable, Hashable {
     public let nodes: [Node]
     /// One line for each pair of inverse relationships, sorted by where it begins.
     public let edges: [Edge]
-    /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels with their
-    /// names at the other ends.
+    /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels or words with
+    /// their names at the other ends.
     public let hubs: [QualifiedName]
     /// What stands together, sorted by kind and title; a group may hold others.
     public let groups: [Group]
@@ -24,6 +24,11 @@ public struct Diagram: Sendable, Hashable {
     public let notation: Notation
     /// How much of each entity is shown; never `automatic`.
     public let detail: Detail
+    /// The entities that the diagram is about, sorted; none if it shows all.
+    public let around: [QualifiedName]
+    /// Whether there are too many entities for one web of lines: pictures draw only the lines within a group, and say the
+    /// others in words beside the entity that holds the foreign key.
+    public let isCut: Bool
 
     /// How the ends of lines are drawn.
     public enum Notation: String, Sendable, Hashable, CaseIterable {
@@ -35,7 +40,8 @@ public struct Diagram: Sendable, Hashable {
 
     /// How much of each entity is shown.
     public enum Detail: String, Sendable, Hashable, CaseIterable {
-        /// All columns of up to 40 entities, the keys of up to 100, the names of more.
+        /// All columns of up to 40 entities, what identifies objects of up to 100, the names of more. Around some entities
+        /// all of their columns, what identifies objects of up to 20 others, and the names of more.
         case automatic
         /// All columns, and the names of relationships.
         case columns
@@ -49,7 +55,8 @@ public struct Diagram: Sendable, Hashable {
     public struct Node: Sendable, Hashable {
         /// The entity's name.
         public let entity: QualifiedName
-        /// What people see: without the schema where all entities of the diagram have the same.
+        /// What people see: without the schema where all entities of the diagram have the same, or where it is that of what
+        /// the diagram is about.
         public let title: String
         /// What holds its rows.
         public let kind: Entity.Kind
@@ -59,14 +66,26 @@ public struct Diagram: Sendable, Hashable {
         public let columns: [Column]
         /// How many columns are not among them.
         public let hiddenColumns: Int
+        /// Which of the columns pictures show.
+        let pictured: PicturedColumns
         /// The names of its relationships that are the ends of lines, sorted; the place of a name is its line's port.
         public let relationships: [String]
-        /// How many of its relationships lead out of the diagram.
+        /// How many of its relationships have no line in the diagram.
         public let hiddenRelationships: Int
         /// The many-to-many relationships that a helper table which is shown stands for, and which so have no line.
         public let joins: [Edge]
         /// The tables whose columns a view shows as they are.
         public let shownTables: [QualifiedName]
+    }
+
+    /// The columns of an entity that pictures show.
+    enum PicturedColumns {
+        /// All that the diagram has.
+        case all
+        /// Those that identify objects: what the others are for, the names of relationships say.
+        case identifying
+        /// None.
+        case none
     }
 
     /// A column of an entity.
@@ -151,7 +170,10 @@ extension Diagram {
         public var detail: Detail = .automatic
         /// Whether helper tables are entities of their own, instead of one line for each.
         public var showsHelpers = false
-        /// Whether an entity with more than ``Diagram/mostLines`` lines is a hub; those in `around` never are.
+        /// Whether views and materialized views are shown; those that `around` or `included` name always are.
+        public var showsViews = false
+        /// Whether an entity with more than ``Diagram/mostLines`` lines is a hub, and large diagrams are cut; those in
+        /// `around` are no hubs unless the diagram is cut.
         public var labelsHubs = true
         /// Only these entities, such as `person` or `public.person`, and what is within `distance` of them.
         public var around: [String] = []
@@ -164,7 +186,7 @@ extension Diagram {
         /// No entity like one of these.
         public var excluded: [String] = []
 
-        /// Creates options that show everything, as far as it can be read.
+        /// Creates options that show all tables, as far as they can be read.
         public init() {}
     }
 
@@ -174,6 +196,10 @@ extension Diagram {
     public static let largestWithKeys = 100
     /// The most lines of one entity that are drawn, unless hubs have no labels.
     public static let mostLines = 20
+    /// The most entities that relationships connect in one group of a diagram that is cut.
+    public static let largestPart = 40
     /// The most columns of one entity that are drawn.
     static let mostColumns = 60
+    /// The most columns of a helper table that are named beside a line, besides those of its keys.
+    static let mostHelperColumns = 2
 }

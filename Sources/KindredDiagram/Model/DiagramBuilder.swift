@@ -7,7 +7,8 @@ extension Diagram {
     /// A pure function, which asks no database.
     ///
     /// Helper tables are folded into one line, unless the options show them, name them, or something else is related to
-    /// them. Partitions are never shown, since they are no entities.
+    /// them. Views are left out, unless the options show or name them. Partitions are never shown, since they are no
+    /// entities.
     ///
     /// - Throws: `SchemaError` with the code `unknownEntity` if there is nothing of a name in `around`, like one of
     ///   `included`, or in one of `schemas`.
@@ -28,9 +29,13 @@ final class DiagramBuilder {
     private let start: [QualifiedName]
     /// The helper tables that are folded into lines.
     private var folded: Set<QualifiedName> = []
+    /// The views that nobody asked for.
+    private var hiddenViews: Set<QualifiedName> = []
     private var selected: Set<QualifiedName> = []
     /// The entities that the diagram is about.
     private var around: Set<QualifiedName> = []
+    /// Those that are nearer to them than the diagram reaches.
+    private var inner: Set<QualifiedName> = []
 
     init(
         _ schema: DatabaseSchema, _ options: Diagram.Options, start: [QualifiedName] = [], pairs: [Diagram.Edge]? = nil
@@ -52,7 +57,11 @@ final class DiagramBuilder {
         if !options.showsHelpers {
             folded = FoldedHelpers.find(in: schema).filter { !isNamed($0) }
         }
-        selected = Set(schema.entities.map(\.name).filter { wants($0) || around.contains($0) }).subtracting(folded)
+        if !options.showsViews {
+            hiddenViews = Set(schema.entities.filter(\.isView).map(\.name).filter { !isNamed($0) })
+        }
+        selected = Set(schema.entities.map(\.name).filter { wants($0) || around.contains($0) })
+            .subtracting(folded).subtracting(hiddenViews)
         if !around.isEmpty { keepNeighbours(of: around) }
     }
 
@@ -83,8 +92,10 @@ final class DiagramBuilder {
             neighbours[edge.to.entity, default: []].append(edge.from.entity)
         }
         var reached = Set(start)
+        inner = reached
         var border = start
         for _ in 0..<max(0, min(options.distance, selected.count)) where !border.isEmpty {
+            inner = reached
             border = border.flatMap { neighbours[$0] ?? [] }.filter { reached.insert($0).inserted }
         }
         selected = reached
@@ -98,32 +109,49 @@ final class DiagramBuilder {
         }
     }
 
-    func diagram() -> Diagram {
+    /// The lines of the diagram: where there are many around some entities, without those between two entities at its
+    /// border.
+    private func shownLines() -> [Diagram.Edge] {
         let lines = lines()
+        if around.isEmpty || lines.count <= Diagram.mostLines { return lines }
+        return lines.filter { inner.contains($0.from.entity) || inner.contains($0.to.entity) }
+    }
+
+    func diagram() -> Diagram {
+        let lines = shownLines()
+        let most = around.isEmpty ? Diagram.largestWithKeys : Diagram.largestWithColumns
+        let isCut = options.labelsHubs && selected.count > most
         var ends: [QualifiedName: [String]] = [:]
         for end in lines.flatMap({ [$0.from, $0.to] }) { ends[end.entity, default: []].append(end.relationship) }
         var joins: [QualifiedName: [Diagram.Edge]] = [:]
         for pair in pairs {
-            guard let helper = pair.helper, selected.contains(helper) else { continue }
+            guard let helper = pair.helper, selected.contains(helper),
+                !hiddenViews.contains(pair.from.entity), !hiddenViews.contains(pair.to.entity)
+            else { continue }
             joins[helper, default: []].append(pair)
         }
         let isAlone = Set(selected.map(\.schema)).count < 2
-        let detail = detail(of: selected.count)
+        let homes = Set(around.map(\.schema))
+        let home = homes.count == 1 && !isCut ? homes.first : nil
+        let detail = detail(of: selected.count, isCut)
         let nodes = schema.entities.filter { selected.contains($0.name) }.map { entity in
-            node(
-                entity, title: isAlone ? entity.name.name : entity.name.description, detail,
+            let isAtHome = isAlone || home?.hasSameBytes(as: entity.name.schema) == true
+            return node(
+                entity, title: isAtHome ? entity.name.name : entity.name.description, detail,
                 (ends[entity.name] ?? []).sortedByBytes(), joins[entity.name] ?? [])
         }
+        let hubs = options.labelsHubs ? Diagram.hubs(of: lines, except: isCut ? [] : around) : []
+        let grouped = schema.entities.filter { selected.contains($0.name) && !(isCut && around.contains($0.name)) }
         return Diagram(
-            nodes: nodes, edges: lines, hubs: options.labelsHubs ? Diagram.hubs(of: lines, except: around) : [],
-            groups: DiagramGrouping(entities: schema.entities.filter { selected.contains($0.name) }, edges: lines)
-                .groups(byPart: nodes.count > Diagram.largestWithKeys),
-            notation: options.notation, detail: detail)
+            nodes: nodes, edges: lines, hubs: hubs,
+            groups: DiagramGrouping(entities: grouped, edges: lines, hubs: Set(hubs), isCut: isCut)
+                .groups(byPart: isCut || nodes.count > Diagram.largestWithKeys),
+            notation: options.notation, detail: detail, around: around.sorted(), isCut: isCut)
     }
 
-    private func detail(of count: Int) -> Diagram.Detail {
+    private func detail(of count: Int, _ isCut: Bool) -> Diagram.Detail {
         guard options.detail == .automatic else { return options.detail }
-        if count > Diagram.largestWithKeys { return .names }
+        if isCut || count > Diagram.largestWithKeys { return .names }
         return count > Diagram.largestWithColumns ? .keys : .columns
     }
 
@@ -146,67 +174,33 @@ final class DiagramBuilder {
                 name: attribute.name, type: attribute.typeName, isKey: entity.primaryKey.holds(attribute.name),
                 isForeignKey: foreignKeys.holds(attribute.name), isNotNull: attribute.isNotNull)
         }
-        if detail != .columns { columns.removeAll { !$0.isKey && !compared.holds($0.name) } }
+        let isFocus = around.contains(entity.name)
+        let hasAll = isNeighbourhood ? isFocus && start.isEmpty : detail == .columns
+        if !hasAll { columns.removeAll { !$0.isKey && !compared.holds($0.name) } }
         let away = entity.relationships.count { relationship in
             !relationships.holds(relationship.name) && !isWithin(relationship, of: entity)
         }
         return Diagram.Node(
             entity: entity.name, title: title, kind: entity.kind, comment: entity.comment,
-            columns: columns, hiddenColumns: attributes.count - columns.count, relationships: relationships,
+            columns: columns, hiddenColumns: attributes.count - columns.count,
+            pictured: pictured(isFocus, detail), relationships: relationships,
             hiddenRelationships: away, joins: joins, shownTables: entity.shownTables)
     }
 
-    /// Whether a relationship without a line is seen all the same: the other end, or the helper in between, is there.
+    /// Whether the diagram is to show some entities and what is around them, in less detail.
+    private var isNeighbourhood: Bool { options.detail == .automatic && !around.isEmpty }
+
+    private func pictured(_ isFocus: Bool, _ detail: Diagram.Detail) -> Diagram.PicturedColumns {
+        if isNeighbourhood { return isFocus ? .all : selected.count > Diagram.mostLines ? .none : .identifying }
+        return options.detail == .automatic && detail == .keys ? .identifying : .all
+    }
+
+    /// Whether a relationship without a line is no loss: the other end, or the helper in between, is there, or the other
+    /// end is a view that nobody asked for.
     private func isWithin(_ relationship: Relationship, of entity: Entity) -> Bool {
+        if hiddenViews.contains(relationship.destination) { return true }
         if let helper = relationship.helper { return selected.contains(helper.entity) }
         return folded.contains(relationship.destination)
-    }
-}
-
-extension DiagramBuilder {
-    /// Every pair of inverse relationships once, sorted by its first end.
-    static func pairs(of schema: DatabaseSchema) -> [Diagram.Edge] {
-        var pairs: [Diagram.Edge] = []
-        for entity in schema.entities {
-            for relationship in entity.relationships {
-                guard let inverse = schema[relationship.destination]?.relationship(named: relationship.inverse) else {
-                    continue
-                }
-                let isFirst: Bool
-                if relationship.kind != .manyToMany {
-                    isFirst = !relationship.holdsForeignKey
-                } else if relationship.source == inverse.source {
-                    isFirst = relationship.name.precedesInBytes(inverse.name)
-                } else {
-                    isFirst = relationship.source < inverse.source
-                }
-                if isFirst { pairs.append(edge(relationship, inverse, schema)) }
-            }
-        }
-        return pairs
-    }
-
-    private static func edge(
-        _ relationship: Relationship,
-        _ inverse: Relationship,
-        _ schema: DatabaseSchema
-    ) -> Diagram.Edge {
-        var others: [String] = []
-        if let helper = relationship.helper, let table = schema[helper.entity] {
-            let keys = helper.sourceColumns + helper.destinationColumns + table.primaryKey
-            others = table.attributes.filter { !$0.isHidden && !keys.holds($0.name) }.map(\.name)
-        }
-        return Diagram.Edge(
-            from: end(relationship, reachedBy: inverse), to: end(inverse, reachedBy: relationship),
-            kind: relationship.kind, foreignKey: relationship.foreignKey, action: relationship.databaseAction,
-            helper: relationship.helper?.entity, helperColumns: others, isByView: relationship.isByView)
-    }
-
-    /// The end where a relationship begins; the other one's says how many of it there are.
-    private static func end(_ relationship: Relationship, reachedBy inverse: Relationship) -> Diagram.End {
-        Diagram.End(
-            entity: relationship.source, relationship: relationship.name, isMany: inverse.isToMany,
-            isOptional: inverse.isOptional && (inverse.minimumCount ?? 0) == 0, columns: relationship.columns)
     }
 }
 

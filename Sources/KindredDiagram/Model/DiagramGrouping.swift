@@ -5,18 +5,33 @@ import KindredSchema
 struct DiagramGrouping {
     /// Sorted by name.
     private let entities: [Entity]
-    private let degrees: [QualifiedName: Int]
-    private let connected: [QualifiedName: Int]
+    private let neighbours: [QualifiedName: [QualifiedName]]
+    private let related: Set<QualifiedName>
+    private let isCut: Bool
 
-    init(entities: [Entity], edges: [Diagram.Edge]) {
+    /// The fewest entities of a part that has a frame of its own in a diagram that is cut.
+    private static let smallestPart = 4
+    /// The most smaller parts that have frames of their own all the same.
+    private static let mostSmallParts = 2
+
+    /// - Parameters:
+    ///   - entities: The entities, sorted by name.
+    ///   - edges: The lines between them.
+    ///   - hubs: The entities whose lines do not connect others if the diagram is cut.
+    ///   - isCut: Whether only lines within a group are drawn.
+    init(entities: [Entity], edges: [Diagram.Edge], hubs: Set<QualifiedName>, isCut: Bool) {
         var neighbours: [QualifiedName: [QualifiedName]] = [:]
+        var related: Set<QualifiedName> = []
         for edge in edges where edge.from.entity != edge.to.entity {
+            related.formUnion([edge.from.entity, edge.to.entity])
+            if isCut, hubs.contains(edge.from.entity) != hubs.contains(edge.to.entity) { continue }
             neighbours[edge.from.entity, default: []].append(edge.to.entity)
             neighbours[edge.to.entity, default: []].append(edge.from.entity)
         }
         self.entities = entities
-        degrees = neighbours.mapValues(\.count)
-        connected = Self.connected(entities, neighbours)
+        self.neighbours = neighbours
+        self.related = related
+        self.isCut = isCut
     }
 
     /// The groups of a diagram.
@@ -37,9 +52,20 @@ struct DiagramGrouping {
             }
         }
         annotated.sort { $0.title.precedesInBytes($1.title) }
-        var groups = annotated.map { group($0.title, .annotation, $0.members, byPart) }
-        groups += schemas.map { group($0.title, .schema, $0.members, byPart) }
-        if byPart { groups += parts(of: others) }
+        let frames =
+            annotated.map { (title: $0.title, kind: Diagram.Group.Kind.annotation, members: $0.members) }
+            + schemas.map { (title: $0.title, kind: .schema, members: $0.members) }
+        // A way through entities of another frame connects, too, if lines lead there.
+        let everywhere = isCut ? nil : parts(of: Set(entities.map(\.name)))
+        var groups = frames.map { frame in
+            let parts = byPart ? parts(of: frame.members, everywhere) : []
+            // One part that is everything says nothing.
+            if parts.count < 2 {
+                return Diagram.Group(title: frame.title, kind: frame.kind, members: frame.members, groups: [])
+            }
+            return Diagram.Group(title: frame.title, kind: frame.kind, members: [], groups: parts)
+        }
+        if byPart { groups += parts(of: others, everywhere) }
         return groups
     }
 
@@ -53,33 +79,46 @@ struct DiagramGrouping {
         }
     }
 
-    private func group(
-        _ title: String, _ kind: Diagram.Group.Kind, _ members: [QualifiedName], _ byPart: Bool
-    ) -> Diagram.Group {
-        let parts = byPart ? parts(of: members) : []
-        // One part that is everything says nothing.
-        if parts.count < 2 { return Diagram.Group(title: title, kind: kind, members: members, groups: []) }
-        return Diagram.Group(title: title, kind: kind, members: [], groups: parts)
-    }
-
-    /// The parts of some entities that relationships connect, the largest first; then those that none connects to
-    /// anything.
-    ///
-    /// A way through entities of another group connects, too: lines lead there all the same.
-    private func parts(of members: [QualifiedName]) -> [Diagram.Group] {
+    /// The parts of some entities that relationships connect, the largest first; then what is too small for a part of its
+    /// own, and those that no relationship connects to anything.
+    private func parts(of members: [QualifiedName], _ everywhere: [QualifiedName: Int]?) -> [Diagram.Group] {
+        let numbers = everywhere ?? parts(of: Set(members))
         var parts: [Int: [QualifiedName]] = [:]
-        var alone: [QualifiedName] = []
+        var (small, alone): ([[QualifiedName]], [QualifiedName]) = ([], [])
         for name in members {
-            if let part = connected[name] { parts[part, default: []].append(name) } else { alone.append(name) }
+            if let number = numbers[name] {
+                parts[number, default: []].append(name)
+            } else if related.contains(name) {
+                small.append([name])
+            } else {
+                alone.append(name)
+            }
         }
-        var groups = parts.values.map { part in
+        var pieces = Array(parts.values)
+        if isCut {
+            pieces = pieces.flatMap { DiagramParts.split($0, neighbours) }
+            let few = pieces.filter { $0.count < Self.smallestPart }
+            if few.count > Self.mostSmallParts {
+                small += few
+                pieces.removeAll { $0.count < Self.smallestPart }
+            }
+            if !small.isEmpty, alone.count < Self.smallestPart {
+                small += alone.map { [$0] }
+                alone = []
+            }
+        }
+        var groups = pieces.map { part in
             // The entity with most lines says what the part is about.
-            let heart = part.max { (degrees[$0] ?? 0, $1) < (degrees[$1] ?? 0, $0) }
+            let heart = part.max { (neighbours[$0]?.count ?? 0, $1) < (neighbours[$1]?.count ?? 0, $0) }
             return Diagram.Group(title: (heart ?? part[0]).name, kind: .part, members: part, groups: [])
         }
         groups.sort {
             $0.members.count != $1.members.count
                 ? $0.members.count > $1.members.count : $0.members[0] < $1.members[0]
+        }
+        for (place, others) in DiagramParts.gather(small).enumerated() {
+            let title = place == 0 ? "others" : "others \(place + 1)"
+            groups.append(Diagram.Group(title: title, kind: .part, members: others, groups: []))
         }
         if !alone.isEmpty {
             groups.append(Diagram.Group(title: "no relationships", kind: .unconnected, members: alone, groups: []))
@@ -87,17 +126,15 @@ struct DiagramGrouping {
         return groups
     }
 
-    /// The number of the connected part that each entity with a line to another one belongs to.
-    private static func connected(_ entities: [Entity], _ neighbours: [QualifiedName: [QualifiedName]])
-        -> [QualifiedName: Int]
-    {
+    /// The number of the connected part that each of some entities with a line to another of them belongs to.
+    private func parts(of members: Set<QualifiedName>) -> [QualifiedName: Int] {
         var parts: [QualifiedName: Int] = [:]
-        for (number, entity) in entities.enumerated() where parts[entity.name] == nil && neighbours[entity.name] != nil
-        {
+        for (number, entity) in entities.enumerated() where members.contains(entity.name) && parts[entity.name] == nil {
+            guard neighbours[entity.name]?.contains(where: members.contains) == true else { continue }
             parts[entity.name] = number
             var waiting = [entity.name]
             while let name = waiting.popLast() {
-                for neighbour in neighbours[name] ?? [] where parts[neighbour] == nil {
+                for neighbour in neighbours[name] ?? [] where members.contains(neighbour) && parts[neighbour] == nil {
                     parts[neighbour] = number
                     waiting.append(neighbour)
                 }

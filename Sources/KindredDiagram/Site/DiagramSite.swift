@@ -55,7 +55,7 @@ public struct DiagramSite: Sendable {
             if let name, let entity = schema[name] {
                 pages.append(EntityPage(site: site, entity: entity, picture: shown).page)
             } else {
-                pages.append(IndexPage(site: site, picture: shown).page)
+                pages.append(IndexPage(site: site, picture: shown, isLarge: diagram.isCut).page)
             }
         }
         return pages
@@ -99,6 +99,7 @@ public struct DiagramSite: Sendable {
         var all = options
         all.around = []
         all.showsHelpers = true
+        all.showsViews = true
         all.detail = .names
         let shown = Set(try Diagram(of: schema, options: all).nodes.map(\.entity))
         entities = schema.entities.filter { shown.contains($0.name) }
@@ -114,8 +115,6 @@ public struct DiagramSite: Sendable {
     private func neighbourhood(of name: QualifiedName) throws -> Diagram {
         var options = options
         options.around = []
-        // The page lists the columns.
-        if options.detail == .automatic { options.detail = .keys }
         let builder = DiagramBuilder(schema, options, start: [name], pairs: pairs)
         try builder.select()
         return builder.diagram()

@@ -4,12 +4,14 @@ import KindredSchema
 struct IndexPage {
     let site: DiagramSite
     let picture: Markup
+    /// Whether the picture is too large to be read in the page's width.
+    let isLarge: Bool
 
     var page: DiagramSite.Page {
         let count = site.entities.reduce(0) { $0 + $1.relationships.count }
         var body: Markup = """
             <h1>Entities <small>\(site.entities.count) entities, \(count) relationships</small></h1>
-            <div class="picture fit">\(picture)</div>
+            <div class="\(isLarge ? "picture" : "picture fit")">\(picture)</div>
 
             """
         for (schema, entities) in schemas {

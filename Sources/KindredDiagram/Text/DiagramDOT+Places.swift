@@ -2,13 +2,15 @@ import KindredSchema
 
 // Where entities stand that lines do not place well.
 extension DOTWriter {
-    /// So many entities without other lines stand in one column beside the one they are related to.
-    private static let mostInColumn = 16
+    /// So many entities without other lines stand in one column beside the one they are related to: fewer where that one
+    /// is what the diagram is about.
+    private var mostInColumn: Int { diagram.around.isEmpty ? 16 : 8 }
 
     /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
     func grid(_ members: [QualifiedName]) -> [String] {
         guard members.count > 3 else { return [] }
-        let height = Int(Double(members.count).squareRoot() * 1.8) + 1
+        // A box with columns is higher than one with a name alone.
+        let height = Int(Double(members.count).squareRoot() * (showsNamesOnly ? 1.8 : 1.2)) + 1
         return zip(members, members.dropFirst(height)).map(hidden)
     }
 
@@ -16,7 +18,8 @@ extension DOTWriter {
     var viewPlaces: [String] {
         let shown = Set(diagram.nodes.map(\.entity))
         return diagram.nodes.filter { $0.isView && $0.relationships.isEmpty }.compactMap { node in
-            node.shownTables.first(where: shown.contains).map { hidden($0, node.entity) }
+            node.shownTables.first { shown.contains($0) && !words.isBetweenGroups($0, node.entity) }
+                .map { hidden($0, node.entity) }
         }
     }
 
@@ -24,22 +27,26 @@ extension DOTWriter {
         #""\#(from.diagramID)" -> "\#(to.diagramID)" [style=invis];"#
     }
 
-    /// Whether all lines of an entity lead to labels, so that nothing says where it stands.
-    func onlyHasLabels(_ entity: QualifiedName) -> Bool {
-        labels.besides[entity] != nil && degrees[entity] == nil
+    /// Whether all lines of an entity lead to labels or are said in words, so that nothing says where it stands.
+    func hasNoPlace(_ entity: QualifiedName) -> Bool {
+        !placed.contains(entity)
     }
 
     /// How many ranks each line to an entity without other lines spans, so that many of them around one do not stand in
     /// one endless column.
     var spans: [QualifiedName: Int] {
         var leaves: [QualifiedName: [QualifiedName]] = [:]
-        for edge in diagram.edges where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
+        for edge in drawn where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
+        // Those of several entities may stand in one column, too, unless each has a frame.
+        let all = leaves.values.map(\.count).reduce(0, +)
         var spans: [QualifiedName: Int] = [:]
-        for leaves in leaves.values where leaves.count > Self.mostInColumn {
-            let width = Int((Double(leaves.count) / 4).squareRoot()) + 1
-            for (place, leaf) in leaves.enumerated() { spans[leaf] = 1 + place % width }
+        for leaves in leaves.values where leaves.count > 3 {
+            let count = diagram.isCut ? leaves.count : all
+            if count <= mostInColumn { continue }
+            let width = Int((Double(count) / 2).squareRoot()) + 1
+            for (place, leaf) in leaves.sorted().enumerated() { spans[leaf] = 1 + place % width }
         }
         return spans
     }

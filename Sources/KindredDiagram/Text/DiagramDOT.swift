@@ -6,8 +6,11 @@ extension Diagram {
     /// Each line of the model is one edge with a head at both ends. Where columns or relationships are shown, it leads from
     /// one relationship's name to its inverse's. The lines of ``hubs`` lead to labels beside the entities at their other ends.
     ///
+    /// If the diagram is cut, the lines of hubs and between groups are no edges: the entity that holds the foreign key says
+    /// in words where they lead, and each group is laid out by itself, so that the sheet is about as wide as it is high.
+    ///
     /// - Parameters:
-    ///   - emphasis: The entity that the diagram is about, which stands out.
+    ///   - emphasis: An entity that stands out, besides those in ``around``.
     ///   - link: The address that an entity's picture leads to; none if nil.
     public func dot(emphasis: QualifiedName? = nil, link: ((QualifiedName) -> String?)? = nil) -> String {
         DOTWriter(diagram: self, emphasis: emphasis, link: link).text()
@@ -17,51 +20,83 @@ extension Diagram {
 /// Writes a diagram for Graphviz.
 struct DOTWriter {
     let diagram: Diagram
-    let emphasis: QualifiedName?
+    let emphasis: Set<QualifiedName>
     let link: ((QualifiedName) -> String?)?
     /// What stands beside the name of a relationship: the helper table that its line stands for, and where it leads to if
     /// that is said instead of drawn.
-    private let notes: [QualifiedName: [String: String]]
+    let notes: [QualifiedName: [String: String]]
     let labels: Diagram.Labels
-    private let titles: [QualifiedName: String]
+    let titles: DiagramTitles
+    /// Whether groups have frames.
+    let hasFrames: Bool
+    /// The lines that are drawn.
+    let drawn: [Diagram.Edge]
+    /// What an entity says of its lines that are not drawn.
+    let words: LinesInWords
     /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
     /// leaves at its right, where there is room for it.
     private let isReferring: Set<QualifiedName>
 
     /// How many lines of each entity are drawn to another or to itself.
     let degrees: [QualifiedName: Int]
+    /// The entities that a line to another one gives a place.
+    let placed: Set<QualifiedName>
 
     /// Above so many entities lines are straight, which takes much less time to lay out.
     private static let mostWithCurves = 150
-    private var showsNamesOnly: Bool { diagram.detail == .names }
+    var showsNamesOnly: Bool { diagram.detail == .names }
 
     init(diagram: Diagram, emphasis: QualifiedName?, link: ((QualifiedName) -> String?)?) {
         self.diagram = diagram
-        self.emphasis = emphasis
+        self.emphasis = Set(diagram.around + (emphasis.map { [$0] } ?? []))
         self.link = link
-        let labels = Diagram.Labels(diagram)
+        let hasFrames = Self.hasFrames(diagram)
+        let titles = DiagramTitles(diagram, hasFrames: hasFrames)
+        let words = LinesInWords(diagram, titles)
+        let drawn = diagram.edges.filter { !words.says($0) }
+        // Where lines are said in words, those of hubs are among them.
+        let labels = Diagram.Labels(hubs: diagram.isCut ? [] : diagram.hubs, edges: drawn)
         var notes: [QualifiedName: [String: String]] = [:]
         for edge in diagram.edges {
             guard let label = edge.helperLabel else { continue }
             for end in [edge.from, edge.to] { notes[end.entity, default: [:]][end.relationship] = label }
         }
-        let titles = Dictionary(diagram.nodes.map { ($0.entity, $0.title) }) { first, _ in first }
-        for (hub, destinations) in labels.destinations {
-            for (relationship, entity) in destinations {
-                let helper = notes[hub]?[relationship].map { $0 + " " } ?? ""
-                notes[hub, default: [:]][relationship] = "\(helper)→ \(titles[entity] ?? entity.description)"
+        for (entity, destinations) in labels.destinations.merging(words.destinations, uniquingKeysWith: { $1 }) {
+            for (relationship, destination) in destinations {
+                let helper = notes[entity]?[relationship].map { $0 + " " } ?? ""
+                let title = titles.title(of: destination, besides: entity)
+                notes[entity, default: [:]][relationship] = "\(helper)→ \(title)"
             }
         }
         var degrees: [QualifiedName: Int] = [:]
-        for edge in diagram.edges where labels.label(of: edge) == nil {
+        for edge in drawn where labels.label(of: edge) == nil {
             for end in [edge.from, edge.to] { degrees[end.entity, default: 0] += 1 }
         }
+        self.hasFrames = hasFrames
         self.degrees = degrees
+        placed = Set(
+            drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }
+                .flatMap { [$0.from.entity, $0.to.entity] })
         self.notes = notes
         self.labels = labels
         self.titles = titles
+        self.words = words
+        self.drawn = drawn
         isReferring = Set(
-            diagram.edges.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
+            drawn.filter { $0.from.entity != $0.to.entity && labels.label(of: $0) == nil }.map(\.to.entity))
+    }
+
+    /// Whether frames help.
+    ///
+    /// Around an entity there are none: its neighbours stand beside it, whatever they belong to. Frames of schemas are no
+    /// help either where more lines lead from one to another than within them, and make a tower of the picture.
+    private static func hasFrames(_ diagram: Diagram) -> Bool {
+        if diagram.isCut { return true }
+        if !diagram.around.isEmpty { return false }
+        if !diagram.groups.allSatisfy({ $0.kind == .schema }) { return true }
+        let hubs = Set(diagram.hubs)
+        let lines = diagram.edges.filter { !hubs.contains($0.from.entity) && !hubs.contains($0.to.entity) }
+        return lines.count { $0.from.entity.schema != $0.to.entity.schema } * 2 <= lines.count
     }
 
     func text() -> String {
@@ -69,24 +104,33 @@ struct DOTWriter {
         lines += attributes.map { "  " + $0 }
         let nodes = Dictionary(diagram.nodes.map { ($0.entity, $0) }) { first, _ in first }
         var grouped: Set<QualifiedName> = []
-        for (place, group) in diagram.groups.enumerated() {
+        for (place, group) in frames.enumerated() {
             lines += cluster(group, "\(place + 1)", nodes, &grouped, indentation: "  ")
         }
         for node in diagram.nodes where !grouped.contains(node.entity) { lines += texts(of: node).map { "  " + $0 } }
         let (ports, spans) = (ports, spans)
-        lines += diagram.edges.map { "  " + text(of: $0, ports, span: spans[$0.to.entity] ?? 1) }
+        lines += drawn.map { "  " + text(of: $0, ports, span: spans[$0.to.entity] ?? 1) }
         lines += viewPlaces.map { "  " + $0 }
         return lines.joined(separator: "\n") + "\n}\n"
     }
 
     private var attributes: [String] {
-        let isLarge = diagram.nodes.count > Self.mostWithCurves
+        let isLarge = !diagram.isCut && diagram.nodes.count > Self.mostWithCurves
         var graph = ["rankdir=LR", #"fontname="Helvetica""#, "fontsize=11", "bgcolor=white"]
         // Lines between frames need one order of ranks for all, else frames become towers. Graphviz crashes where parts
         // are to be packed, too.
-        let hasFrames = diagram.groups.contains { $0.kind == .annotation || $0.kind == .schema }
-        graph.append(hasFrames ? "newrank=true" : "pack=16")
-        graph += showsNamesOnly ? ["nodesep=0.15", "ranksep=0.6"] : ["nodesep=0.3", "ranksep=0.9"]
+        let isFramed = frames.contains { $0.kind == .annotation || $0.kind == .schema }
+        if diagram.isCut {
+            // No line leads from one frame to another: each is laid out by itself, and they are packed into a square.
+            graph += ["pack=4", #"packmode="graph""#, "label=\(LinesInWords.legend.quotedForDOT)"]
+        } else {
+            graph.append(isFramed ? "newrank=true" : "pack=16")
+        }
+        switch diagram.detail {
+        case .names: graph += ["nodesep=0.15", "ranksep=0.6"]
+        case .keys: graph += ["nodesep=0.2", "ranksep=0.7"]
+        case .columns, .automatic: graph += ["nodesep=0.3", "ranksep=0.9"]
+        }
         if isLarge { graph += ["splines=polyline", "nslimit=2", "nslimit1=2", "mclimit=0.5"] }
         var node = [#"fontname="Helvetica""#, "fontsize=10", #"color="\#(Palette.border)""#]
         if showsNamesOnly {
@@ -102,66 +146,6 @@ struct DOTWriter {
         return [("graph", graph), ("node", node), ("edge", edge)].map { kind, attributes in
             "\(kind) [\(attributes.joined(separator: ", "))];"
         }
-    }
-
-    // MARK: Entities
-
-    private func cluster(
-        _ group: Diagram.Group,
-        _ number: String,
-        _ nodes: [QualifiedName: Diagram.Node],
-        _ grouped: inout Set<QualifiedName>,
-        indentation: String
-    ) -> [String] {
-        let inner = indentation + "  "
-        var lines = ["\(indentation)subgraph cluster_\(number) {"]
-        lines.append("\(inner)label=\(group.title.quotedForDOT); labeljust=l; style=rounded;")
-        lines.append(#"\#(inner)color="\#(Palette.frame)"; fontcolor="\#(Palette.frameTitle)";"#)
-        for name in group.members {
-            grouped.insert(name)
-            if let node = nodes[name] { lines += texts(of: node).map { inner + $0 } }
-        }
-        let loose = group.kind == .unconnected ? group.members : group.members.filter(onlyHasLabels)
-        lines += grid(loose).map { inner + $0 }
-        for (place, part) in group.groups.enumerated() {
-            lines += cluster(part, "\(number)_\(place + 1)", nodes, &grouped, indentation: inner)
-        }
-        return lines + ["\(indentation)}"]
-    }
-
-    /// The entity, and the labels beside it.
-    private func texts(of node: Diagram.Node) -> [String] {
-        [text(of: node)] + (labels.besides[node.entity] ?? []).map(text)
-    }
-
-    private func text(of label: Diagram.Label) -> String {
-        var attributes = [
-            "label=\((titles[label.hub] ?? label.hub.description).quotedForDOT)", "shape=box", "style=rounded",
-            "height=0.2", #"margin="0.06,0.02""#, "fontsize=9", #"color="\#(Palette.frame)""#,
-            #"fontcolor="\#(Palette.frameTitle)""#, "tooltip=\(label.hub.description.quotedForDOT)",
-        ]
-        if let link = link?(label.hub) { attributes.append("URL=\(link.quotedForDOT)") }
-        return #""\#(label.diagramID)" [\#(attributes.joined(separator: ", "))];"#
-    }
-
-    private func text(of node: Diagram.Node) -> String {
-        var attributes: [String] = []
-        if showsNamesOnly {
-            // Where the relationships are not listed, their number is.
-            let count = labels.destinations[node.entity].map { " (\($0.count) lines)" } ?? ""
-            attributes.append("label=\((node.title + count).quotedForDOT)")
-            if node.isView { attributes.append(#"style="filled,dashed", fillcolor=white"#) }
-            if node.entity == emphasis {
-                attributes.append(#"fillcolor="\#(Palette.emphasis)", fontcolor=white"#)
-            }
-        } else {
-            let label = NodeLabel(
-                node: node, notes: notes[node.entity] ?? [:], isEmphasized: node.entity == emphasis)
-            attributes.append("label=<\(label.text)>")
-        }
-        attributes.append("tooltip=\((node.comment?.onOneLine ?? node.entity.description).quotedForDOT)")
-        if let link = link?(node.entity) { attributes.append("URL=\(link.quotedForDOT)") }
-        return #""\#(node.entity.diagramID)" [\#(attributes.joined(separator: ", "))];"#
     }
 
     // MARK: Lines
@@ -202,14 +186,13 @@ struct DOTWriter {
     }
 }
 
-extension Diagram.Node {
-    var isView: Bool { kind == .view || kind == .materializedView }
-}
-
 extension Diagram.Edge {
-    /// The helper table that the line stands for, with its other columns; nil if it stands for none.
+    /// The helper table that the line stands for, with its other columns, or their number where there are more than two;
+    /// nil if it stands for none.
     public var helperLabel: String? {
-        helper.map { ([$0.name] + helperColumns.map { "+ \($0)" }).joined(separator: " ") }
+        guard let helper else { return nil }
+        if helperColumns.count > Diagram.mostHelperColumns { return "\(helper.name) + \(helperColumns.count) columns" }
+        return ([helper.name] + helperColumns.map { "+ \($0)" }).joined(separator: " ")
     }
 
     /// Both relationships, such as `person.emailSet, email.person (email_person_id_fkey)`.

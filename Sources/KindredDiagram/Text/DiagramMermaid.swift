@@ -28,7 +28,7 @@ struct MermaidWriter {
                 (node.entity, Self.unique("\(node.entity.schema)_\(node.entity.name)", in: &taken))
             }
         ) { first, _ in first }
-        let labels = Diagram.Labels(diagram)
+        let labels = Diagram.Labels(hubs: diagram.hubs, edges: diagram.edges)
         var labelIDs: [Diagram.Label: String] = [:]
         for label in diagram.nodes.flatMap({ labels.besides[$0.entity] ?? [] }) {
             let name = "to_\(label.hub.schema)_\(label.hub.name)_of_\(label.entity.schema)_\(label.entity.name)"
@@ -113,7 +113,7 @@ struct MermaidWriter {
     // MARK: Texts
 
     private func shownColumns(of node: Diagram.Node) -> ArraySlice<Diagram.Column> {
-        diagram.detail == .names ? [] : node.columns.prefix(Diagram.mostColumns)
+        diagram.detail == .names ? [] : node.picturedColumns.prefix(Diagram.mostColumns)
     }
 
     private func labelTexts(beside node: Diagram.Node) -> [String] {

@@ -3,23 +3,28 @@ import KindredSchema
 /// An entity as a table of Graphviz: its name, its columns, and the names of its relationships, where lines begin.
 struct NodeLabel {
     let node: Diagram.Node
+    /// What stands above the columns.
+    let title: String
     /// What stands beside relationships, by the relationship's name.
     let notes: [String: String]
     let isEmphasized: Bool
 
     /// The table, a line for each row, so that differences are easy to read.
     var text: String {
-        var rows = [title]
-        let columns = node.columns.prefix(Diagram.mostColumns)
+        var rows = [head]
+        let columns = node.picturedColumns.prefix(Diagram.mostColumns)
         rows += columns.map(row)
         let hidden = node.hiddenColumns + node.columns.count - columns.count
-        if hidden > 0 { rows.append(note("… \(hidden) more")) }
+        if hidden > 0, !columns.isEmpty { rows.append(note("… \(hidden) more")) }
         var rest: [String] = []
         for (place, name) in node.relationships.enumerated() {
             let note = notes[name].map { " " + small($0) } ?? ""
             rest.append(wide(name.escapedForHTML + note, #" PORT="r\#(place + 1)" BGCOLOR="\#(Palette.row)""#))
         }
-        if node.hiddenRelationships > 0 { rest.append(note("… \(node.hiddenRelationships) more relationships")) }
+        if node.hiddenRelationships > 0 {
+            let noun = node.hiddenRelationships == 1 ? "relationship" : "relationships"
+            rest.append(note("… \(node.hiddenRelationships) more \(noun)"))
+        }
         for join in node.joins {
             let (from, to) = (join.from, join.to)
             rest.append(note("\(from.entity.name).\(from.relationship), \(to.entity.name).\(to.relationship)"))
@@ -33,11 +38,11 @@ struct NodeLabel {
             + #"COLOR="\#(Palette.border)">"# + (rows + rest).map { "\n    " + $0 }.joined() + "</TABLE>"
     }
 
-    private var title: String {
+    private var head: String {
         let color = isEmphasized ? Palette.emphasis : node.isView ? Palette.viewTitle : Palette.title
         let kind = node.kind == .table ? "" : " " + small(node.kind.words, Palette.onTitle)
         return wide(
-            #"<FONT COLOR="white"><B>\#(node.title.escapedForHTML)</B></FONT>\#(kind)"#,
+            #"<FONT COLOR="white"><B>\#(title.escapedForHTML)</B></FONT>\#(kind)"#,
             #" CELLPADDING="4" BGCOLOR="\#(color)""#, align: "CENTER")
     }
 

@@ -44,6 +44,24 @@ struct DiagramCommandTests {
         #expect(near.output.contains("email") && near.status == 0)
     }
 
+    @Test func viewsAreShownOnDemand() async throws {
+        try await TestDatabase.current.connect().client.runScript(
+            "CREATE VIEW adult AS SELECT id, name FROM person; CREATE SCHEMA report; CREATE VIEW report.names AS SELECT name FROM person"
+        )
+        for format in ["dot", "mermaid", "dbml", "json"] {
+            #expect(try await !run("--format", format).output.contains("adult"))
+            #expect(try await run("--format", format, "--views").output.contains("adult"))
+        }
+        #expect(try await run("--around", "adult").output.contains("\"public.adult\" ["))
+        #expect(try await run("--entity", "adult").output.contains("\"public.adult\" ["))
+        // A title without the schema: nothing of the other one is shown.
+        #expect(try await run().output.contains("<B>person</B>"))
+        let empty = try await run("--schema", "report")
+        #expect(empty.status == 0 && empty.error.contains("--views") && empty.error.split(separator: "\n").count == 1)
+        #expect(try await run("--schema", "report", "--views").error.isEmpty)
+        #expect(try await run("--help").output.contains("--views"))
+    }
+
     @Test func theLinesOfAHubAreDrawnOnDemand() async throws {
         let others = (1...21).map { "CREATE TABLE t\($0) (id integer PRIMARY KEY, p integer REFERENCES person);" }
         try await TestDatabase.current.connect().client.runScript(others.joined())

@@ -41,8 +41,7 @@ import Testing
                 "store.stockSet <->> stock.store",
             ])
         let stock = try #require(diagram.nodes.first { $0.entity.name == "stock" })
-        #expect(
-            stock.joins.filter { !$0.isByView }.map(\.sentence) == ["book.storeSet, store.bookSet (stock + copies)"])
+        #expect(stock.joins.map(\.sentence) == ["book.storeSet, store.bookSet (stock + copies)"])
         #expect(diagram.detail == .columns && diagram.groups.isEmpty)
     }
 
@@ -51,12 +50,63 @@ import Testing
         var options = Diagram.Options()
         options.showsHelpers = true
         let shown = try Diagram(of: schema, options: options)
-        #expect(shown.nodes.count == 16 && shown.edges.allSatisfy { $0.helper == nil })
+        #expect(shown.nodes.count == 14 && shown.edges.allSatisfy { $0.helper == nil })
+        options.showsViews = true
+        #expect(try Diagram(of: schema, options: options).nodes.count == 16)
         options = Diagram.Options()
         options.around = ["friendship"]
         let named = try Diagram(of: schema, options: options)
         #expect(named.nodes.map(\.entity.name) == ["friendship", "person"])
         #expect(lines(named).count == 2)
+    }
+
+    @Test func viewsAreShownWhereTheyAreAskedForOrNamed() async throws {
+        let schema = try await schema()
+        let views = Set(["bestseller", "new_book"])
+        func shown(_ change: (inout Diagram.Options) -> Void) throws -> (views: Set<String>, diagram: Diagram) {
+            var options = Diagram.Options()
+            change(&options)
+            let diagram = try Diagram(of: schema, options: options)
+            return (views.intersection(diagram.nodes.map(\.entity.name)), diagram)
+        }
+        let (none, plain) = try shown { _ in }
+        #expect(none.isEmpty && plain.edges.allSatisfy { !$0.isByView })
+        // Nothing speaks of them: no relationship, no note, no count of what is missing.
+        for text in [plain.dot(), plain.mermaid(), plain.dbml(), plain.json()] {
+            #expect(views.allSatisfy { !text.contains($0) } && !text.contains("more relationship"))
+        }
+        #expect(plain.nodes.allSatisfy { $0.hiddenRelationships == 0 })
+        let (all, whole) = try shown { $0.showsViews = true }
+        #expect(all == views && whole.edges.contains(where: \.isByView))
+        #expect(try shown { $0.included = ["*book*"] }.views.isEmpty)
+        #expect(try shown { $0.included = ["new_book", "author"] }.views == ["new_book"])
+        let (named, around) = try shown { $0.around = ["new_book"] }
+        #expect(named == ["new_book"] && around.nodes.map(\.entity.name) == ["author", "new_book", "stock"])
+        #expect(
+            try shown {
+                $0.around = ["author"]; $0.distance = 9
+            }.views.isEmpty)
+    }
+
+    @Test(
+        .database,
+        arguments: [
+            ([], "line"), (["a"], "line + a"), (["a", "b"], "line + a + b"), (["a", "b", "c"], "line + 3 columns"),
+        ] as [([String], String)])
+    func whatAHelperHoldsBesidesItsKeysIsFolded(columns: [String], label: String) async throws {
+        let database = try await TestDatabase.current.connect()
+        try await database.client.runScript(
+            """
+            CREATE TABLE purchase (id integer PRIMARY KEY);
+            CREATE TABLE product (id integer PRIMARY KEY);
+            CREATE TABLE line (purchase integer REFERENCES purchase, product integer REFERENCES product,
+                \(columns.map { "\($0) integer, " }.joined()) PRIMARY KEY (purchase, product));
+            """)
+        let diagram = try Diagram(of: try await SchemaReader.read(from: database.client))
+        #expect(diagram.edges.map(\.helperLabel) == [label] && diagram.edges.map(\.helperColumns) == [columns])
+        #expect(diagram.dot().contains(">\(label)</FONT>") && diagram.dot().contains("(\(label))"))
+        let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
+        #expect(diagram.json().contains("\"helperColumns\": [\(list)]"))
     }
 
     @Test func aNeighbourhoodReachesAsFarAsItIsAsked() async throws {
@@ -76,11 +126,12 @@ import Testing
         #expect(throws: SchemaError.self) { try Diagram(of: schema, options: options) }
     }
 
-    @Test(arguments: ["dot", "crow.dot", "mmd", "crow.mmd", "dbml", "json"])
+    @Test(arguments: ["dot", "crow.dot", "views.dot", "mmd", "crow.mmd", "dbml", "json"])
     func theDemoIsAsCommitted(ending: String) async throws {
         var options = Diagram.Options()
         if ending.hasPrefix("crow") { options.notation = .crow }
         options.showsHelpers = ending == "dbml"
+        options.showsViews = ending.hasPrefix("views")
         let diagram = try Diagram(of: try await schema(), options: options)
         try compare(diagram, "demo", ending)
     }
@@ -102,7 +153,7 @@ import Testing
     private func compare(_ diagram: Diagram, _ name: String, _ ending: String) throws {
         let text =
             switch ending {
-            case "dot", "crow.dot": diagram.dot()
+            case "dot", "crow.dot", "views.dot": diagram.dot()
             case "mmd", "crow.mmd": diagram.mermaid()
             case "dbml": diagram.dbml()
             default: diagram.json()

@@ -4,42 +4,8 @@ import Testing
 
 /// What a diagram shows of a model, without a server.
 @Suite struct DiagramShapeTests {
-    private func name(_ text: String) -> QualifiedName {
-        let parts = text.split(separator: ".").map(String.init)
-        return parts.count == 2
-            ? QualifiedName(schema: parts[0], name: parts[1]) : QualifiedName(schema: "public", name: text)
-    }
-
-    /// A schema of entities with an `id` and a `note`, and one-to-many relationships `from>to` between them.
     private func schema(_ names: [String], _ pairs: [String] = [], groups: [String: String] = [:]) -> DatabaseSchema {
-        var relationships: [QualifiedName: [Relationship]] = [:]
-        for pair in pairs {
-            let ends = pair.split(separator: ">").map { name(String($0)) }
-            let (one, many) = ("\(ends[1].name)Set", ends[0].name == ends[1].name ? "parent" : ends[0].name)
-            relationships[ends[0], default: []].append(
-                Relationship(
-                    name: one, aliases: [], kind: .oneToMany, isOptional: true, source: ends[0], destination: ends[1],
-                    inverse: many, deleteRule: .noAction, foreignKey: "k", columns: ["id"],
-                    destinationColumns: ["ref"], holdsForeignKey: false))
-            relationships[ends[1], default: []].append(
-                Relationship(
-                    name: many, aliases: [], kind: .manyToOne, isOptional: false, source: ends[1],
-                    destination: ends[0], inverse: one, deleteRule: .nullify, foreignKey: "k", columns: ["ref"],
-                    destinationColumns: ["id"], holdsForeignKey: true))
-        }
-        let entities = names.map(name).sorted().map { entity in
-            Entity(
-                name: entity, kind: .table, oid: 1,
-                attributes: [
-                    Attribute(name: "id", number: 1, typeName: "integer", type: .int4, isNotNull: true),
-                    Attribute(name: "ref", number: 2, typeName: "integer", type: .int4),
-                    Attribute(name: "note", number: 3, typeName: "text", type: .text),
-                ],
-                primaryKey: ["id"],
-                relationships: (relationships[entity] ?? []).sorted { $0.name < $1.name },
-                group: groups[entity.description])
-        }
-        return DatabaseSchema(entities: entities, searchPath: ["public"])
+        ModelSchema(names, pairs, groups: groups).schema
     }
 
     @Test(arguments: [
@@ -53,6 +19,14 @@ import Testing
         #expect(diagram.dot().contains("note") == (detail == .columns))
         #expect(diagram.mermaid().contains("note") == (detail == .columns))
         #expect(diagram.dot().contains("t2Set</TD>") == (detail != .names))
+        // What refers to other objects is said by the names of relationships; those who ask for keys have it.
+        #expect(
+            diagram.dot().contains(">ref</") == (detail == .columns)
+                && diagram.dot().contains(">ref<") == (detail == .columns))
+        var keys = Diagram.Options()
+        keys.detail = .keys
+        #expect(try Diagram(of: schema, options: keys).dot().contains("<I>ref</I>"))
+        #expect(diagram.dbml().contains(#""ref" "integer""#))
         var options = Diagram.Options()
         options.detail = .columns
         #expect(try Diagram(of: schema, options: options).dot().contains("note"))
@@ -72,6 +46,25 @@ import Testing
         #expect(large.groups.map(\.kind) == [.part, .part, .unconnected])
         #expect(large.groups.map(\.members.count) == [3, 2, 105])
         #expect(large.dot().contains("style=invis"))
+    }
+
+    @Test func theNameOfOneSchemaIsLeftOut() throws {
+        let names = (1...25).map { "a.t\($0)" }
+        let alone = try Diagram(of: schema(["a.x"] + names, names.map { "a.x>\($0)" }))
+        #expect(
+            alone.hubs.map(\.name) == ["x"] && !alone.dot().contains(">a.")
+                && alone.nodes.allSatisfy { $0.title == $0.entity.name })
+        #expect(alone.dot().contains(#"@a.t1" [label="x""#) && alone.mermaid().contains("#8594; x"))
+        // Of several, each frame says its own once; what stands elsewhere is called by both names.
+        let several = try Diagram(of: schema(["a.x", "b.u"] + names, names.map { "a.x>\($0)" } + ["a.x>b.u"])).dot()
+        #expect(
+            several.contains(#"label="a"; labeljust=l"#) && several.contains("<B>x</B>") && several.contains("<B>u</B>")
+        )
+        #expect(several.contains(#""a.x@a.t1" [label="x""#) && several.contains(#""a.x@b.u" [label="a.x""#))
+        #expect(several.contains("→ t1<") && several.contains("→ b.u<"))
+        // A frame that a comment asks for does not say it.
+        let named = try Diagram(of: schema(["a.x", "b.u"], groups: ["a.x": "sales"])).dot()
+        #expect(named.contains("<B>a.x</B>") && named.contains("<B>u</B>"))
     }
 
     @Test func schemasAndPatternsChooseEntities() throws {
