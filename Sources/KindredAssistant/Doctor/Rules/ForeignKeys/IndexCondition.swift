@@ -3,7 +3,7 @@
 /// Reads what PostgreSQL itself can prove: IS NOT NULL and NOT ... IS NULL of columns, ROW(...) IS NOT NULL, `true`, and
 /// AND, OR and parentheses around them. Everything else counts as what need not be true.
 struct IndexCondition {
-    private enum Token: Equatable {
+    enum Token: Equatable {
         case word(String)
         /// An identifier in quotes.
         case quoted(String)
@@ -29,19 +29,34 @@ struct IndexCondition {
 
     /// Whether the condition holds for every row in which none of the columns is NULL.
     ///
-    /// - Parameter columns: The columns, each with whether a cast to text leaves its values as they are.
-    func follows(from columns: [String: Bool]) -> Bool {
-        Self.holds(root, columns)
+    /// - Parameters:
+    ///   - columns: The columns, each with whether a cast to text leaves its values as they are.
+    ///   - absent: Columns that are NULL in it.
+    func follows(from columns: [String: Bool], absent: Set<String> = []) -> Bool {
+        Self.holds(root, columns, absent)
     }
 
-    private static func holds(_ node: Node, _ columns: [String: Bool]) -> Bool {
+    /// Whether no row in which a column is NULL passes the condition as a check.
+    func requires(_ column: String) -> Bool { Self.requires(root, column) }
+
+    private static func requires(_ node: Node, _ column: String) -> Bool {
+        switch node {
+        case .isNotNull(let names): names.contains { $0.column == column }
+        case .and(let nodes): nodes.contains { requires($0, column) }
+        case .or(let nodes): nodes.allSatisfy { requires($0, column) }
+        case .isNull, .always, .unknown: false
+        }
+    }
+
+    private static func holds(_ node: Node, _ columns: [String: Bool], _ absent: Set<String>) -> Bool {
         switch node {
         case .always: true
         case .isNotNull(let names):
             names.allSatisfy { name in columns[name.column].map { $0 || !name.isCast } ?? false }
-        case .and(let nodes): nodes.allSatisfy { holds($0, columns) }
-        case .or(let nodes): nodes.contains { holds($0, columns) }
-        case .isNull, .unknown: false
+        case .isNull(let names): names.allSatisfy { absent.contains($0.column) }
+        case .and(let nodes): nodes.allSatisfy { holds($0, columns, absent) }
+        case .or(let nodes): nodes.contains { holds($0, columns, absent) }
+        case .unknown: false
         }
     }
 
@@ -168,7 +183,7 @@ struct IndexCondition {
         }
     }
 
-    private static func tokens(of text: String) -> [Token] {
+    static func tokens(of text: String) -> [Token] {
         var tokens: [Token] = []
         var rest = text.unicodeScalars[...]
         while let first = rest.first {
