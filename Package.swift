@@ -160,7 +160,7 @@ let package = Package(
                 "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredMigrations",
                 "KindredTesting", "TestSupport",
             ],
-            exclude: ["Diagram/Golden", "Migrations/Files", "ModelImport/Fixtures"]
+            exclude: ["Diagram/Golden", "Doctor/Fixtures", "Migrations/Files", "ModelImport/Fixtures"]
         ),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
         .testTarget(

@@ -61,6 +61,8 @@ enum RepairText {
             var stem = parts.dropLast().joined(separator: "_")
             while !stem.isEmpty, stem.utf8.count + suffix.utf8.count > SQLIdentifier.maximumBytes {
                 stem.unicodeScalars.removeLast()
+                // Two underscores in a constraint's name would part the names of a relationship's two ends.
+                while stem.hasSuffix("_") { stem.removeLast() }
             }
             if !isTaken(stem + suffix) { return stem + suffix }
         }

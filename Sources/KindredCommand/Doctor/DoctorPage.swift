@@ -38,7 +38,11 @@ struct DoctorPage {
 
     /// What to do first: the rule of the finding that matters most.
     private func advice(on report: DoctorReport) -> TerminalText? {
-        guard let first = report.ranked.first else { return nil }
+        // With an annotation that does not fit no program connects.
+        let ranked = report.ranked
+        guard let first = ranked.first(where: { $0.rule == "K501" && $0.level == .error }) ?? ranked.first else {
+            return nil
+        }
         guard first.level > .note else { return "Nothing has to be done: these are notes." }
         let count = report.findings.count { $0.rule == first.rule && $0.level == first.level }
         let place = [first.entity, first.object].compactMap { $0 }.joined(separator: ".")

@@ -54,6 +54,13 @@ import Testing
         }
     }
 
+    @Test func anExtensionInPublicIsFound() {
+        var world = DoctorWorld()
+        #expect(world.findings(of: "K416").isEmpty)
+        world.facts.publicExtensions = ["postgis", "citext"]
+        #expect(world.findings(of: "K416").map(\.ignoreKey) == ["K416:citext", "K416:postgis"])
+    }
+
     @Test func rulesAboutTenantsNeedTheirColumn() {
         let facts = DoctorWorld().facts
         func report(_ column: String?) -> DoctorReport {

@@ -47,6 +47,8 @@ struct PolicySettings {
     private static func isComparedWithText(_ arguments: Substring) -> Bool {
         var rest = Substring("(" + arguments)
         _ = PolicyText.parenthesized(&rest)
+        // A subquery gives the call a name.
+        if rest.hasPrefix(" AS current_setting)") { rest = rest.dropFirst(" AS current_setting)".count) }
         return rest.hasPrefix(" = '") && !rest.hasPrefix(" = ''")
     }
 

@@ -48,7 +48,8 @@ struct PolicyText {
             if first == "'" {
                 _ = quoted(&rest, first)
             } else if rest.hasPrefix("::") {
-                rest = rest.dropFirst(2).drop(while: isPartOfName)
+                // A type may have several words.
+                rest = rest.dropFirst(2).drop { isPartOfName($0) || $0 == " " }
             } else if isPartOfName(first) {
                 let word = rest.prefix(while: isPartOfName)
                 guard ["true", "false"].contains(word) || word.allSatisfy(\.isNumber) else { return false }
