@@ -86,10 +86,13 @@ extension DoctorRulesTests {
                 CREATE TABLE message (id integer PRIMARY KEY, message_id integer);
                 CREATE TABLE kinds (kind_id smallint, number smallint PRIMARY KEY);
                 CREATE TABLE doc (id integer PRIMARY KEY, kind_id smallint, author_id integer);
-                CREATE TABLE author (id integer PRIMARY KEY);
+                CREATE TABLE author (id integer PRIMARY KEY); CREATE UNLOGGED TABLE session (id integer PRIMARY KEY);
+                CREATE TABLE visit (id integer PRIMARY KEY, session_id integer);
+                CREATE UNLOGGED TABLE click (id integer PRIMARY KEY, session_id integer);
                 CREATE TABLE doc_old (old integer PRIMARY KEY, id integer, kind_id smallint, author_id integer);
                 """,
-            keys: ["K210:public.doc.author_id", "K210:public.doc.kind_id"], level: .note),
+            keys: ["K210:public.click.session_id", "K210:public.doc.author_id", "K210:public.doc.kind_id"], level: .note
+        ),
         Example(
             rule: "K222",
             sql: """

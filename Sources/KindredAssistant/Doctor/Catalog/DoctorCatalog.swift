@@ -52,6 +52,8 @@ struct DoctorCatalog: Sendable {
         var ancestors: [UInt32] = []
         /// Whether a composite type gives it its columns.
         var isTyped = false
+        /// Whether a crash empties it, so that no other table can refer to it.
+        var isUnlogged = false
         /// The estimated number of rows; 0 for partitioned tables, whose partitions have them.
         var rows = 0
         var hasRowSecurity = false

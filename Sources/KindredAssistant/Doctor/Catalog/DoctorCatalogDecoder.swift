@@ -10,7 +10,7 @@ struct DoctorCatalogDecoder {
     init(_ results: [QueryResult]) throws {
         var rest = results[...]
         try decode(&rest, "settings", columns: 5) { $0.settings(&$1) }
-        try decode(&rest, "relations", columns: 15) { $0.relations(&$1) }
+        try decode(&rest, "relations", columns: 16) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 14) { $0.columns(&$1) }
         try decode(&rest, "indexes", columns: 26) { $0.indexes(&$1) }
         try decode(&rest, "foreign keys", columns: 18) { $0.foreignKeys(&$1) }
@@ -63,6 +63,7 @@ struct DoctorCatalogDecoder {
                     oid: cells.oid(row, 0), schema: cells.string(row, 1), name: cells.string(row, 2),
                     kind: cells.letter(row, 3), isPartition: isPartition, parent: isPartition ? parents.first ?? 0 : 0,
                     ancestors: isPartition ? [] : parents, isTyped: cells.flag(row, 14),
+                    isUnlogged: cells.flag(row, 15),
                     rows: cells.letter(row, 3) == UInt8(ascii: "p")
                         ? 0 : Int(clamping: counted > 0 ? max(counted, estimate) : max(estimate, measured)),
                     hasRowSecurity: cells.flag(row, 9), isSecurityInvoker: cells.flag(row, 10),

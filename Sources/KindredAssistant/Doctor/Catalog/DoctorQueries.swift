@@ -60,7 +60,7 @@ enum DoctorQueries {
                             SELECT p.oid FROM pg_catalog.pg_proc AS p
                             JOIN pg_catalog.pg_namespace AS k ON k.oid = p.pronamespace WHERE k.nspname = 'kindred')),
                 pg_catalog.pg_stat_get_tuples_deleted(c.oid), pg_catalog.pg_stat_get_tuples_updated(c.oid),
-                c.reloftype <> '0'::pg_catalog.oid
+                c.reloftype <> '0'::pg_catalog.oid, c.relpersistence = 'u'
             FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) AND c.relname <> 'kindred_migration'

@@ -108,11 +108,7 @@ enum RedundantIndexes {
             let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && $0.method == "btree" }
             guard indexes.count > 1 else { continue }
             for index in indexes where mayBeShorter(index) {
-                // What is there twice is K102's.
-                let shape = Shape(index)
-                if indexes.contains(where: { $0.oid != index.oid && Shape($0) == shape }) { continue }
-                let longer = indexes.filter { isPrefix(index, of: $0) }
-                guard let kept = longer.min(by: { ($0.keyCount, $0.name) < ($1.keyCount, $1.name) }) else { continue }
+                guard let kept = longer(than: index, indexes) else { continue }
                 visit.report(
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The columns of the index \(index.name) of \(relation.qualifiedName) are the first ones of \(kept.name)",
@@ -120,6 +116,16 @@ enum RedundantIndexes {
                     repair: { [try drop(index, of: relation)] })
             }
         }
+    }
+
+    /// The index that does what a shorter one does; nil for none.
+    private static func longer(
+        than index: DoctorCatalog.Index, _ indexes: [DoctorCatalog.Index]
+    ) -> DoctorCatalog.Index? {
+        // What is there twice is K102's.
+        let shape = Shape(index)
+        if indexes.contains(where: { $0.oid != index.oid && Shape($0) == shape }) { return nil }
+        return indexes.filter { isPrefix(index, of: $0) }.min { ($0.keyCount, $0.name) < ($1.keyCount, $1.name) }
     }
 
     private static func mayBeShorter(_ index: DoctorCatalog.Index) -> Bool {
@@ -174,13 +180,18 @@ enum RedundantIndexes {
         while let last = tables.last, let parent = examination.relations[last]?.parent, parent != 0, tables.count < 64 {
             tables.append(parent)
         }
+        // K103 drops the shorter ones of the others.
+        let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && $0.method == "btree" }
+        let others = examination.indexes(of: relation.oid).filter { other in
+            other.oid != index.oid && !(mayBeShorter(other) && longer(than: other, indexes) != nil)
+        }
         return tables.flatMap { examination.foreignKeys(of: $0) }.contains { key in
             let coverage = ForeignKeyCoverage(key, in: examination)
             return coverage.fault(of: index, on: relation.oid) == nil
-                && !examination.indexes(of: relation.oid).contains { other in
+                && !others.contains { other in
                     // Of several unused ones the first by name stays.
                     let stays = other.scans > 0 || other.isUnique || other.name.precedesInBytes(index.name)
-                    return other.oid != index.oid && stays && coverage.fault(of: other, on: relation.oid) == nil
+                    return stays && coverage.fault(of: other, on: relation.oid) == nil
                 }
         }
     }

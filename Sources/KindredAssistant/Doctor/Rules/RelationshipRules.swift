@@ -89,7 +89,7 @@ extension DoctorRule {
                 A column such as person_id beside a table person of the same key type makes no relationship without a foreign \
                 key, and may refer to what is not there. The repair adds an index where there is none, then the key without \
                 locking for long, then checks the rows. Left out are columns named after their own table, tables that others \
-                inherit from, whose children a foreign key does not find, and tables of old versions, which outlive what they \
+                inherit from, whose children a foreign key does not find, unlogged tables, to which no other table can refer, and tables of old versions, which outlive what they \
                 refer to.
                 """,
             check: ForeignKeyRules.checkMissing),

@@ -23,7 +23,7 @@ extension ForeignKeyRules {
                 // A column named after its own table is its key, or a number that somebody else gave; a foreign key to a
                 // table that others inherit from does not find their rows, which may be this table's own.
                 guard found.count == 1, let target = found.first, target.oid != relation.oid,
-                    !examination.hasChildren(target.oid),
+                    !examination.hasChildren(target.oid), !target.isUnlogged || relation.isUnlogged,
                     let index = examination.indexes(of: target.oid).first(where: { $0.isPrimary && $0.keyCount == 1 }),
                     let number = index.keyColumns.first, let other = examination.column(number, of: target.oid),
                     examination.baseType(other.type) == examination.baseType(column.type),
