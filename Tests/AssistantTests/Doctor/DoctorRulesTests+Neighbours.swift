@@ -135,6 +135,8 @@ extension DoctorRulesTests {
                 CREATE TABLE other (a integer NOT NULL, b integer, c integer, UNIQUE (a, b));
                 CREATE UNIQUE INDEX ON other (a, c) WHERE b IS NULL; CREATE UNIQUE INDEX ON other (a) WHERE b IS NULL AND c > 0;
                 CREATE UNIQUE INDEX ON other (a, lower(b::text)); CREATE INDEX ON other (a) WHERE b IS NULL;
+                CREATE TABLE step (p integer REFERENCES p, place integer NOT NULL, UNIQUE (p, place));
+                COMMENT ON CONSTRAINT step_p_fkey ON step IS '@kindred {"orderedBy": "place"}';
                 CREATE TABLE loose_check (a integer NOT NULL, b integer, UNIQUE (a, b), CHECK (b > 0 OR a IS NOT NULL));
                 """,
             keys: [

@@ -87,6 +87,8 @@ import Testing
             let report = try await client.allFindings()
             #expect(report.findings(of: "K201").map(\.object) == ["a_key", "late"])
             #expect(report.findings(of: "K203").map(\.repair) == [[]])
+            // The relationship has its name from the constraint.
+            #expect(report.findings(of: "K201").last?.repair.first?.contains(#"{"name":"late"}"#) == true)
             let comments: [String] = report.findings(of: "K206").flatMap(\.repair)
             #expect(!comments.isEmpty && !comments.contains { $0.contains(#""a_key" ON"#) })
             try await client.repair(report)
@@ -133,7 +135,8 @@ import Testing
                 CREATE TABLE p (id integer PRIMARY KEY);
                 CREATE TABLE t (p integer REFERENCES p, name text NOT NULL, CONSTRAINT one UNIQUE (p, name));
                 ALTER TABLE t ADD CONSTRAINT two UNIQUE (p, name);
-                CREATE TABLE u (id serial PRIMARY KEY, tenant integer, code text CONSTRAINT a UNIQUE, CONSTRAINT b UNIQUE (code));
+                CREATE TABLE u (id serial PRIMARY KEY, tenant integer NOT NULL, code text NOT NULL CONSTRAINT a UNIQUE);
+                ALTER TABLE u ADD CONSTRAINT b UNIQUE (code);
                 """)))
     func whatIsThereTwiceIsDroppedAndNotMadeAnew() async throws {
         try await withDoctorClient { client in

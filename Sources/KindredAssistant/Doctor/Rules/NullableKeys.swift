@@ -6,6 +6,7 @@ enum NullableKeys {
         let examination = visit.examination
         let referenced = Set(examination.facts.foreignKeys.map(\.targetIndex))
         let dropped = RedundantIndexes.dropped(in: examination)
+        let positions = positions(in: examination)
         for relation in examination.sortedRelations where relation.holdsRows || relation.isPartitioned {
             // What is there twice is K102's.
             for index in examination.indexes(of: relation.oid)
@@ -15,7 +16,11 @@ enum NullableKeys {
             {
                 let columns = index.keyColumns.compactMap { examination.column($0, of: relation.oid) }
                 let nullable = columns.filter { !isRequired($0, relation, examination) }
-                if nullable.isEmpty || areKeptApart(nullable, columns, relation, examination) { continue }
+                if nullable.isEmpty || areKeptApart(nullable, columns, relation, examination)
+                    || positions[relation.oid]?.contains(Set(columns.map(\.name))) == true
+                {
+                    continue
+                }
                 visit.report(
                     relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
                     "The unique key \(index.name) of \(relation.qualifiedName) lets rows be there twice, as "
@@ -27,6 +32,18 @@ enum NullableKeys {
                     })
             }
         }
+    }
+
+    /// The foreign keys of ordered sets with their positions, by table: a row without one of them has no place in a set.
+    private static func positions(in examination: Examination) -> [UInt32: [Set<String>]] {
+        var positions: [UInt32: [Set<String>]] = [:]
+        for relationship in examination.schema.entities.flatMap(\.relationships) where !relationship.isByView {
+            let holder = relationship.helper?.entity ?? relationship.destination
+            guard let position = relationship.orderedBy, let oid = examination.oid(of: holder) else { continue }
+            let columns = relationship.helper?.sourceColumns ?? relationship.destinationColumns
+            positions[oid, default: []].append(Set(columns + [position]))
+        }
+        return positions
     }
 
     /// Whether a column is NOT NULL, by itself or by a check.

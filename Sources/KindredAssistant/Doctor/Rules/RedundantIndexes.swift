@@ -61,7 +61,14 @@ enum RedundantIndexes {
     static func dropped(in examination: Examination) -> Set<UInt32> {
         let leaning = LeaningKeys(examination)
         return Set(
-            examination.sortedRelations.flatMap { duplicates(of: $0, leaning, examination).map(\.index.oid) })
+            examination.sortedRelations.flatMap { relation in
+                duplicates(of: relation, leaning, examination).map(\.index).filter { index in
+                    let subjects: [CatalogObject] = [
+                        .relation(relation.oid), .relation(index.oid), .constraint(index.constraint),
+                    ]
+                    return !subjects.contains { examination.ignores("K102", on: $0) }
+                }.map(\.oid)
+            })
     }
 
     /// The order in which equal indexes are kept.

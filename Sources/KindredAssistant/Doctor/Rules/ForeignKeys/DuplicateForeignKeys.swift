@@ -55,18 +55,51 @@ struct DuplicateForeignKeys {
     private mutating func mayGo(
         _ key: DoctorCatalog.ForeignKey, _ relation: DoctorCatalog.Relation, beside kept: DoctorCatalog.ForeignKey
     ) -> Bool {
+        if examination.ignores("K201", on: .constraint(key.oid))
+            || examination.ignores("K201", on: .relation(relation.oid))
+        {
+            return false
+        }
         // The table's annotation may choose its pair of keys by this name.
         let annotation = examination.facts.comments[.relation(relation.oid)].flatMap(DoctorAnnotation.init)
         if (annotation?.members["manyToMany"] as? [String])?.contains(key.name) == true { return false }
-        let own = examination.facts.comments[.constraint(key.oid)].flatMap(DoctorAnnotation.init)?.members ?? [:]
-        if own.isEmpty { return true }
+        var own = examination.facts.comments[.constraint(key.oid)].flatMap(DoctorAnnotation.init)?.members ?? [:]
         let known = comment(on: kept)
         let written = known.flatMap(DoctorAnnotation.init)?.members ?? [:]
+        for (member, name) in lostNames(of: key, relation, beside: kept)
+        where own[member] == nil && written[member] == nil {
+            own[member] = name
+        }
         let additions = own.filter { entry in written[entry.key].map { "\($0)" != "\(entry.value)" } ?? true }
         if additions.isEmpty { return true }
         guard let text = DoctorAnnotation.adding(additions, to: known) else { return false }
         comments[kept.oid] = text
         return true
+    }
+
+    /// The names that relationships have from the constraint of a key, and not from that of the one that is kept.
+    private func lostNames(
+        of key: DoctorCatalog.ForeignKey, _ relation: DoctorCatalog.Relation, beside kept: DoctorCatalog.ForeignKey
+    ) -> [String: String] {
+        let columns = Set(examination.names(key.columns, of: key.relation))
+        let others = Set(examination.names(key.targetColumns, of: key.target))
+        guard let target = examination.relations[key.target]?.qualifiedName,
+            let relationship = examination.schema[relation.qualifiedName]?.relationships.first(where: {
+                $0.holdsForeignKey && !$0.isByView && $0.destination == target && Set($0.columns) == columns
+                    && Set($0.destinationColumns) == others
+            })
+        else { return [:] }
+        let (given, left) = (Self.names(from: key.name), Self.names(from: kept.name))
+        var lost: [String: String] = [:]
+        if given.holder == relationship.name, left.holder != given.holder { lost["name"] = relationship.name }
+        if given.target == relationship.inverse, left.target != given.target { lost["inverse"] = relationship.inverse }
+        return lost
+    }
+
+    /// The names that a constraint gives the two ends of its relationship: `a__b` to both.
+    private static func names(from constraint: String) -> (holder: String, target: String?) {
+        guard let mark = constraint.firstRange(of: "__") else { return (constraint, nil) }
+        return (String(constraint[..<mark.lowerBound]), String(constraint[mark.upperBound...]))
     }
 
     /// The keys of a table that repeat another one, each with that one.

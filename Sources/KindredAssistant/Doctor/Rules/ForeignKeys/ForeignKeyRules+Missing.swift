@@ -13,9 +13,8 @@ extension ForeignKeyRules {
         }
         for relation in tables.values.flatMap({ $0 }).sorted(by: { $0.qualifiedName < $1.qualifiedName }) {
             let keys = examination.foreignKeys(of: relation.oid)
-            let isHistory = oldVersions.contains(relation)
             for column in examination.columns(of: relation.oid)
-            where !isHistory && !column.isGenerated && !column.isIdentity
+            where !column.isGenerated && !column.isIdentity
                 && !keys.contains(where: { $0.columns.contains(column.number) })
             {
                 guard let base = base(of: column.name) else { continue }
@@ -27,7 +26,7 @@ extension ForeignKeyRules {
                     let index = examination.indexes(of: target.oid).first(where: { $0.isPrimary && $0.keyCount == 1 }),
                     let number = index.keyColumns.first, let other = examination.column(number, of: target.oid),
                     examination.baseType(other.type) == examination.baseType(column.type),
-                    other.collation == column.collation
+                    other.collation == column.collation, !oldVersions.contains(relation)
                 else { continue }
                 report(column, of: relation, target, other, &visit)
             }
