@@ -7,7 +7,7 @@ extension Examination {
         descendants[relation]?.contains { relations[$0]?.isPartition == false } ?? false
     }
 
-    /// What keeps the type of a column from being changed, in words; empty where nothing does.
+    /// The obstacles to a change of a column's type, in words.
     ///
     /// A change goes to all partitions and children, so that what rests on their columns counts as well.
     func typeObstacles(

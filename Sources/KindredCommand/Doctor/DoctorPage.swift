@@ -36,7 +36,7 @@ struct DoctorPage {
         terminal.print()
     }
 
-    /// What to do first: the rule of the finding that matters most.
+    /// Says what to begin with: the rule of the finding that matters most.
     private func advice(on report: DoctorReport) -> TerminalText? {
         // With an annotation that does not fit no program connects.
         let ranked = report.ranked

@@ -23,7 +23,7 @@ struct DoctorCatalog: Sendable {
     var looseCalls: [(relation: UInt32, function: Function)] = []
     var comments: [CatalogObject: String] = [:]
     var constraints: [Constraint] = []
-    /// What rests on the types of columns, so that these cannot be changed.
+    /// Objects that rest on the types of columns, so that these cannot be changed.
     var columnUses: [ColumnUse] = []
     /// The names of the extensions in the schema `public`.
     var publicExtensions: [String] = []
@@ -220,7 +220,7 @@ struct DoctorCatalog: Sendable {
     struct ColumnUse: Sendable {
         var relation: UInt32
         var column: Int16
-        /// What it is, such as `view totals`.
+        /// The object that rests on the type, such as `view totals`.
         var user: String
     }
 }

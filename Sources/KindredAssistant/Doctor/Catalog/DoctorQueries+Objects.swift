@@ -84,7 +84,7 @@ extension DoctorQueries {
             """
     )
 
-    /// What lets no column's type be changed: views and rules, policies, triggers, functions whose body was resolved, other
+    /// Objects that let no column's type be changed: views and rules, policies, triggers, functions whose body was resolved, other
     /// columns that are made of it, and the conditions of publications.
     static let columnUses = StatementText(
         catalog: """

@@ -101,7 +101,7 @@ enum NullableKeys {
     /// Makes NULLs equal where NULL says that a row belongs to none, beside a value that tells rows apart: of the folders
     /// without a parent only one has a name.
     ///
-    /// Elsewhere NULL is what nobody knows yet, such as a number of another system, and many rows have none.
+    /// Elsewhere NULL stands for a value that is not known yet, such as a number of another system, and many rows have none.
     private static func repair(
         _ index: DoctorCatalog.Index, _ nullable: [DoctorCatalog.Column], _ columns: [DoctorCatalog.Column],
         _ relation: DoctorCatalog.Relation, _ examination: Examination

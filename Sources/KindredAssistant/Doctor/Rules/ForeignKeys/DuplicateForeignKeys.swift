@@ -39,7 +39,7 @@ struct DuplicateForeignKeys {
 
     func isDropped(_ key: DoctorCatalog.ForeignKey) -> Bool { kept[key.oid] != nil }
 
-    /// What is said of a key after the repair.
+    /// The comment on a key after the repair.
     func comment(on key: DoctorCatalog.ForeignKey) -> String? {
         comments[key.oid] ?? examination.facts.comments[.constraint(key.oid)]
     }

@@ -62,8 +62,9 @@ extension ForeignKeyRules {
         return [20, 21, 23, 2950].contains(examination.baseType(column.type))
     }
 
-    /// Whether a table with a numbered key may be one of pairs: a task has a reporter and perhaps somebody who does it, both
-    /// of one table, and may have the same two as another task.
+    /// Whether a table with a numbered key may be one of pairs.
+    ///
+    /// A task is not: it has a reporter and an assignee, both of one table, and may have the same two as another task.
     private static func mayBeHelper(_ relation: DoctorCatalog.Relation, _ examination: Examination) -> Bool {
         let keys = examination.foreignKeys(of: relation.oid)
         let areRequired = keys.map { key in

@@ -1,6 +1,6 @@
 import KindredSchema
 
-/// K416: extensions in the schema that is everybody's.
+/// K416: extensions in the schema that all roles share.
 enum PublicExtensions {
     static let rule = DoctorRule(
         "K416", "extension-in-public", .note,
