@@ -117,6 +117,8 @@ struct DoctorCatalog: Sendable {
         /// As `pg_get_expr` writes them.
         var expressions: String?
         var predicate: String?
+        /// All columns of an index with an expression or a predicate, those that only these name too; empty for every other.
+        var namedColumns: [Int16] = []
         /// The constraint that it belongs to, if any.
         var constraint: UInt32 = 0
         var constraintName: String?

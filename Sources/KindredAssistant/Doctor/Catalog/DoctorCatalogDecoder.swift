@@ -12,7 +12,7 @@ struct DoctorCatalogDecoder {
         try decode(&rest, "settings", columns: 5) { $0.settings(&$1) }
         try decode(&rest, "relations", columns: 16) { $0.relations(&$1) }
         try decode(&rest, "columns", columns: 14) { $0.columns(&$1) }
-        try decode(&rest, "indexes", columns: 26) { $0.indexes(&$1) }
+        try decode(&rest, "indexes", columns: 27) { $0.indexes(&$1) }
         try decode(&rest, "foreign keys", columns: 18) { $0.foreignKeys(&$1) }
         try decode(&rest, "operator classes", columns: 2) { $0.families(&$1) }
         try decode(&rest, "operators", columns: 2) { $0.searchOperators(&$1) }
@@ -107,7 +107,8 @@ struct DoctorCatalogDecoder {
                     hasDistinctNulls: !cells.flag(row, 12), isReplicaIdentity: cells.flag(row, 13),
                     isPartitioned: cells.flag(row, 14), classes: cells.oids(row, 15), collations: cells.oids(row, 16),
                     options: cells.int16s(row, 17), expressions: cells.optionalString(row, 18),
-                    predicate: cells.optionalString(row, 19), constraint: optionalOID(&cells, row, 20),
+                    predicate: cells.optionalString(row, 19), namedColumns: cells.int16s(row, 26),
+                    constraint: optionalOID(&cells, row, 20),
                     constraintName: cells.optionalString(row, 21), isDeferrable: cells.flag(row, 22),
                     parent: optionalOID(&cells, row, 23), scans: cells.optionalInt64(row, 24) ?? 0,
                     pages: Int(cells.int32(row, 25))))

@@ -105,7 +105,12 @@ enum DoctorQueries {
                     k.oid, k.conname, k.condeferrable,
                     CASE WHEN x.relispartition THEN (
                         SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = indexrelid LIMIT 1) END,
-                    pg_catalog.pg_stat_get_numscans(indexrelid), x.relpages
+                    pg_catalog.pg_stat_get_numscans(indexrelid), x.relpages,
+                    CASE WHEN indexprs IS NOT NULL OR indpred IS NOT NULL THEN ARRAY (
+                        SELECT d.refobjsubid::pg_catalog.int2 FROM pg_catalog.pg_depend AS d
+                        WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = indexrelid
+                            AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = indrelid
+                            AND d.refobjsubid > 0) END
                 FROM pg_catalog.pg_index
                 JOIN pg_catalog.pg_class AS x ON x.oid = indexrelid
                 JOIN pg_catalog.pg_am AS m ON m.oid = x.relam

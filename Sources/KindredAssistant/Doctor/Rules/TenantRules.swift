@@ -97,7 +97,7 @@ enum TenantChecks {
     ) -> [DoctorCatalog.Index] {
         examination.indexes(of: relation.oid).filter { index in
             index.isUnique && !index.isExclusion && index.isUsable && !index.keyColumns.contains(column.number)
-                && ![index.expressions, index.predicate].contains { $0?.contains(column.name) ?? false }
+                && !index.namedColumns.contains(column.number)
         }
     }
 

@@ -104,6 +104,16 @@ extension DoctorRulesTests {
 
     private static let keyNeighbours = [
         Example(
+            rule: "K411",
+            sql: """
+                CREATE TABLE plan (id uuid PRIMARY KEY, tenant_id integer, old_tenant_id integer, label text);
+                CREATE UNIQUE INDEX named_alike ON plan ((old_tenant_id + 1));
+                CREATE UNIQUE INDEX in_text ON plan ((label || 'tenant_id'));
+                CREATE UNIQUE INDEX named ON plan ((tenant_id + 1));
+                """,
+            keys: ["K411:public.plan.in_text", "K411:public.plan.named_alike"], isRepairable: false,
+            tenantColumn: "tenant_id"),
+        Example(
             rule: "K301",
             sql: """
                 CREATE TABLE base (x integer); CREATE TABLE child (PRIMARY KEY (x)) INHERITS (base);
