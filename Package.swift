@@ -200,7 +200,7 @@ let package = Package(
                 "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredDDL", "KindredDiagram", "KindredDoctor",
                 "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences", "KindredTesting", "TestSupport",
             ],
-            exclude: ["Diagram/Golden", "Migrations/Files", "ModelImport/Fixtures"]
+            exclude: ["Diagram/Golden", "Doctor/Fixtures", "Migrations/Files", "ModelImport/Fixtures"]
         ),
         .testTarget(name: "KindredGeneratorTests", dependencies: ["KindredGenerator", "KindredSchema", "TestSupport"]),
         .testTarget(

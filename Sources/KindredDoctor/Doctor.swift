@@ -33,9 +33,11 @@ public enum Doctor {
         var findings: [DoctorFinding] = []
         var skipped: [DoctorReport.Skip] = []
         var (ignoredCount, smallTableCount) = (0, 0)
+        var newNames: Set<QualifiedName> = []
         for rule in DoctorRule.all {
-            var visit = RuleVisit(rule: rule, examination: examination)
+            var visit = RuleVisit(rule: rule, examination: examination, newNames: newNames)
             rule.check(&visit)
+            newNames = visit.newNames
             skipped += visit.skipped
             for found in visit.found {
                 if found.subjects.contains(where: { examination.ignores(rule.id, on: $0) })

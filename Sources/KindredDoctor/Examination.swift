@@ -27,6 +27,10 @@ struct Examination: Sendable {
     private let takenNames: Set<QualifiedName>
     private let indexesByOID: [UInt32: DoctorCatalog.Index]
     private let domainBases: [UInt32: UInt32]
+    /// Partitions, and tables that inherit, by what they are parts of.
+    let descendants: [UInt32: [UInt32]]
+    let columnUses: [UInt32: [DoctorCatalog.ColumnUse]]
+    let constraints: [UInt32: [DoctorCatalog.Constraint]]
     /// The numbers of rules that annotations ignore.
     private let ignored: [CatalogObject: Set<String>]
 
@@ -74,6 +78,11 @@ struct Examination: Sendable {
             })
         domainBases = Dictionary(
             catalog.types.filter { $0.base != 0 }.map { ($0.oid, $0.base) }, uniquingKeysWith: { first, _ in first })
+        descendants = sortedRelations.reduce(into: partitions) { found, relation in
+            for ancestor in relation.ancestors { found[ancestor, default: []].append(relation.oid) }
+        }
+        columnUses = Dictionary(grouping: facts.columnUses, by: \.relation)
+        constraints = Dictionary(grouping: facts.constraints, by: \.relation)
         ignored = facts.comments.compactMapValues { text in
             let rules = DoctorAnnotation(text)?.ignoredRules ?? []
             return rules.isEmpty ? nil : rules
@@ -139,8 +148,14 @@ struct Examination: Sendable {
         ignored[object]?.contains(rule) ?? false
     }
 
-    /// Whether a name of a relation is taken in a schema, by an index too.
-    func isTaken(_ name: String, in schema: String) -> Bool {
-        takenNames.contains(QualifiedName(schema: schema, name: name))
+    /// Whether an index or a constraint of a table cannot have a name, as a relation or another constraint has it.
+    func isTaken(_ name: String, on relation: DoctorCatalog.Relation) -> Bool {
+        takenNames.contains(QualifiedName(schema: relation.schema, name: name))
+            || foreignKey(named: name, of: relation.oid) != nil || hasConstraint(name, on: relation.oid)
+    }
+
+    /// Whether a constraint of a table that is no foreign key has a name.
+    func hasConstraint(_ name: String, on relation: UInt32) -> Bool {
+        constraints[relation]?.contains { $0.name.hasSameBytes(as: name) } ?? false
     }
 }

@@ -36,6 +36,18 @@ enum RepairText {
         "ALTER TABLE \(try name(table)) \(what)"
     }
 
+    /// Says again what was said of a constraint that was made anew; none where nothing was.
+    static func comment(
+        on name: String, _ oid: UInt32, of table: DoctorCatalog.Relation, in examination: Examination
+    ) throws -> [String] {
+        guard let text = examination.facts.comments[.constraint(oid)] else { return [] }
+        return [try comment(on: name, of: table, text)]
+    }
+
+    static func comment(on constraint: String, of table: DoctorCatalog.Relation, _ text: String) throws -> String {
+        "COMMENT ON CONSTRAINT \(try name(constraint)) ON \(try name(table)) IS \(literal(text))"
+    }
+
     /// Fixes a function's search path to its own schema, with the temporary one last.
     static func pinPath(of function: DoctorCatalog.Function) throws -> String {
         "ALTER ROUTINE \(try name(schema: function.schema, function.name))(\(function.arguments)) SET search_path = "
@@ -49,6 +61,8 @@ enum RepairText {
             var stem = parts.dropLast().joined(separator: "_")
             while !stem.isEmpty, stem.utf8.count + suffix.utf8.count > SQLIdentifier.maximumBytes {
                 stem.unicodeScalars.removeLast()
+                // Two underscores in a constraint's name would part the names of a relationship's two ends.
+                while stem.hasSuffix("_") { stem.removeLast() }
             }
             if !isTaken(stem + suffix) { return stem + suffix }
         }

@@ -16,10 +16,25 @@ struct RuleVisit {
     let examination: Examination
     private(set) var found: [Found] = []
     private(set) var skipped: [DoctorReport.Skip] = []
+    /// The names that repairs give, of this rule and of those before it.
+    private(set) var newNames: Set<QualifiedName>
 
-    init(rule: DoctorRule, examination: Examination) {
+    init(rule: DoctorRule, examination: Examination, newNames: Set<QualifiedName> = []) {
         self.rule = rule
         self.examination = examination
+        self.newNames = newNames
+    }
+
+    /// A name of at most 63 bytes for an index or a constraint that a repair makes, which nothing else has or gets.
+    ///
+    /// - Parameter parts: What follows the table's name, such as the columns and `idx`.
+    mutating func newName(on relation: DoctorCatalog.Relation, _ parts: [String]) -> String {
+        let name = RepairText.made(of: [relation.name] + parts) { name in
+            examination.isTaken(name, on: relation)
+                || newNames.contains(QualifiedName(schema: relation.schema, name: name))
+        }
+        newNames.insert(QualifiedName(schema: relation.schema, name: name))
+        return name
     }
 
     /// Notes a finding.

@@ -34,7 +34,7 @@ struct DoctorCommand: ToolCommand {
     @Option(help: "text, for people; json or sarif, for programs.")
     var format: Format = .text
 
-    @Flag(help: "Look at tables of fewer than 1,000 rows, too, where a rule is about speed.")
+    @Flag(help: "Show each note, and look at tables of fewer than 1,000 rows, too, where a rule is about speed.")
     var all = false
 
     @Option(help: "End with status 1 if a finding is of this level or above: note, warning or error.")
@@ -92,7 +92,7 @@ struct DoctorCommand: ToolCommand {
         case .json: terminal.printLines(report.json())
         case .sarif: terminal.printLines(report.sarif(version: RootCommand.configuration.version))
         case .text where fix: DoctorPage(terminal: terminal).printRepairs(of: report)
-        case .text: DoctorPage(terminal: terminal).print(report)
+        case .text: DoctorPage(terminal: terminal, showsNotes: all).print(report)
         }
         if let failOn, let level = DoctorLevel(rawValue: failOn.rawValue), report.reaches(level) {
             let count = report.findings.count { $0.level >= level }

@@ -3,16 +3,52 @@ import KindredAssistant
 /// The doctor's report, for people.
 struct DoctorPage {
     let terminal: Terminal
+    /// Whether each note is printed, and not their number alone.
+    var showsNotes = true
 
-    /// Prints every finding with its facts and repair, what matters most first, and a summary.
+    /// Prints every finding with its facts and repair, what matters most first, notes as one line a rule unless they are
+    /// shown, and a summary.
     func print(_ report: DoctorReport) {
-        for finding in report.ranked { print(finding) }
+        for finding in report.ranked where showsNotes || finding.level > .note { print(finding) }
+        if !showsNotes { printCounts(of: report.findings.filter { $0.level == .note }) }
         if !report.skipped.isEmpty {
             terminal.print("Not looked at")
             for skip in report.skipped { terminal.print("  \(skip.rule): \(skip.reason)") }
             terminal.print()
         }
         terminal.print(summary(of: report))
+        if let advice = advice(on: report) { terminal.print(advice) }
+    }
+
+    /// Prints how many notes each rule has.
+    private func printCounts(of notes: [DoctorFinding]) {
+        guard !notes.isEmpty else { return }
+        let rules = Dictionary(grouping: notes, by: \.rule).sorted { $0.key < $1.key }
+        terminal.print("Notes, which --all shows one by one")
+        var table = TextTable()
+        for (rule, notes) in rules {
+            table.add([
+                ("\(rule) \(notes[0].name)", .bold), ("\(notes.count)", nil),
+                (DoctorRule.named(rule)?.summary ?? "", .faint),
+            ])
+        }
+        for line in table.lines(indentation: 2, in: terminal) { terminal.print(line) }
+        terminal.print()
+    }
+
+    /// Says what to begin with: the rule of the finding that matters most.
+    private func advice(on report: DoctorReport) -> TerminalText? {
+        // With an annotation that does not fit no program connects.
+        let ranked = report.ranked
+        guard let first = ranked.first(where: { $0.rule == "K501" && $0.level == .error }) ?? ranked.first else {
+            return nil
+        }
+        guard first.level > .note else { return "Nothing has to be done: these are notes." }
+        let count = report.findings.count { $0.rule == first.rule && $0.level == first.level }
+        let place = [first.entity, first.object].compactMap { $0 }.joined(separator: ".")
+        let others = count > 1 ? " and \(count - 1) more" : ""
+        let how = first.repair.isEmpty ? "kindred doctor --explain \(first.rule) says more" : "its SQL is above"
+        return "Begin with \(terminal.styled("\(first.rule) \(first.name)", .bold)): \(place)\(others); \(how)."
     }
 
     private func print(_ finding: DoctorFinding) {

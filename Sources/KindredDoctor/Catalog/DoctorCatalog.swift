@@ -14,7 +14,7 @@ struct DoctorCatalog: Sendable {
     /// Which equality operators of foreign keys each operator family can search for.
     var searchable: Set<SearchOperator> = []
     var sequences: [Sequence] = []
-    /// Those that run with the rights of their owners.
+    /// Those in a language that resolves names by the search path, or that run with the rights of their owners.
     var functions: [Function] = []
     var policies: [Policy] = []
     /// Views, with the tables with row security that they read.
@@ -22,6 +22,11 @@ struct DoctorCatalog: Sendable {
     /// Functions without a search path of their own, with the tables and views that call them.
     var looseCalls: [(relation: UInt32, function: Function)] = []
     var comments: [CatalogObject: String] = [:]
+    var constraints: [Constraint] = []
+    /// Objects that rest on the types of columns, so that these cannot be changed.
+    var columnUses: [ColumnUse] = []
+    /// The names of the extensions in the schema `public`.
+    var publicExtensions: [String] = []
 
     struct Settings: Sendable {
         /// Such as 150004.
@@ -43,6 +48,12 @@ struct DoctorCatalog: Sendable {
         var isPartition = false
         /// The partitioned table that it is a partition of; 0 for none.
         var parent: UInt32 = 0
+        /// The tables that it inherits from, as no partition does.
+        var ancestors: [UInt32] = []
+        /// Whether a composite type gives it its columns.
+        var isTyped = false
+        /// Whether a crash empties it, so that no other table can refer to it.
+        var isUnlogged = false
         /// The estimated number of rows; 0 for partitioned tables, whose partitions have them.
         var rows = 0
         var hasRowSecurity = false
@@ -74,6 +85,10 @@ struct DoctorCatalog: Sendable {
         var hasDefault = false
         var isIdentity = false
         var isGenerated = false
+        /// Whether a table that it inherits from, or is a partition of, has it too.
+        var isInherited = false
+        /// Whether the rows of a partitioned table are divided by it.
+        var isPartitionKey = false
     }
 
     /// A row of `pg_index`.
@@ -102,6 +117,8 @@ struct DoctorCatalog: Sendable {
         /// As `pg_get_expr` writes them.
         var expressions: String?
         var predicate: String?
+        /// All columns of an index with an expression or a predicate, those that only these name too; empty for every other.
+        var namedColumns: [Int16] = []
         /// The constraint that it belongs to, if any.
         var constraint: UInt32 = 0
         var constraintName: String?
@@ -171,6 +188,10 @@ struct DoctorCatalog: Sendable {
         var name: String
         var arguments: String
         var hasSearchPath = false
+        /// Whether it runs with its owner's rights.
+        var isSecurityDefiner = false
+        /// Whether its body was resolved when it was made: BEGIN ATOMIC.
+        var isResolved = false
 
         var signature: String { "\(schema).\(name)(\(arguments))" }
     }
@@ -182,6 +203,27 @@ struct DoctorCatalog: Sendable {
         var name: String
         var using: String?
         var check: String?
+        /// Whether one of several such policies is enough.
+        var isPermissive = true
+        /// `polcmd`: r, a, w, d, or * for all.
+        var command = UInt8(ascii: "*")
+        /// `public` for every role.
+        var roles: [String] = ["public"]
+    }
+
+    /// A row of `pg_constraint` of any other kind than f.
+    struct Constraint: Sendable {
+        var relation: UInt32
+        var name: String
+        /// The condition of a validated check.
+        var check: String?
+    }
+
+    struct ColumnUse: Sendable {
+        var relation: UInt32
+        var column: Int16
+        /// The object that rests on the type, such as `view totals`.
+        var user: String
     }
 }
 

@@ -10,18 +10,21 @@ struct DoctorCatalogDecoder {
     init(_ results: [QueryResult]) throws {
         var rest = results[...]
         try decode(&rest, "settings", columns: 5) { $0.settings(&$1) }
-        try decode(&rest, "relations", columns: 14) { $0.relations(&$1) }
-        try decode(&rest, "columns", columns: 12) { $0.columns(&$1) }
-        try decode(&rest, "indexes", columns: 26) { $0.indexes(&$1) }
+        try decode(&rest, "relations", columns: 16) { $0.relations(&$1) }
+        try decode(&rest, "columns", columns: 14) { $0.columns(&$1) }
+        try decode(&rest, "indexes", columns: 27) { $0.indexes(&$1) }
         try decode(&rest, "foreign keys", columns: 18) { $0.foreignKeys(&$1) }
         try decode(&rest, "operator classes", columns: 2) { $0.families(&$1) }
         try decode(&rest, "operators", columns: 2) { $0.searchOperators(&$1) }
         try decode(&rest, "sequences", columns: 9) { $0.sequences(&$1) }
-        try decode(&rest, "functions", columns: 5) { $0.functions(&$1) }
-        try decode(&rest, "policies", columns: 5) { $0.policies(&$1) }
+        try decode(&rest, "functions", columns: 7) { $0.functions(&$1) }
+        try decode(&rest, "policies", columns: 8) { $0.policies(&$1) }
         try decode(&rest, "views", columns: 2) { $0.viewTables(&$1) }
         try decode(&rest, "calls", columns: 5) { $0.looseCalls(&$1) }
         try decode(&rest, "comments", columns: 4) { $0.comments(&$1) }
+        try decode(&rest, "constraints", columns: 3) { $0.constraints(&$1) }
+        try decode(&rest, "uses of columns", columns: 3) { $0.columnUses(&$1) }
+        try decode(&rest, "extensions", columns: 1) { $0.extensions(&$1) }
     }
 
     private mutating func decode(
@@ -54,10 +57,13 @@ struct DoctorCatalogDecoder {
             let counted = cells.optionalInt64(row, 7) ?? 0
             let measured = (cells.optionalInt64(row, 8) ?? 0) / 100
             let estimate = analyzed.isFinite && analyzed > 0 ? Int64(min(analyzed, 1e15)) : 0
+            let (isPartition, parents) = (cells.flag(row, 4), cells.oids(row, 5))
             catalog.relations.append(
                 DoctorCatalog.Relation(
                     oid: cells.oid(row, 0), schema: cells.string(row, 1), name: cells.string(row, 2),
-                    kind: cells.letter(row, 3), isPartition: cells.flag(row, 4), parent: optionalOID(&cells, row, 5),
+                    kind: cells.letter(row, 3), isPartition: isPartition, parent: isPartition ? parents.first ?? 0 : 0,
+                    ancestors: isPartition ? [] : parents, isTyped: cells.flag(row, 14),
+                    isUnlogged: cells.flag(row, 15),
                     rows: cells.letter(row, 3) == UInt8(ascii: "p")
                         ? 0 : Int(clamping: counted > 0 ? max(counted, estimate) : max(estimate, measured)),
                     hasRowSecurity: cells.flag(row, 9), isSecurityInvoker: cells.flag(row, 10),
@@ -83,7 +89,8 @@ struct DoctorCatalogDecoder {
                     relation: cells.oid(row, 0), number: cells.int16(row, 1), name: cells.string(row, 2),
                     type: cells.oid(row, 3), typeName: shared, collation: cells.oid(row, 5),
                     collationName: collationName, isNotNull: cells.flag(row, 8), hasDefault: cells.flag(row, 9),
-                    isIdentity: cells.letter(row, 10) != 0, isGenerated: cells.letter(row, 11) != 0))
+                    isIdentity: cells.letter(row, 10) != 0, isGenerated: cells.letter(row, 11) != 0,
+                    isInherited: cells.flag(row, 12), isPartitionKey: cells.flag(row, 13)))
         }
     }
 
@@ -100,7 +107,8 @@ struct DoctorCatalogDecoder {
                     hasDistinctNulls: !cells.flag(row, 12), isReplicaIdentity: cells.flag(row, 13),
                     isPartitioned: cells.flag(row, 14), classes: cells.oids(row, 15), collations: cells.oids(row, 16),
                     options: cells.int16s(row, 17), expressions: cells.optionalString(row, 18),
-                    predicate: cells.optionalString(row, 19), constraint: optionalOID(&cells, row, 20),
+                    predicate: cells.optionalString(row, 19), namedColumns: cells.int16s(row, 26),
+                    constraint: optionalOID(&cells, row, 20),
                     constraintName: cells.optionalString(row, 21), isDeferrable: cells.flag(row, 22),
                     parent: optionalOID(&cells, row, 23), scans: cells.optionalInt64(row, 24) ?? 0,
                     pages: Int(cells.int32(row, 25))))
@@ -148,7 +156,8 @@ struct DoctorCatalogDecoder {
             catalog.functions.append(
                 DoctorCatalog.Function(
                     oid: cells.oid(row, 0), schema: cells.string(row, 1), name: cells.string(row, 2),
-                    arguments: cells.string(row, 3), hasSearchPath: cells.flag(row, 4)))
+                    arguments: cells.string(row, 3), hasSearchPath: cells.flag(row, 4),
+                    isSecurityDefiner: cells.flag(row, 5), isResolved: cells.flag(row, 6)))
         }
     }
 
@@ -157,7 +166,9 @@ struct DoctorCatalogDecoder {
             catalog.policies.append(
                 DoctorCatalog.Policy(
                     oid: cells.oid(row, 0), relation: cells.oid(row, 1), name: cells.string(row, 2),
-                    using: cells.optionalString(row, 3), check: cells.optionalString(row, 4)))
+                    using: cells.optionalString(row, 3), check: cells.optionalString(row, 4),
+                    isPermissive: cells.flag(row, 5), command: cells.letter(row, 6),
+                    roles: cells.string(row, 7).split(separator: "\n").map(String.init)))
         }
     }
 
@@ -191,6 +202,27 @@ struct DoctorCatalogDecoder {
             }
             catalog.comments[object] = cells.string(row, 3)
         }
+    }
+
+    private mutating func constraints(_ cells: inout CatalogCells) {
+        catalog.constraints.reserveCapacity(cells.result.count)
+        for row in cells.result.indices {
+            catalog.constraints.append(
+                DoctorCatalog.Constraint(
+                    relation: cells.oid(row, 0), name: cells.string(row, 1), check: cells.optionalString(row, 2)))
+        }
+    }
+
+    private mutating func columnUses(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.columnUses.append(
+                DoctorCatalog.ColumnUse(
+                    relation: cells.oid(row, 0), column: cells.int16(row, 1), user: cells.string(row, 2)))
+        }
+    }
+
+    private mutating func extensions(_ cells: inout CatalogCells) {
+        for row in cells.result.indices { catalog.publicExtensions.append(cells.string(row, 0)) }
     }
 
     /// 0 for NULL.

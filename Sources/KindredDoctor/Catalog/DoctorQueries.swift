@@ -7,7 +7,7 @@ enum DoctorQueries {
     /// In the order in which `DoctorCatalogDecoder` takes their results.
     static let all = [
         settings, relations, columns, indexes, foreignKeys, families, searchOperators, sequences, functions, policies,
-        viewTables, looseCalls, comments,
+        viewTables, looseCalls, comments, constraints, columnUses, extensions,
     ].map { Statement(text: $0, resultFormat: .binary) }
 
     private static let settings = StatementText(
@@ -23,7 +23,7 @@ enum DoctorQueries {
     )
 
     /// What belongs to the user: not the system's schemas, not the helper schema, not what extensions own.
-    private static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
+    static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
         """
         \(relation).oid >= 16384 AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'
             AND \(schema).nspname !~~ 'pg\\_%'::pg_catalog.text
@@ -44,8 +44,8 @@ enum DoctorQueries {
     private static let relations = StatementText(
         catalog: """
             SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
-                CASE WHEN c.relispartition THEN (
-                    SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = c.oid LIMIT 1) END,
+                ARRAY (
+                    SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = c.oid ORDER BY h.inhseqno),
                 c.reltuples, pg_catalog.pg_stat_get_live_tuples(c.oid),
                 CASE WHEN c.relkind = 'r' AND c.reltuples = '-1'::pg_catalog.float4 THEN
                     pg_catalog.pg_relation_size(c.oid) END,
@@ -59,7 +59,8 @@ enum DoctorQueries {
                         AND NOT t.tgfoid = ANY (
                             SELECT p.oid FROM pg_catalog.pg_proc AS p
                             JOIN pg_catalog.pg_namespace AS k ON k.oid = p.pronamespace WHERE k.nspname = 'kindred')),
-                pg_catalog.pg_stat_get_tuples_deleted(c.oid), pg_catalog.pg_stat_get_tuples_updated(c.oid)
+                pg_catalog.pg_stat_get_tuples_deleted(c.oid), pg_catalog.pg_stat_get_tuples_updated(c.oid),
+                c.reloftype <> '0'::pg_catalog.oid, c.relpersistence = 'u'
             FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) AND c.relname <> 'kindred_migration'
@@ -72,7 +73,12 @@ enum DoctorQueries {
         catalog: """
             SELECT a.attrelid, a.attnum, a.attname, a.atttypid, pg_catalog.format_type(a.atttypid, a.atttypmod),
                 a.attcollation, l.collname, ln.nspname, a.attnotnull AND k.conrelid IS NULL, a.atthasdef,
-                a.attidentity, a.attgenerated
+                a.attidentity, a.attgenerated, a.attinhcount <> 0,
+                c.relkind = 'p' AND EXISTS (
+                    SELECT FROM pg_catalog.pg_depend AS d
+                    WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = a.attrelid
+                        AND d.objsubid = a.attnum AND d.refobjid = a.attrelid AND d.refobjsubid = 0
+                        AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.deptype = 'i')
             FROM pg_catalog.pg_attribute AS a
             JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
             JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
@@ -99,7 +105,12 @@ enum DoctorQueries {
                     k.oid, k.conname, k.condeferrable,
                     CASE WHEN x.relispartition THEN (
                         SELECT h.inhparent FROM pg_catalog.pg_inherits AS h WHERE h.inhrelid = indexrelid LIMIT 1) END,
-                    pg_catalog.pg_stat_get_numscans(indexrelid), x.relpages
+                    pg_catalog.pg_stat_get_numscans(indexrelid), x.relpages,
+                    CASE WHEN indexprs IS NOT NULL OR indpred IS NOT NULL THEN ARRAY (
+                        SELECT d.refobjsubid::pg_catalog.int2 FROM pg_catalog.pg_depend AS d
+                        WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = indexrelid
+                            AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = indrelid
+                            AND d.refobjsubid > 0) END
                 FROM pg_catalog.pg_index
                 JOIN pg_catalog.pg_class AS x ON x.oid = indexrelid
                 JOIN pg_catalog.pg_am AS m ON m.oid = x.relam
@@ -175,62 +186,4 @@ enum DoctorQueries {
                         AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
                     """))
     }()
-
-    private static let functions = StatementText(
-        catalog: """
-            SELECT p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid),
-                EXISTS (
-                    SELECT FROM pg_catalog.unnest(p.proconfig) AS s (setting)
-                    WHERE s.setting ~~ 'search\\_path=%'::pg_catalog.text)
-            FROM pg_catalog.pg_proc AS p
-            JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE p.prosecdef AND \(isOwn("p", "n", "pg_proc"))
-            """
-    )
-
-    private static let policies = StatementText(
-        catalog: """
-            SELECT p.oid, p.polrelid, p.polname, pg_catalog.pg_get_expr(p.polqual, p.polrelid),
-                pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)
-            FROM pg_catalog.pg_policy AS p
-            """
-    )
-
-    /// Functions without a search path of their own, with the tables and views that call them.
-    private static let looseCalls = StatementText(
-        catalog: """
-            \(LooseFunctions.query(within: { "\($0) >= 16384" }))
-            SELECT DISTINCT f.relation, p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid)
-            FROM found AS f
-            JOIN pg_catalog.pg_proc AS p ON p.oid = f.function
-            JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE \(isOwn("p", "n", "pg_proc"))
-            """
-    )
-
-    /// Views that read tables with row security.
-    private static let viewTables = StatementText(
-        catalog: """
-            SELECT DISTINCT r.ev_class, d.refobjid FROM pg_catalog.pg_depend AS d
-            JOIN pg_catalog.pg_rewrite AS r ON r.oid = d.objid
-            JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid
-            WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND c.relrowsecurity
-                AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND r.ev_class <> c.oid
-            """
-    )
-
-    /// Annotations on anything, and the comments on tables, columns and constraints that a new annotation has to keep.
-    private static let comments = StatementText(
-        catalog: """
-            SELECT CASE WHEN d.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass THEN 'r'::pg_catalog."char"
-                    WHEN d.classoid = 'pg_catalog.pg_constraint'::pg_catalog.regclass THEN 'c'::pg_catalog."char"
-                    WHEN d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass THEN 'f'::pg_catalog."char"
-                    WHEN d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass THEN 'n'::pg_catalog."char"
-                    WHEN d.classoid = 'pg_catalog.pg_policy'::pg_catalog.regclass THEN 'p'::pg_catalog."char"
-                    ELSE ' '::pg_catalog."char" END,
-                d.objoid, d.objsubid, d.description
-            FROM pg_catalog.pg_description AS d
-            WHERE d.objoid >= 16384 OR d.description ~~ '@kindred%'::pg_catalog.text
-            """
-    )
 }

@@ -9,7 +9,7 @@ extension DoctorRule {
             explanation: """
                 Without a primary key, or a UNIQUE constraint over columns that are NOT NULL, objects cannot be told apart: \
                 they are read-only and are not uniqued. The repair makes a unique index the key where there is one, else it \
-                adds a numbered column, which rewrites the table. Helper tables without a key are K209's.
+                adds a numbered column, which rewrites the table; not to a table that others inherit from. Helper tables without a key are K209's.
                 """,
             check: KeyChecks.checkTables),
         DoctorRule(
@@ -17,16 +17,19 @@ extension DoctorRule {
             "A unique key of several columns of which some may be NULL.",
             explanation: """
                 Two rows with NULL in such a column are not the same to PostgreSQL, so that everything else in them may be \
-                there twice, and the key identifies no object. From PostgreSQL 15 on, NULLS NOT DISTINCT says otherwise; the \
-                repair fails if rows are there twice already.
+                there twice, and the key identifies no object. Keys are left out where other unique indexes keep such rows \
+                apart: partial ones over the rows with NULL, or with COALESCE in the column's place. From PostgreSQL 15 on, NULLS \
+                NOT DISTINCT makes NULLs equal. The repair does so where only foreign keys of the unique key may be NULL, beside \
+                another value, as of folders without a parent; it fails if rows are there twice already. A number that is not \
+                known yet would keep the second row without one out, so that there is no repair.
                 """,
-            check: KeyChecks.checkNullable),
+            check: NullableKeys.check),
         DoctorRule(
             "K303", "integer-key-nearly-used", .warning,
             "A sequence that has given out more than 70 % of its column's numbers.",
             explanation: """
                 When they are used up, every INSERT fails. Above 90 % this is an error. The repair makes the column and those \
-                that refer to it bigint, which rewrites their tables under a lock; on large tables do it with a new column and \
+                that refer to it bigint, where nothing rests on their types, which rewrites their tables under a lock; on large tables do it with a new column and \
                 a trigger.
                 """,
             check: KeyChecks.checkSequences),
@@ -65,6 +68,7 @@ extension DoctorRule {
 enum KeyChecks {
     static func checkTables(_ visit: inout RuleVisit) {
         let examination = visit.examination
+        let dropped = RedundantIndexes.dropped(in: examination)
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .missingKey {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid],
                 !relation.isView, !ForeignKeyRules.isHelperWithoutKey(relation, examination),
@@ -76,12 +80,14 @@ enum KeyChecks {
                 facts: [("columns", names.joined(separator: ", "))],
                 repair: {
                     guard relation.holdsRows else { return [] }
-                    if let unique = keyToBe(of: relation, entity, examination) {
+                    if let unique = keyToBe(of: relation, entity, without: dropped, examination) {
                         return [
                             try RepairText.alter(
                                 relation, "ADD PRIMARY KEY USING INDEX \(try RepairText.name(unique.name))")
                         ]
                     }
+                    // An identity cannot go to the tables that inherit from this one, and a typed table has its type's columns.
+                    if relation.isTyped || examination.hasChildren(oid) { return [] }
                     if names.contains("id") || entity.relationship(named: "id") != nil { return [] }
                     return [
                         try RepairText.alter(
@@ -94,12 +100,14 @@ enum KeyChecks {
     /// The unique index that K301's repair makes the key of a table without one.
     ///
     /// None whose columns cannot be a key's: those that annotations leave out, and a version.
-    static func keyToBe(
-        of relation: DoctorCatalog.Relation, _ entity: Entity, _ examination: Examination
+    private static func keyToBe(
+        of relation: DoctorCatalog.Relation, _ entity: Entity, without dropped: Set<UInt32>, _ examination: Examination
     ) -> DoctorCatalog.Index? {
         guard entity.primaryKey.isEmpty, relation.holdsRows else { return nil }
         return examination.indexes(of: relation.oid).first { index in
-            index.isUnique && index.isUsable && index.constraint == 0 && index.predicate == nil
+            // The constraint gets the index's name.
+            !dropped.contains(index.oid) && !examination.hasConstraint(index.name, on: relation.oid)
+                && index.isUnique && index.isUsable && index.constraint == 0 && index.predicate == nil
                 && index.expressions == nil && index.options.allSatisfy { $0 == 0 } && index.includedColumns.isEmpty
                 && index.keyColumns.allSatisfy { number in
                     guard let column = examination.column(number, of: relation.oid), column.isNotNull else {
@@ -122,40 +130,6 @@ enum KeyChecks {
                 relation,
                 "The view \(relation.qualifiedName) has no key that is known, so that its objects are not uniqued",
                 facts: [("columns", names.joined(separator: ", "))])
-        }
-    }
-
-    static func checkNullable(_ visit: inout RuleVisit) {
-        let examination = visit.examination
-        let referenced = Set(examination.facts.foreignKeys.map(\.targetIndex))
-        for relation in examination.sortedRelations where relation.holdsRows || relation.isPartitioned {
-            for index in examination.indexes(of: relation.oid)
-            where index.isUnique && index.hasDistinctNulls && index.isUsable && index.keyCount > 1 && index.parent == 0
-                && index.expressions == nil && index.predicate == nil && !index.isExclusion
-            {
-                let columns = index.keyColumns.compactMap { examination.column($0, of: relation.oid) }
-                let nullable = columns.filter { !$0.isNotNull }
-                guard !nullable.isEmpty else { continue }
-                visit.report(
-                    relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
-                    "The unique key \(index.name) of \(relation.qualifiedName) lets rows be there twice, as "
-                        + "\(nullable.map(\.name).joined(separator: ", ")) may be NULL",
-                    facts: [("columns", columns.map(\.name).joined(separator: ", "))],
-                    repair: {
-                        guard examination.facts.settings.serverVersion >= 150_000, !referenced.contains(index.oid),
-                            let name = index.constraintName, index.includedColumns.isEmpty
-                        else { return [] }
-                        let key = try RepairText.name(name)
-                        let list = try RepairText.list(columns.map(\.name))
-                        let deferrable = index.isDeferrable ? " DEFERRABLE" : ""
-                        return [
-                            try RepairText.alter(
-                                relation,
-                                "DROP CONSTRAINT \(key), ADD CONSTRAINT \(key) UNIQUE NULLS NOT DISTINCT (\(list))\(deferrable)"
-                            )
-                        ]
-                    })
-            }
         }
     }
 
@@ -207,7 +181,7 @@ enum KeyChecks {
     ) throws -> [String] {
         var statements: [String] = []
         if largest < Int64.max, column.type == 21 || column.type == 23 {
-            if relation.isPartition { return [] }
+            guard examination.typeObstacles(of: column, in: relation).isEmpty else { return [] }
             statements.append(
                 try RepairText.alter(relation, "ALTER COLUMN \(try RepairText.name(column.name)) TYPE bigint"))
             for key in examination.foreignKeys where key.target == relation.oid {
@@ -217,6 +191,7 @@ enum KeyChecks {
                     referring.type == 21 || referring.type == 23,
                     !(key.relation == relation.oid && referring.number == column.number)
                 else { continue }
+                guard examination.typeObstacles(of: referring, in: other).isEmpty else { return [] }
                 statements.append(
                     try RepairText.alter(other, "ALTER COLUMN \(try RepairText.name(referring.name)) TYPE bigint"))
             }

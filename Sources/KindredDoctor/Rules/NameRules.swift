@@ -102,6 +102,7 @@ enum NameRules {
 /// whichever finding asks for it.
 struct FixedNames {
     private let examination: Examination
+    private let duplicates: DuplicateForeignKeys
     /// What the annotation of a key would say, by the key's OID.
     private var members: [UInt32: [String: String]] = [:]
     /// The keys whose annotations would clash, as they give one name to two relationships of an entity.
@@ -109,6 +110,7 @@ struct FixedNames {
 
     init(_ examination: Examination) {
         self.examination = examination
+        duplicates = DuplicateForeignKeys(examination)
         for entity in examination.schema.entities {
             var users: [String: Set<UInt32>] = [:]
             for relationship in entity.relationships where !relationship.isByView {
@@ -121,13 +123,13 @@ struct FixedNames {
         }
     }
 
-    /// The constraint that a relationship's name is written on, and what as.
+    /// The constraint that a relationship's name is written on, and what as; of equal keys the one that K201 leaves.
     private func place(
         of relationship: Relationship, in examination: Examination
     ) -> (key: DoctorCatalog.ForeignKey, member: String)? {
         func key(_ name: String?, _ table: QualifiedName) -> DoctorCatalog.ForeignKey? {
             guard let name, let oid = examination.oid(of: table) else { return nil }
-            return examination.foreignKey(named: name, of: oid)
+            return examination.foreignKey(named: name, of: oid).map(duplicates.remaining)
         }
         if let helper = relationship.helper {
             return key(helper.sourceForeignKey, helper.entity).map { ($0, "manyToMany") }
@@ -167,13 +169,11 @@ struct FixedNames {
                 guard let relation = examination.relations[key.relation], let wanted = members[key.oid] else {
                     continue
                 }
-                let comment = examination.facts.comments[.constraint(key.oid)]
+                let comment = duplicates.comment(on: key)
                 let written = comment.flatMap(DoctorAnnotation.init)?.members ?? [:]
                 let additions = wanted.filter { written[$0.key] == nil }
                 guard !additions.isEmpty, let text = DoctorAnnotation.adding(additions, to: comment) else { continue }
-                statements.append(
-                    "COMMENT ON CONSTRAINT \(try RepairText.name(key.name)) ON \(try RepairText.name(relation)) IS "
-                        + RepairText.literal(text))
+                statements.append(try RepairText.comment(on: key.name, of: relation, text))
             }
         }
         return statements

@@ -16,19 +16,20 @@ extension DoctorRule {
             "An ordered set whose positions nothing keeps apart.",
             explanation: """
                 Two members with one position come in any order. The repair adds a unique key over the foreign key and the \
-                position, deferrable so that one UPDATE can move members; it serves as the foreign key's index, and fails if two \
-                members have one position already.
+                position, deferrable so that one UPDATE can move members. Its index is made first, beside readers and writers; it \
+                serves as the foreign key's, and fails if two members have one position already.
                 """,
             check: OwnChecks.checkOrders),
         DoctorRule(
             "K503", "unused-version-column", .note,
             "A column that looks like a version and is not declared as one.",
             explanation: """
-                A required integer column named version, lock_version or row_version, without an annotation and without a trigger \
-                on UPDATE. The repair declares it as the version by which Kindred detects concurrent changes of a row; other \
+                A required integer column named version, lock_version or row_version of a table with a key, without an annotation \
+                and without a trigger on UPDATE. Columns of unique keys and tables of old versions are left out: a version there \
+                is a number of the row's, and does not count its changes. The repair declares it as the version by which Kindred detects concurrent changes of a row; other \
                 writers must increment it, too.
                 """,
-            check: OwnChecks.checkVersions),
+            check: VersionColumns.check),
         DoctorRule(
             "K504", "outdated-classes", .warning,
             "Generated classes that the database has gone on from.",
@@ -92,16 +93,32 @@ enum OwnChecks {
                         && Set(examination.names(index.keyColumns, of: oid)).isSubset(of: wanted)
                 }
                 if isUnique { continue }
+                let list = columns + (columns.contains(position) ? [] : [position])
+                let made = visit.newName(on: relation, list + ["key"])
                 visit.report(
                     relation, object: name, subjects: [.constraint(key.oid)],
                     "Nothing keeps the positions of \(entity.name.name).\(relationship.name) apart",
                     facts: [("position", position), ("foreign key", columns.joined(separator: ", "))],
-                    repair: {
-                        let list = try RepairText.list(columns + (columns.contains(position) ? [] : [position]))
-                        return [try RepairText.alter(relation, "ADD UNIQUE (\(list)) DEFERRABLE")]
-                    })
+                    repair: { try unique(list, named: made, on: relation, examination) })
             }
         }
+    }
+
+    /// Makes columns a unique key.
+    private static func unique(
+        _ columns: [String], named name: String, on relation: DoctorCatalog.Relation, _ examination: Examination
+    ) throws -> [String] {
+        guard relation.isPartitioned else {
+            let key = try RepairText.name(name)
+            return [
+                try RepairText.createIndex(name, on: relation, columns, isUnique: true),
+                try RepairText.alter(relation, "ADD CONSTRAINT \(key) UNIQUE USING INDEX \(key) DEFERRABLE"),
+            ]
+        }
+        // A partition knows its own rows only.
+        let parts = examination.columns(of: relation.oid).filter(\.isPartitionKey)
+        guard parts.allSatisfy({ columns.contains($0.name) }) else { return [] }
+        return [try RepairText.alter(relation, "ADD UNIQUE (\(try RepairText.list(columns))) DEFERRABLE")]
     }
 
     static func checkClasses(_ visit: inout RuleVisit) {
@@ -114,41 +131,6 @@ enum OwnChecks {
                 nil, object: file,
                 "The file \(file) in \(folder) does not fit the database any more; run kindred generate again",
                 facts: [("folder", folder)])
-        }
-    }
-
-    private static let versionNames: Set<String> = [
-        "version", "lock_version", "row_version", "lockVersion", "rowVersion",
-    ]
-
-    static func checkVersions(_ visit: inout RuleVisit) {
-        let examination = visit.examination
-        for entity in examination.schema.entities where entity.kind == .table && entity.optimisticLocking == nil {
-            guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid],
-                !relation.hasUpdateTrigger
-            else { continue }
-            let keys = examination.foreignKeys(of: oid).flatMap(\.columns)
-            let candidates = examination.columns(of: oid).filter { column in
-                versionNames.contains(column.name) && column.isNotNull && !column.isGenerated && !column.isIdentity
-                    && [20, 21, 23].contains(examination.baseType(column.type)) && !keys.contains(column.number)
-                    && !entity.primaryKey.contains(column.name) && entity.attribute(named: column.name) != nil
-            }
-            guard candidates.count == 1, let column = candidates.first else { continue }
-            visit.report(
-                relation, object: column.name, subjects: [.column(oid, column.number)],
-                "The column \(column.name) of \(relation.qualifiedName) looks like a version, and is not declared as one",
-                facts: [("type", column.typeName)],
-                repair: {
-                    // A version cannot be part of the key, which K301 would make of it.
-                    if KeyChecks.keyToBe(of: relation, entity, examination)?.keyColumns.contains(column.number) == true
-                    {
-                        return []
-                    }
-                    let comment = examination.facts.comments[.column(oid, column.number)]
-                    guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }
-                    let name = "\(try RepairText.name(relation)).\(try RepairText.name(column.name))"
-                    return ["COMMENT ON COLUMN \(name) IS \(RepairText.literal(text))"]
-                })
         }
     }
 }

@@ -1,6 +1,6 @@
 import KindredSchema
 
-/// The rule about functions that rest on the search path where it does not lead.
+/// The rules about functions that rest on the search path.
 enum PathRules {
     static let looseFunctions = DoctorRule(
         "K413", "function-without-path", .note,
@@ -11,15 +11,48 @@ enum PathRules {
             of the statements concerned; elsewhere nobody does. The repair fixes the path to the function's own schema, if that is \
             outside of the search path, too; a function that all tenants share needs the path.
             """,
-        check: check)
+        check: checkLoose)
 
-    private static func check(_ visit: inout RuleVisit) {
-        let (relations, path) = (visit.examination.relations, visit.examination.searchPath)
-        let calls = Dictionary(grouping: visit.examination.facts.looseCalls, by: \.function.oid)
-        for calls in calls.values.sorted(by: { $0[0].function.signature.precedesInBytes($1[0].function.signature) }) {
-            let callers = calls.compactMap { relations[$0.relation] }.filter { !path.contains($0.schema) }
-            guard !callers.isEmpty else { continue }
-            let function = calls[0].function
+    static let functions = DoctorRule(
+        "K415", "function-with-callers-path", .note,
+        "A function that takes its caller's search path.",
+        explanation: """
+            What its names mean depends on who calls it: with another path it may find other tables, or functions and operators \
+            that somebody put in front of them. Fix it by ALTER FUNCTION … SET search_path = '' where the body writes out schemas, \
+            or to the schemas that it uses. Functions with BEGIN ATOMIC have their names resolved and need no path; neither do those \
+            of C. A function that runs with its owner's rights is K402's, one that tables outside of the path call K413's.
+            """,
+        check: checkFunctions)
+
+    private static func checkFunctions(_ visit: inout RuleVisit) {
+        let others = Set(callsFromOutside(visit.examination).map(\.function.oid))
+        for function in visit.examination.facts.functions
+        where !function.hasSearchPath && !function.isSecurityDefiner && !function.isResolved
+            && !others.contains(function.oid)
+        {
+            visit.report(
+                nil, object: function.signature, subjects: [.function(function.oid)],
+                "The function \(function.signature) takes its caller's search path", facts: [("search_path", "not set")]
+            )
+        }
+    }
+
+    /// Functions without a path, with the tables outside of the search path that call them.
+    private static func callsFromOutside(
+        _ examination: Examination
+    ) -> [(function: DoctorCatalog.Function, callers: [DoctorCatalog.Relation])] {
+        let calls = Dictionary(grouping: examination.facts.looseCalls, by: \.function.oid)
+        return calls.values.sorted { $0[0].function.signature.precedesInBytes($1[0].function.signature) }
+            .compactMap { calls in
+                let callers = calls.compactMap { examination.relations[$0.relation] }
+                    .filter { !examination.searchPath.contains($0.schema) }
+                return callers.isEmpty ? nil : (calls[0].function, callers)
+            }
+    }
+
+    private static func checkLoose(_ visit: inout RuleVisit) {
+        let path = visit.examination.searchPath
+        for (function, callers) in callsFromOutside(visit.examination) {
             let names = callers.map(\.qualifiedName.description).sortedByBytes()
             let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
             visit.report(

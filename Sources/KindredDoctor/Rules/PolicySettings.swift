@@ -11,15 +11,23 @@ struct PolicySettings {
         // What stands before, without blanks and in capital letters.
         var before = ""
         var rest = Substring(text)
+        var isInName = false
         while let first = rest.first {
             if first == "'" || first == "\"" {
                 before += PolicyText.quoted(&rest, first)
-            } else if rest.hasPrefix(Self.call) {
+                isInName = true
+            } else if rest.hasPrefix(Self.call), !isInName {
                 rest = rest.dropFirst(Self.call.count)
-                if let name = Self.literal(rest), name.contains("."), !Self.isInNullif(before) { bare.append(name) }
+                if let name = Self.literal(rest), name.contains("."), !Self.isInNullif(before),
+                    !Self.isComparedWithText(rest)
+                {
+                    bare.append(name)
+                }
                 before += Self.call.uppercased()
             } else {
                 rest.removeFirst()
+                // A function of another name ends alike, or one of this name is in another schema.
+                isInName = PolicyText.isPartOfName(first) || first == "." && !before.hasSuffix("PG_CATALOG")
                 if !first.isWhitespace { before += first.uppercased() }
             }
         }
@@ -35,9 +43,19 @@ struct PolicySettings {
             .map(String.init)
     }
 
+    /// Whether a call is compared with a text that is not empty, which an empty setting is not equal to.
+    private static func isComparedWithText(_ arguments: Substring) -> Bool {
+        var rest = Substring("(" + arguments)
+        _ = PolicyText.parenthesized(&rest)
+        // A subquery gives the call a name.
+        if rest.hasPrefix(" AS current_setting)") { rest = rest.dropFirst(" AS current_setting)".count) }
+        return rest.hasPrefix(" = '") && !rest.hasPrefix(" = ''")
+    }
+
     /// Whether a call stands first in NULLIF, in a subquery of its own or not.
     private static func isInNullif(_ before: String) -> Bool {
         var before = Substring(before)
+        if before.hasSuffix("PG_CATALOG.") { before = before.dropLast("PG_CATALOG.".count) }
         while before.hasSuffix("(SELECT") { before = before.dropLast("(SELECT".count) }
         return before.hasSuffix("NULLIF(")
     }

@@ -22,11 +22,16 @@ struct PolicyText {
             } else if Self.isPartOfName(first) {
                 let name = rest.prefix { Self.isPartOfName($0) || $0 == "." }
                 rest = rest[name.endIndex...]
-                if rest.first == "(", Self.isSteady(String(name)) {
-                    calls.append(String(name))
-                    wrapped += "( SELECT \(name)\(Self.parenthesized(&rest)))"
-                } else {
+                guard rest.first == "(", Self.isSteady(String(name)) else {
                     wrapped += name
+                    continue
+                }
+                let arguments = Self.parenthesized(&rest)
+                if Self.areConstant(arguments) {
+                    calls.append(String(name))
+                    wrapped += "( SELECT \(name)\(arguments))"
+                } else {
+                    wrapped += name + arguments
                 }
             } else {
                 wrapped.append(rest.removeFirst())
@@ -36,7 +41,29 @@ struct PolicyText {
         self.wrapped = wrapped
     }
 
-    private static func isPartOfName(_ character: Character) -> Bool {
+    /// Whether arguments name no column, so that they are the same for each row.
+    private static func areConstant(_ arguments: String) -> Bool {
+        var rest = Substring(arguments)
+        while let first = rest.first {
+            if first == "'" {
+                _ = quoted(&rest, first)
+            } else if rest.hasPrefix("::") {
+                // A type may have several words.
+                rest = rest.dropFirst(2).drop { isPartOfName($0) || $0 == " " }
+            } else if isPartOfName(first) {
+                let word = rest.prefix(while: isPartOfName)
+                guard ["true", "false"].contains(word) || word.allSatisfy(\.isNumber) else { return false }
+                rest = rest[word.endIndex...]
+            } else if first == "\"" {
+                return false
+            } else {
+                rest.removeFirst()
+            }
+        }
+        return true
+    }
+
+    static func isPartOfName(_ character: Character) -> Bool {
         character.isLetter || character.isNumber || character == "_" || character == "$"
     }
 
@@ -45,7 +72,7 @@ struct PolicyText {
     }
 
     /// Takes a text up to the parenthesis that closes the first one.
-    private static func parenthesized(_ rest: inout Substring) -> String {
+    static func parenthesized(_ rest: inout Substring) -> String {
         var taken = ""
         var depth = 0
         while let first = rest.first {

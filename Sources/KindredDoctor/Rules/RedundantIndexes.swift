@@ -4,7 +4,7 @@ import KindredSchema
 /// K102 to K104: indexes that cost and give nothing.
 enum RedundantIndexes {
     /// What two indexes have to have in common to find the same.
-    private struct Shape: Hashable {
+    struct Shape: Hashable {
         var method: String
         var columns: [Int16]
         var included: Set<Int16>
@@ -28,38 +28,56 @@ enum RedundantIndexes {
 
     static func checkDuplicates(_ visit: inout RuleVisit) {
         let examination = visit.examination
-        let referenced = Set(examination.facts.foreignKeys.map(\.targetIndex))
+        let leaning = LeaningKeys(examination)
         for relation in examination.sortedRelations {
-            let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && !$0.isExclusion }
-            guard indexes.count > 1 else { continue }
-            for group in Dictionary(grouping: indexes, by: Shape.init).values where group.count > 1 {
-                let sorted = group.sorted { isMoreNeeded($0, $1, referenced) }
-                guard let kept = sorted.first else { continue }
-                for index in sorted.dropFirst() where mayGo(index, beside: kept, referenced) {
-                    report(index, kept, relation, &visit)
-                }
+            for (index, kept) in duplicates(of: relation, leaning, examination) {
+                let keys = leaning.keys(on: index)
+                let names = keys.map(\.name).joined(separator: ", ")
+                visit.report(
+                    relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
+                    "The index \(index.name) of \(relation.qualifiedName) repeats \(kept.name)",
+                    facts: facts(of: index) + (keys.isEmpty ? [] : [("foreign keys that lean on it", names)]),
+                    weight: Double(index.pages),
+                    repair: {
+                        try leaning.moving(keys, to: kept, of: relation, { [try drop(index, of: relation)] })
+                    })
             }
         }
     }
 
-    private static func report(
-        _ index: DoctorCatalog.Index, _ kept: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation,
-        _ visit: inout RuleVisit
-    ) {
-        visit.report(
-            relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
-            "The index \(index.name) of \(relation.qualifiedName) repeats \(kept.name)",
-            facts: facts(of: index), weight: Double(index.pages),
-            repair: { [try drop(index, of: relation)] })
+    /// The indexes of a table that repeat another one, each with the one that is kept.
+    private static func duplicates(
+        of relation: DoctorCatalog.Relation, _ leaning: LeaningKeys, _ examination: Examination
+    ) -> [(index: DoctorCatalog.Index, kept: DoctorCatalog.Index)] {
+        let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && !$0.isExclusion }
+        guard indexes.count > 1 else { return [] }
+        return Dictionary(grouping: indexes, by: Shape.init).values.filter { $0.count > 1 }.flatMap { group in
+            let sorted = group.sorted { isMoreNeeded($0, $1, leaning) }
+            return sorted.dropFirst().filter { mayGo($0, beside: sorted[0], leaning) }.map { ($0, sorted[0]) }
+        }
+    }
+
+    /// The indexes that repairs of K102 drop, by OID: others have nothing to repair there.
+    static func dropped(in examination: Examination) -> Set<UInt32> {
+        let leaning = LeaningKeys(examination)
+        return Set(
+            examination.sortedRelations.flatMap { relation in
+                duplicates(of: relation, leaning, examination).map(\.index).filter { index in
+                    let subjects: [CatalogObject] = [
+                        .relation(relation.oid), .relation(index.oid), .constraint(index.constraint),
+                    ]
+                    return !subjects.contains { examination.ignores("K102", on: $0) }
+                }.map(\.oid)
+            })
     }
 
     /// The order in which equal indexes are kept.
     private static func isMoreNeeded(
-        _ left: DoctorCatalog.Index, _ right: DoctorCatalog.Index, _ referenced: Set<UInt32>
+        _ left: DoctorCatalog.Index, _ right: DoctorCatalog.Index, _ leaning: LeaningKeys
     ) -> Bool {
         func needs(_ index: DoctorCatalog.Index) -> [Bool] {
             [
-                index.isPrimary, referenced.contains(index.oid), index.parent != 0, index.isReplicaIdentity,
+                index.isPrimary, leaning.areOn(index), index.parent != 0, index.isReplicaIdentity,
                 index.isUnique && !index.isDeferrable, index.constraint != 0, index.isUnique,
             ]
         }
@@ -70,11 +88,10 @@ enum RedundantIndexes {
 
     /// Whether an index is not needed for anything that the other does not do.
     private static func mayGo(
-        _ index: DoctorCatalog.Index, beside kept: DoctorCatalog.Index, _ referenced: Set<UInt32>
+        _ index: DoctorCatalog.Index, beside kept: DoctorCatalog.Index, _ leaning: LeaningKeys
     ) -> Bool {
-        if index.isPrimary || index.isReplicaIdentity || index.parent != 0 || referenced.contains(index.oid) {
-            return false
-        }
+        if index.isPrimary || index.isReplicaIdentity || index.parent != 0 { return false }
+        if leaning.areOn(index), !leaning.mayMove(from: index, to: kept) { return false }
         guard index.isUnique else { return true }
         return kept.isUnique && !kept.isDeferrable && !index.isDeferrable
             && (!kept.hasDistinctNulls || index.hasDistinctNulls)
@@ -98,11 +115,7 @@ enum RedundantIndexes {
             let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && $0.method == "btree" }
             guard indexes.count > 1 else { continue }
             for index in indexes where mayBeShorter(index) {
-                // What is there twice is K102's.
-                let shape = Shape(index)
-                if indexes.contains(where: { $0.oid != index.oid && Shape($0) == shape }) { continue }
-                let longer = indexes.filter { isPrefix(index, of: $0) }
-                guard let kept = longer.min(by: { ($0.keyCount, $0.name) < ($1.keyCount, $1.name) }) else { continue }
+                guard let kept = longer(than: index, indexes) else { continue }
                 visit.report(
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The columns of the index \(index.name) of \(relation.qualifiedName) are the first ones of \(kept.name)",
@@ -110,6 +123,16 @@ enum RedundantIndexes {
                     repair: { [try drop(index, of: relation)] })
             }
         }
+    }
+
+    /// The index that does what a shorter one does; nil for none.
+    private static func longer(
+        than index: DoctorCatalog.Index, _ indexes: [DoctorCatalog.Index]
+    ) -> DoctorCatalog.Index? {
+        // What is there twice is K102's.
+        let shape = Shape(index)
+        if indexes.contains(where: { $0.oid != index.oid && Shape($0) == shape }) { return nil }
+        return indexes.filter { isPrefix(index, of: $0) }.min { ($0.keyCount, $0.name) < ($1.keyCount, $1.name) }
     }
 
     private static func mayBeShorter(_ index: DoctorCatalog.Index) -> Bool {
@@ -164,71 +187,19 @@ enum RedundantIndexes {
         while let last = tables.last, let parent = examination.relations[last]?.parent, parent != 0, tables.count < 64 {
             tables.append(parent)
         }
+        // K103 drops the shorter ones of the others.
+        let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && $0.method == "btree" }
+        let others = examination.indexes(of: relation.oid).filter { other in
+            other.oid != index.oid && !(mayBeShorter(other) && longer(than: other, indexes) != nil)
+        }
         return tables.flatMap { examination.foreignKeys(of: $0) }.contains { key in
             let coverage = ForeignKeyCoverage(key, in: examination)
             return coverage.fault(of: index, on: relation.oid) == nil
-                && !examination.indexes(of: relation.oid).contains { other in
+                && !others.contains { other in
                     // Of several unused ones the first by name stays.
                     let stays = other.scans > 0 || other.isUnique || other.name.precedesInBytes(index.name)
-                    return other.oid != index.oid && stays && coverage.fault(of: other, on: relation.oid) == nil
+                    return stays && coverage.fault(of: other, on: relation.oid) == nil
                 }
-        }
-    }
-}
-
-/// K105: indexes that are not complete.
-enum InvalidIndexes {
-    static func check(_ visit: inout RuleVisit) {
-        let examination = visit.examination
-        for relation in examination.sortedRelations {
-            for index in examination.indexes(of: relation.oid) where !index.isValid || !index.isReady {
-                let missing = index.isPartitioned ? missing(of: index, relation, examination) : []
-                visit.report(
-                    relation, object: index.name, subjects: [.relation(index.oid)],
-                    "The index \(index.name) of \(relation.qualifiedName) is not complete, so that no query uses it",
-                    facts: missing.isEmpty
-                        ? [("state", index.isReady ? "not valid" : "not ready")]
-                        : [("partitions without it", missing.map(\.name).joined(separator: ", "))],
-                    repair: { try repair(index, relation, missing, examination) })
-            }
-        }
-    }
-
-    /// The partitions that lack their part of a partitioned index.
-    private static func missing(
-        of index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ examination: Examination
-    ) -> [DoctorCatalog.Relation] {
-        (examination.partitions[relation.oid] ?? []).compactMap { examination.relations[$0] }
-            .filter { part in
-                (part.holdsRows || part.isPartitioned)
-                    && !examination.indexes(of: part.oid).contains { $0.parent == index.oid }
-            }
-    }
-
-    private static func repair(
-        _ index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ missing: [DoctorCatalog.Relation],
-        _ examination: Examination
-    ) throws -> [String] {
-        let name = try RepairText.name(schema: relation.schema, index.name)
-        guard index.isPartitioned else {
-            let isLeftover = ["_ccnew", "_ccold"].contains { mark in
-                index.name.range(of: mark, options: .backwards).map { found in
-                    index.name[found.upperBound...].utf8.allSatisfy { (0x30...0x39).contains($0) }
-                } ?? false
-            }
-            return ["\(isLeftover ? "DROP INDEX" : "REINDEX INDEX") CONCURRENTLY \(name)"]
-        }
-        // What cannot be told from the columns alone is the owner's to write.
-        guard index.expressions == nil, index.predicate == nil, index.method == "btree", !index.isUnique,
-            index.includedColumns.isEmpty, index.options.allSatisfy({ $0 == 0 })
-        else { return [] }
-        let columns = examination.names(index.keyColumns, of: relation.oid)
-        return try missing.flatMap { part in
-            let made = RepairText.made(of: [part.name] + columns + ["idx"]) { examination.isTaken($0, in: part.schema) }
-            return [
-                try RepairText.createIndex(made, on: part, columns),
-                "ALTER INDEX \(name) ATTACH PARTITION \(try RepairText.name(schema: part.schema, made))",
-            ]
         }
     }
 }

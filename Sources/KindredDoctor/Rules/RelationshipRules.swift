@@ -8,16 +8,18 @@ extension DoctorRule {
             "A foreign key that repeats another's columns and target.",
             explanation: """
                 Every write is checked twice, and what a deletion does depends on which of the two says more. Kindred takes \
-                them for one relationship. The one that is kept is the one whose action prevails.
+                them for one relationship. The one that is kept is the one whose action prevails; it takes over what annotations say of \
+                the other one.
                 """,
-            check: ForeignKeyRules.checkDuplicates),
+            check: DuplicateForeignKeys.check),
         DoctorRule(
             "K202", "foreign-key-types-differ", .warning,
             "A foreign key whose column has another type or collation than what it refers to.",
             explanation: """
                 An integer column that refers to a bigint one fails at two thousand million; texts of two collations need not \
                 be equal where their key says so. The repair changes the referring column's type, which locks and may rewrite \
-                the table. varchar and text are the same in this respect.
+                the table. There is none where a view, a policy, a trigger or another column rests on the type, or where the column \
+                comes from another table. varchar and text are the same in this respect.
                 """,
             check: ForeignKeyRules.checkTypes),
         DoctorRule(
@@ -46,11 +48,11 @@ extension DoctorRule {
             check: ForeignKeyRules.checkTargets),
         DoctorRule(
             "K206", "contested-name", .note,
-            "A name that several relationships of an entity claim by the same rule, which gives it to none of them.",
+            "A name that several relationships of an entity claim by the same rule, which cannot tell whose it is.",
             explanation: """
-                Two foreign keys between the same tables both suggest the other table's name; neither gets it, and both go by \
-                longer names. No third relationship gets it either; one of the two may, by its column. Code that used the \
-                short name while there was one key no longer finds it. The repair writes the names of today into \
+                Two foreign keys between the same tables both suggest the other table's name. One of the two may get it by its \
+                column; otherwise both go by longer names, and no third relationship gets it either. Code that used the short \
+                name while there was one key no longer finds it, or finds the other one. The repair writes the names of today into \
                 annotations, so that they are chosen and not left over; write better ones.
                 """,
             check: NameRules.checkContested),
@@ -76,7 +78,8 @@ extension DoctorRule {
             explanation: """
                 A helper table is recognized by its key: the columns of both foreign keys together. Without it the same pair \
                 can be there twice, and there is no many-to-many relationship. The repair fails if a pair is there twice \
-                already.
+                already. A table with a numbered key beside the two may as well be one of things that refer to others, so that it \
+                is a note: where both keys may be NULL or none, refer to different tables, and nothing refers to the table.
                 """,
             check: ForeignKeyRules.checkHelperKeys),
         DoctorRule(
@@ -84,8 +87,10 @@ extension DoctorRule {
             "A column that is named after a table's key and has no foreign key.",
             explanation: """
                 A column such as person_id beside a table person of the same key type makes no relationship without a foreign \
-                key, and may refer to what is not there. The repair adds the key without locking for long, then checks the \
-                rows.
+                key, and may refer to what is not there. The repair adds an index where there is none, then the key without \
+                locking for long, then checks the rows. Left out are columns named after their own table, tables that others \
+                inherit from, whose children a foreign key does not find, unlogged tables, to which no other table can refer, and tables of old versions, which outlive what they \
+                refer to.
                 """,
             check: ForeignKeyRules.checkMissing),
         DoctorRule(

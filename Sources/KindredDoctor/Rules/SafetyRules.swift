@@ -80,7 +80,7 @@ extension DoctorRule {
                 nullif(current_setting('app.tenant', true), '').
                 """,
             check: SafetyChecks.checkSettings),
-        PathRules.looseFunctions,
+        PathRules.looseFunctions, PermissivePolicies.rule, PathRules.functions, PublicExtensions.rule,
     ]
 }
 
@@ -97,7 +97,8 @@ enum SafetyChecks {
     }
 
     static func checkFunctions(_ visit: inout RuleVisit) {
-        for function in visit.examination.facts.functions where !function.hasSearchPath {
+        for function in visit.examination.facts.functions
+        where function.isSecurityDefiner && !function.hasSearchPath {
             let signature = function.signature
             visit.report(
                 nil, object: signature, subjects: [.function(function.oid)],

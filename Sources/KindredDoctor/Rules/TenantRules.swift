@@ -33,6 +33,7 @@ enum TenantChecks {
         let tables = tables(in: examination)
         if tables.isEmpty { return visit.skip("No table has the column \(name), by which rows would be a tenant's") }
         let referenced = Set(examination.facts.foreignKeys.map(\.targetIndex))
+        let dropped = RedundantIndexes.dropped(in: examination)
         for (relation, column) in tables {
             for index in uniques(of: relation, without: column, examination)
             where !isGenerated(index, of: relation, examination) {
@@ -44,7 +45,7 @@ enum TenantChecks {
                     facts: [("columns", (columns + [index.expressions].compactMap(\.self)).joined(separator: ", "))],
                     repair: {
                         guard let constraint = index.constraintName, !index.isPrimary, !index.isReplicaIdentity,
-                            !referenced.contains(index.oid), index.includedColumns.isEmpty
+                            !referenced.contains(index.oid), !dropped.contains(index.oid), index.includedColumns.isEmpty
                         else { return [] }
                         let key = try RepairText.name(constraint)
                         let list = try RepairText.list([column.name] + columns)
@@ -54,7 +55,7 @@ enum TenantChecks {
                             try RepairText.alter(
                                 relation,
                                 "DROP CONSTRAINT \(key), ADD CONSTRAINT \(key) UNIQUE\(nulls) (\(list))\(deferrable)")
-                        ]
+                        ] + (try RepairText.comment(on: constraint, index.constraint, of: relation, in: examination))
                     })
             }
         }
@@ -96,7 +97,7 @@ enum TenantChecks {
     ) -> [DoctorCatalog.Index] {
         examination.indexes(of: relation.oid).filter { index in
             index.isUnique && !index.isExclusion && index.isUsable && !index.keyColumns.contains(column.number)
-                && ![index.expressions, index.predicate].contains { $0?.contains(column.name) ?? false }
+                && !index.namedColumns.contains(column.number)
         }
     }
 

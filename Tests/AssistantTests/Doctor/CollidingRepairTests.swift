@@ -23,12 +23,12 @@ import Testing
                 """,
             withoutRepair: ["K206", "K207"]),
         Case(
-            testDescription: "the version would be part of the key to be",
+            testDescription: "the version is part of the key to be, and so no version of the row",
             sql: """
                 CREATE TABLE doc (name text NOT NULL, version integer NOT NULL);
                 CREATE UNIQUE INDEX doc_name_version ON doc (name, version);
                 """,
-            withoutRepair: ["K503"]),
+            withoutRepair: []),
         Case(
             testDescription: "the key to be has a version",
             sql: """

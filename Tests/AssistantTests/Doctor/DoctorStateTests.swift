@@ -54,6 +54,32 @@ import Testing
         }
     }
 
+    @Test func anExtensionInPublicIsFound() {
+        var world = DoctorWorld()
+        #expect(world.findings(of: "K416").isEmpty)
+        world.facts.publicExtensions = ["postgis", "citext"]
+        #expect(world.findings(of: "K416").map(\.ignoreKey) == ["K416:citext", "K416:postgis"])
+    }
+
+    /// K103 drops the shorter index because of the longer one, so that K104 leaves it.
+    @Test func ofAShorterAndAnUnusedIndexOneStays() {
+        var world = DoctorWorld()
+        world.addKey(["a"], to: ["id"])
+        world.addIndex(["a"]) {
+            $0.name = "short"
+            $0.scans = 1
+        }
+        world.addIndex(["a", "b"]) { $0.name = "long" }
+        world.facts.settings.statisticsAge = 8 * 86_400
+        #expect(world.findings(of: "K103").map(\.object) == ["short"])
+        #expect(world.findings(of: "K104").isEmpty)
+        world.addIndex(["a", "c"]) {
+            $0.name = "other"
+            $0.scans = 1
+        }
+        #expect(world.findings(of: "K104").map(\.object) == ["long"])
+    }
+
     @Test func rulesAboutTenantsNeedTheirColumn() {
         let facts = DoctorWorld().facts
         func report(_ column: String?) -> DoctorReport {

@@ -30,6 +30,36 @@ import KindredSchema
         #expect(ExpressionCondition(text).follows(from: columns) == follows)
     }
 
+    @Test(arguments: [
+        ("(a IS NULL)", true), ("(b IS NULL)", false), ("((a IS NULL) AND (b IS NOT NULL))", true),
+        ("((a IS NULL) OR (c > 0))", true), ("((a IS NULL) AND (c > 0))", false), ("(a IS NOT NULL)", false),
+        ("((a IS NULL) AND (c IS NULL))", false), ("(ROW(a, b) IS NULL)", false),
+    ])
+    func aConditionFollowsWhereAColumnIsNULL(text: String, follows: Bool) {
+        #expect(ExpressionCondition(text).follows(from: ["b": false], absent: ["a"]) == follows)
+    }
+
+    @Test(arguments: [
+        ("(a IS NOT NULL)", true), ("((a > 0) AND (a IS NOT NULL))", true), ("((a > 0) OR (a IS NOT NULL))", false),
+        ("((a IS NOT NULL) OR ((a IS NOT NULL) AND (b > 0)))", true), ("(b IS NOT NULL)", false), ("(a > 0)", false),
+        ("(NOT (a IS NULL))", true), ("true", false), ("(num_nonnulls(a, b) = 1)", false),
+    ])
+    func aCheckRequiresAColumnOrNot(text: String, requires: Bool) {
+        #expect(ExpressionCondition(text).requires("a") == requires)
+    }
+
+    @Test(
+        arguments: [
+            ("COALESCE(a, 0)", ["a"]), ("COALESCE(\"A b\", ''::text)", ["A b"]),
+            ("COALESCE(a, '-1'::integer), COALESCE(b, ''::character varying)", ["a", "b"]),
+            ("COALESCE(a, b)", nil), ("COALESCE(a, NULL::integer)", nil), ("COALESCE(a, 0) + 1", nil),
+            ("lower(a)", nil),
+            ("COALESCE(a, 0), lower(b)", nil), ("COALESCE(lower(a), ''::text)", nil), ("COALESCE(a", nil), ("", nil),
+        ] as [(String, [String]?)])
+    func expressionsWithAConstantForNULLAreKnown(text: String, columns: [String]?) {
+        #expect(CoalescedColumns.columns(of: text) == columns)
+    }
+
     /// A condition comes from a server and can be of any depth.
     @Test func deepConditionsSayNothing() {
         let depth = 100_000

@@ -108,6 +108,8 @@ enum ActionRules {
         let primary = examination.indexes(of: relation.oid).first(where: \.isPrimary)
         let isFree = failing.allSatisfy { !(primary?.keyColumns.contains($0.number) ?? false) && !$0.isIdentity }
         if isFree {
+            // The table that a column comes from requires it.
+            if relation.isPartition || failing.contains(where: \.isInherited) { return [] }
             return try failing.map {
                 try RepairText.alter(relation, "ALTER COLUMN \(try RepairText.name($0.name)) DROP NOT NULL")
             }
@@ -125,6 +127,7 @@ enum ActionRules {
         let definition = try ForeignKeyText.definition(
             key, onDelete: action, onUpdate: onUpdate.isEmpty ? nil : "NO ACTION", in: examination)
         return [try RepairText.alter(relation, "DROP CONSTRAINT \(name), ADD CONSTRAINT \(name) \(definition)")]
+            + (try RepairText.comment(on: key.name, key.oid, of: relation, in: examination))
     }
 
     // MARK: Cascades

@@ -3,29 +3,33 @@ import KindredSchema
 extension ExpressionCondition {
     /// Whether the condition holds for every row in which none of the columns is NULL, as far as PostgreSQL can prove it.
     ///
-    /// It does so by IS NOT NULL, NOT … IS NULL, ROW(…) IS NOT NULL and `true`, and by AND and OR of these.
+    /// It does so by tests for NULL of columns and rows and by `true`, and by AND, OR and NOT of these.
     ///
-    /// - Parameter columns: The columns, each with whether a cast to text leaves its values as they are.
-    func follows(from columns: [String: Bool]) -> Bool {
+    /// - Parameters:
+    ///   - columns: The columns, each with whether a cast to text leaves its values as they are.
+    ///   - absent: Columns that are NULL in it.
+    func follows(from columns: [String: Bool], absent: Set<String> = []) -> Bool {
         switch self {
         case .always: true
         case .isNotNull(let operands): Self.areNotNull(operands, columns)
-        case .and(let conditions): conditions.allSatisfy { $0.follows(from: columns) }
-        case .or(let conditions): conditions.contains { $0.follows(from: columns) }
-        case .not(let condition): condition.isRefuted(by: columns)
-        case .isNull, .isTrue, .equals, .unknown: false
+        case .isNull(let operands): operands.allSatisfy { absent.contains($0.column) }
+        case .and(let conditions): conditions.allSatisfy { $0.follows(from: columns, absent: absent) }
+        case .or(let conditions): conditions.contains { $0.follows(from: columns, absent: absent) }
+        case .not(let condition): condition.isRefuted(by: columns, absent: absent)
+        case .isTrue, .equals, .unknown: false
         }
     }
 
     /// Whether the condition is false for every such row: NOT goes inwards past AND and OR, as PostgreSQL moves it.
-    private func isRefuted(by columns: [String: Bool]) -> Bool {
+    private func isRefuted(by columns: [String: Bool], absent: Set<String>) -> Bool {
         switch self {
         // NOT (ROW(a, b) IS NULL) holds where one of them is NULL.
         case .isNull(let operands): operands.count == 1 && Self.areNotNull(operands, columns)
-        case .and(let conditions): conditions.contains { $0.isRefuted(by: columns) }
-        case .or(let conditions): conditions.allSatisfy { $0.isRefuted(by: columns) }
-        case .not(let condition): condition.follows(from: columns)
-        case .always, .isNotNull, .isTrue, .equals, .unknown: false
+        case .isNotNull(let operands): operands.count == 1 && absent.contains(operands[0].column)
+        case .and(let conditions): conditions.contains { $0.isRefuted(by: columns, absent: absent) }
+        case .or(let conditions): conditions.allSatisfy { $0.isRefuted(by: columns, absent: absent) }
+        case .not(let condition): condition.follows(from: columns, absent: absent)
+        case .always, .isTrue, .equals, .unknown: false
         }
     }
 
@@ -33,6 +37,17 @@ extension ExpressionCondition {
         operands.allSatisfy { operand in
             guard let isSameAsText = columns[operand.column] else { return false }
             return operand.casts.isEmpty || (isSameAsText && operand.casts == ["text"])
+        }
+    }
+
+    /// Whether no row in which a column is NULL passes the condition as a check, which a result of NULL passes.
+    func requires(_ column: String) -> Bool {
+        switch self {
+        case .isNotNull(let operands): operands.contains { $0.column == column }
+        case .not(.isNull(let operands)): operands.count == 1 && operands[0].column == column
+        case .and(let conditions): conditions.contains { $0.requires(column) }
+        case .or(let conditions): conditions.allSatisfy { $0.requires(column) }
+        case .always, .isNull, .isTrue, .equals, .not, .unknown: false
         }
     }
 }

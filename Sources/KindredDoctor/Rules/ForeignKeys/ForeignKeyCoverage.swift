@@ -143,11 +143,11 @@ struct ForeignKeyCoverage {
     /// The indexes that hold columns of the key, and why each is not usable.
     func nearMisses(on table: UInt32) -> [(index: String, fault: Fault)] {
         examination.indexes(of: table).compactMap { index in
-            let names = index.columns.compactMap { examination.column($0, of: table)?.name }
-            let isNear =
-                names.contains { operators[$0] != nil }
-                || (index.expressions.map { text in operators.keys.contains { text.contains($0) } } ?? false)
-            guard isNear, let fault = fault(of: index, on: table) else { return nil }
+            let names = examination.names(
+                index.columns + (index.expressions == nil ? [] : index.namedColumns), of: table)
+            guard names.contains(where: { operators[$0] != nil }), let fault = fault(of: index, on: table) else {
+                return nil
+            }
             return (index.name, fault)
         }
     }

@@ -4,6 +4,7 @@ import KindredSchema
 extension ForeignKeyRules {
     static func checkMissing(_ visit: inout RuleVisit) {
         let examination = visit.examination
+        let oldVersions = OldVersions(examination)
         var tables: [QualifiedName: [DoctorCatalog.Relation]] = [:]
         for relation in examination.sortedRelations
         where !relation.isView && !relation.isPartition && relation.kind != UInt8(ascii: "f") {
@@ -12,21 +13,21 @@ extension ForeignKeyRules {
         }
         for relation in tables.values.flatMap({ $0 }).sorted(by: { $0.qualifiedName < $1.qualifiedName }) {
             let keys = examination.foreignKeys(of: relation.oid)
-            let primary = examination.indexes(of: relation.oid).first(where: \.isPrimary)
             for column in examination.columns(of: relation.oid)
             where !column.isGenerated && !column.isIdentity
                 && !keys.contains(where: { $0.columns.contains(column.number) })
             {
                 guard let base = base(of: column.name) else { continue }
                 let found = plurals(of: base).flatMap { tables[QualifiedName(schema: relation.schema, name: $0)] ?? [] }
-                guard found.count == 1, let target = found.first,
+                // A column named after its own table is its key, or a number that somebody else gave; a foreign key to a
+                // table that others inherit from does not find their rows, which may be this table's own.
+                guard found.count == 1, let target = found.first, target.oid != relation.oid,
+                    !examination.hasChildren(target.oid), !target.isUnlogged || relation.isUnlogged,
                     let index = examination.indexes(of: target.oid).first(where: { $0.isPrimary && $0.keyCount == 1 }),
                     let number = index.keyColumns.first, let other = examination.column(number, of: target.oid),
                     examination.baseType(other.type) == examination.baseType(column.type),
-                    other.collation == column.collation
+                    other.collation == column.collation, !oldVersions.contains(relation)
                 else { continue }
-                // The table's own key: person.person_id.
-                if target.oid == relation.oid, primary?.keyColumns.contains(column.number) ?? false { continue }
                 report(column, of: relation, target, other, &visit)
             }
         }
@@ -37,6 +38,10 @@ extension ForeignKeyRules {
         _ other: DoctorCatalog.Column, _ visit: inout RuleVisit
     ) {
         let entity = visit.examination.schema[relation.qualifiedName]
+        let index =
+            isIndexed(column, of: relation, visit.examination)
+            ? nil : visit.newName(on: relation, [column.name, "idx"])
+        let name = visit.newName(on: relation, [column.name, "fkey"])
         visit.report(
             relation, object: column.name, subjects: [.column(relation.oid, column.number)],
             "The column \(column.name) of \(relation.qualifiedName) has the name of \(target.qualifiedName)'s key and no "
@@ -49,17 +54,28 @@ extension ForeignKeyRules {
                 {
                     return []
                 }
-                let name = RepairText.made(of: [relation.name, column.name, "fkey"]) { _ in false }
                 let key = try RepairText.name(name)
                 let add =
                     "ADD CONSTRAINT \(key) FOREIGN KEY (\(try RepairText.name(column.name))) "
                     + "REFERENCES \(try RepairText.name(target)) (\(try RepairText.name(other.name)))"
-                if relation.isPartitioned { return [try RepairText.alter(relation, add)] }
-                return [
+                let indexes = try index.map { [try RepairText.createIndex($0, on: relation, [column.name])] } ?? []
+                if relation.isPartitioned { return indexes + [try RepairText.alter(relation, add)] }
+                return indexes + [
                     try RepairText.alter(relation, add + " NOT VALID"),
                     try RepairText.alter(relation, "VALIDATE CONSTRAINT \(key)"),
                 ]
             })
+    }
+
+    /// Whether an index finds the rows with a value of a column.
+    private static func isIndexed(
+        _ column: DoctorCatalog.Column, of relation: DoctorCatalog.Relation, _ examination: Examination
+    ) -> Bool {
+        examination.indexes(of: relation.oid).contains { index in
+            index.isUsable && ["btree", "hash"].contains(index.method) && index.keyColumns.first == column.number
+                && index.collations.first ?? 0 == column.collation
+                && index.predicate.map { ExpressionCondition($0).follows(from: [column.name: false]) } ?? true
+        }
     }
 
     /// The table that a column's name speaks of: person for person_id, personId and personID.

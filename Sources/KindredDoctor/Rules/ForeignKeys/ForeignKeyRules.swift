@@ -1,68 +1,14 @@
 import KindredSchema
 
-/// K201 to K205 and K209 to K211: foreign keys that are there twice, half, or not at all.
+/// K202 to K205 and K209 to K211: foreign keys that are there twice, half, or not at all.
 enum ForeignKeyRules {
-    private static func facts(
+    static func facts(
         _ key: DoctorCatalog.ForeignKey, _ examination: Examination
     ) -> [(String, String)] {
         let target = examination.relations[key.target]
         let columns = examination.names(key.columns, of: key.relation).joined(separator: ", ")
         let others = examination.names(key.targetColumns, of: key.target).joined(separator: ", ")
         return [("columns", columns), ("refers to", "\(target?.qualifiedName.description ?? "?") (\(others))")]
-    }
-
-    static func checkDuplicates(_ visit: inout RuleVisit) {
-        struct Pairs: Hashable {
-            var target: UInt32
-            var pairs: Set<[Int16]>
-        }
-        let examination = visit.examination
-        for relation in examination.sortedRelations {
-            let groups = Dictionary(grouping: examination.foreignKeys(of: relation.oid).filter { !$0.hasPeriod }) {
-                key in
-                Pairs(target: key.target, pairs: Set(zip(key.columns, key.targetColumns).map { [$0, $1] }))
-            }
-            for group in groups.values where group.count > 1 {
-                let sorted = group.sorted { prevails($0, $1, examination) }
-                guard let kept = sorted.first else { continue }
-                for key in sorted.dropFirst() {
-                    visit.report(
-                        relation, object: key.name, subjects: [.constraint(key.oid)],
-                        "The foreign key \(key.name) of \(relation.qualifiedName) repeats \(kept.name)",
-                        facts: facts(key, examination) + [
-                            ("action on deletion", ForeignKeyText.action(key.deleteAction)),
-                            ("action of \(kept.name)", ForeignKeyText.action(kept.deleteAction)),
-                        ],
-                        repair: {
-                            // The table's annotation may choose its pair of keys by this name.
-                            let annotation = examination.facts.comments[.relation(relation.oid)].flatMap(
-                                DoctorAnnotation.init)
-                            if (annotation?.members["manyToMany"] as? [String])?.contains(key.name) == true {
-                                return []
-                            }
-                            return [try RepairText.alter(relation, "DROP CONSTRAINT \(try RepairText.name(key.name))")]
-                        })
-                }
-            }
-        }
-    }
-
-    /// Which of two equal keys decides what happens: RESTRICT before CASCADE, before SET NULL, before NO ACTION.
-    private static func prevails(
-        _ left: DoctorCatalog.ForeignKey, _ right: DoctorCatalog.ForeignKey, _ examination: Examination
-    ) -> Bool {
-        if left.isEnforced != right.isEnforced { return left.isEnforced }
-        let order: [Character] = ["r", "c", "n", "d", "a"]
-        func rank(_ key: DoctorCatalog.ForeignKey) -> Int {
-            order.firstIndex(of: Character(Unicode.Scalar(key.deleteAction))) ?? order.count
-        }
-        if rank(left) != rank(right) { return rank(left) < rank(right) }
-        if left.isValidated != right.isValidated { return left.isValidated }
-        let isAnnotated = [left, right].map {
-            examination.facts.comments[.constraint($0.oid)]?.hasPrefix("@kindred") == true
-        }
-        if isAnnotated[0] != isAnnotated[1] { return isAnnotated[0] }
-        return left.name.precedesInBytes(right.name)
     }
 
     static func checkTypes(_ visit: inout RuleVisit) {
@@ -79,16 +25,20 @@ enum ForeignKeyRules {
                 }
             }
             if differing.isEmpty { continue }
+            let obstacles = Set(differing.flatMap { examination.typeObstacles(of: $0.own, in: relation) })
+                .sortedByBytes()
+            let obstacleFacts = [("what keeps the type", obstacles.joined(separator: ", "))]
             let texts = differing.map { "\($0.own.name) is \(words($0.own)), \($0.other.name) is \(words($0.other))" }
             visit.report(
                 relation, object: key.name,
                 subjects: [.constraint(key.oid)] + differing.map { .column(key.relation, $0.own.number) },
                 "The foreign key \(key.name) of \(relation.qualifiedName) compares different types: "
                     + texts.joined(separator: "; "),
-                facts: facts(key, examination),
+                facts: facts(key, examination) + (obstacles.isEmpty ? [] : obstacleFacts),
                 repair: {
-                    // A partition has its table's types.
-                    if relation.isPartition { return [] }
+                    guard obstacles.isEmpty, differing.allSatisfy({ !$0.own.isIdentity || isWhole($0.other) }) else {
+                        return []
+                    }
                     return try differing.map { own, other in
                         let collation = try self.collation(of: other)
                         return try RepairText.alter(
@@ -98,6 +48,9 @@ enum ForeignKeyRules {
                 })
         }
     }
+
+    /// Whether a column has a type that identity columns can have.
+    private static func isWhole(_ column: DoctorCatalog.Column) -> Bool { [20, 21, 23].contains(column.type) }
 
     /// varchar counts as text.
     private static func kind(_ column: DoctorCatalog.Column, _ examination: Examination) -> UInt32 {
@@ -116,6 +69,7 @@ enum ForeignKeyRules {
 
     static func checkValidity(_ visit: inout RuleVisit) {
         let examination = visit.examination
+        let duplicates = DuplicateForeignKeys(examination)
         for key in examination.foreignKeys where !key.isValidated && key.isEnforced {
             guard let relation = examination.relations[key.relation] else { continue }
             visit.report(
@@ -123,7 +77,9 @@ enum ForeignKeyRules {
                 "The foreign key \(key.name) of \(relation.qualifiedName) is NOT VALID: rows from before it may lead nowhere",
                 facts: facts(key, examination) + orphans(key, relation, examination),
                 repair: {
-                    [try RepairText.alter(relation, "VALIDATE CONSTRAINT \(try RepairText.name(key.name))")]
+                    // K201 drops it.
+                    duplicates.isDropped(key)
+                        ? [] : [try RepairText.alter(relation, "VALIDATE CONSTRAINT \(try RepairText.name(key.name))")]
                 })
         }
     }
@@ -151,6 +107,7 @@ enum ForeignKeyRules {
 
     static func checkEnforcement(_ visit: inout RuleVisit) {
         let examination = visit.examination
+        let duplicates = DuplicateForeignKeys(examination)
         for key in examination.foreignKeys where !key.isEnforced {
             guard let relation = examination.relations[key.relation] else { continue }
             visit.report(
@@ -158,7 +115,9 @@ enum ForeignKeyRules {
                 "The foreign key \(key.name) of \(relation.qualifiedName) is NOT ENFORCED: rows may lead nowhere",
                 facts: facts(key, examination) + orphans(key, relation, examination),
                 repair: {
-                    [try RepairText.alter(relation, "ALTER CONSTRAINT \(try RepairText.name(key.name)) ENFORCED")]
+                    duplicates.isDropped(key)
+                        ? []
+                        : [try RepairText.alter(relation, "ALTER CONSTRAINT \(try RepairText.name(key.name)) ENFORCED")]
                 })
         }
     }

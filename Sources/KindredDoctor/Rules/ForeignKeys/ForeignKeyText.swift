@@ -21,12 +21,31 @@ enum ForeignKeyText {
         _ key: DoctorCatalog.ForeignKey, columns: [String]? = nil, onDelete: String? = nil, onUpdate: String? = nil,
         in examination: Examination
     ) throws -> String {
-        guard let target = examination.relations[key.target] else { throw UnknownTable() }
         let names = columns ?? examination.names(key.columns, of: key.relation)
         let others = examination.names(key.targetColumns, of: key.target)
-        var text =
-            "FOREIGN KEY (\(try RepairText.list(names))) REFERENCES \(try RepairText.name(target)) "
-            + "(\(try RepairText.list(others)))"
+        return try definition(
+            key, names, "(\(try RepairText.list(others)))", onDelete: onDelete, onUpdate: onUpdate, in: examination)
+    }
+
+    /// The key without its name, to the primary key of the other table whichever other index has the same columns.
+    ///
+    /// - Parameter order: The columns of the primary key.
+    static func definition(
+        _ key: DoctorCatalog.ForeignKey, inOrderOf order: [Int16], in examination: Examination
+    ) throws -> String {
+        let columns = order.compactMap { number in key.targetColumns.firstIndex(of: number).map { key.columns[$0] } }
+        let names = examination.names(columns, of: key.relation)
+        guard names.count == key.columns.count else { throw UnknownTable() }
+        return try definition(key, names, nil, onDelete: nil, onUpdate: nil, in: examination)
+    }
+
+    private static func definition(
+        _ key: DoctorCatalog.ForeignKey, _ names: [String], _ others: String?, onDelete: String?, onUpdate: String?,
+        in examination: Examination
+    ) throws -> String {
+        guard let target = examination.relations[key.target] else { throw UnknownTable() }
+        var text = "FOREIGN KEY (\(try RepairText.list(names))) REFERENCES \(try RepairText.name(target))"
+        if let others { text += " \(others)" }
         if key.isMatchFull { text += " MATCH FULL" }
         let update = onUpdate ?? action(key.updateAction)
         if update != "NO ACTION" { text += " ON UPDATE \(update)" }

@@ -44,7 +44,7 @@ struct UnindexedForeignKeys {
             guard !uncovered.isEmpty, let relation = visit.examination.relations[key.relation] else { continue }
             found.append(Finding(coverage: coverage, relation: relation, uncovered: uncovered))
         }
-        let proposals = Proposals(found, visit.examination)
+        let proposals = Proposals(found, &visit)
         for finding in found { keys.report(finding, proposals, &visit) }
     }
 
@@ -111,8 +111,8 @@ struct UnindexedForeignKeys {
         private var names: [UInt32: [String]] = [:]
         private let examination: Examination
 
-        init(_ findings: [Finding], _ examination: Examination) {
-            self.examination = examination
+        init(_ findings: [Finding], _ visit: inout RuleVisit) {
+            examination = visit.examination
             var wanted: [UInt32: [[String]]] = [:]
             var order: [DoctorCatalog.Relation] = []
             for finding in findings {
@@ -121,7 +121,6 @@ struct UnindexedForeignKeys {
                     wanted[place.oid, default: []].append(finding.coverage.columns)
                 }
             }
-            var taken: Set<QualifiedName> = []
             for place in order {
                 var lists: [[String]] = []
                 // The shortest first: a longer key that has all its columns begins with them, and takes its place.
@@ -134,14 +133,7 @@ struct UnindexedForeignKeys {
                     }
                 }
                 columns[place.oid] = lists
-                names[place.oid] = lists.map { columns in
-                    let name = RepairText.made(of: [place.name] + columns + ["idx"]) { name in
-                        examination.isTaken(name, in: place.schema)
-                            || taken.contains(QualifiedName(schema: place.schema, name: name))
-                    }
-                    taken.insert(QualifiedName(schema: place.schema, name: name))
-                    return name
-                }
+                names[place.oid] = lists.map { visit.newName(on: place, $0 + ["idx"]) }
             }
         }
 

@@ -24,7 +24,16 @@ extension PostgresClient {
 
     /// Runs a finding's repair as its reader would: statement by statement, outside a transaction.
     func repair(_ finding: DoctorFinding, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        for statement in finding.repair {
+        try await run(finding.repair, sourceLocation: sourceLocation)
+    }
+
+    /// Runs all repairs of a report in its order.
+    func repair(_ report: DoctorReport, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await run(report.repairs, sourceLocation: sourceLocation)
+    }
+
+    private func run(_ statements: [String], sourceLocation: SourceLocation) async throws {
+        for statement in statements {
             do {
                 try await query(SQL(unsafeRaw: statement))
             } catch {

@@ -55,7 +55,10 @@ struct DoctorWorld {
         index.classes = columns.map { _ in Self.searching }
         index.collations = columns.map { _ in 0 }
         index.options = columns.map { _ in 0 }
-        if columns.contains(where: { number($0, of: relation) == 0 }) { index.expressions = "lower(a)" }
+        if columns.contains(where: { number($0, of: relation) == 0 }) {
+            index.expressions = "lower(a)"
+            index.namedColumns = [self.number("a", of: relation)]
+        }
         change(&index)
         facts.indexes.append(index)
     }

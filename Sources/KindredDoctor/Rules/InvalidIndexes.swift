@@ -1,0 +1,97 @@
+import Foundation
+import KindredSchema
+
+/// K105: indexes that are not complete.
+enum InvalidIndexes {
+    static func check(_ visit: inout RuleVisit) {
+        let examination = visit.examination
+        for relation in examination.sortedRelations {
+            for index in examination.indexes(of: relation.oid) where !index.isValid || !index.isReady {
+                let missing = index.isPartitioned ? missing(of: index, relation, examination) : []
+                let columns = examination.names(index.keyColumns, of: relation.oid)
+                let names = missing.map { visit.newName(on: $0, columns + ["idx"]) }
+                let twin = twin(of: index, relation, examination)
+                var facts = [("state", index.isReady ? "not valid" : "not ready")]
+                if !missing.isEmpty {
+                    facts = [("partitions without it", missing.map(\.name).joined(separator: ", "))]
+                }
+                if let twin { facts.append(("the same as", twin.name)) }
+                visit.report(
+                    relation, object: index.name, subjects: [.relation(index.oid)],
+                    "The index \(index.name) of \(relation.qualifiedName) is not complete, so that no query uses it",
+                    facts: facts,
+                    repair: {
+                        guard index.isPartitioned else {
+                            return [try repair(index, relation, isLeftover: twin != nil || isLeftover(index))]
+                        }
+                        return try repair(index, relation, columns, Array(zip(missing, names)))
+                    })
+            }
+        }
+    }
+
+    /// The partitions that lack their part of a partitioned index.
+    private static func missing(
+        of index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ examination: Examination
+    ) -> [DoctorCatalog.Relation] {
+        (examination.partitions[relation.oid] ?? []).compactMap { examination.relations[$0] }
+            .filter { part in
+                (part.holdsRows || part.isPartitioned)
+                    && !examination.indexes(of: part.oid).contains { $0.parent == index.oid }
+            }
+    }
+
+    /// The index that does what an incomplete one was to do: another attempt at it, or what it was to take the place of.
+    private static func twin(
+        of index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ examination: Examination
+    ) -> DoctorCatalog.Index? {
+        guard !index.isPartitioned, index.constraint == 0, index.parent == 0 else { return nil }
+        let shape = RedundantIndexes.Shape(index)
+        return examination.indexes(of: relation.oid).first { other in
+            guard other.oid != index.oid, RedundantIndexes.Shape(other) == shape, other.isUnique || !index.isUnique,
+                !other.hasDistinctNulls || index.hasDistinctNulls
+            else { return false }
+            // Of several that are incomplete the first is built anew.
+            if other.isUsable { return true }
+            if other.isUnique != index.isUnique { return other.isUnique }
+            if isLeftover(other) != isLeftover(index) { return !isLeftover(other) }
+            return other.name.precedesInBytes(index.name)
+        }
+    }
+
+    /// Whether an index has a name that REINDEX CONCURRENTLY gives for the time of its work.
+    private static func isLeftover(_ index: DoctorCatalog.Index) -> Bool {
+        ["_ccnew", "_ccold"].contains { mark in
+            index.name.range(of: mark, options: .backwards).map { found in
+                index.name[found.upperBound...].utf8.allSatisfy { (0x30...0x39).contains($0) }
+            } ?? false
+        }
+    }
+
+    private static func repair(
+        _ index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, isLeftover: Bool
+    ) throws -> String {
+        let name = try RepairText.name(schema: relation.schema, index.name)
+        // What belongs to a constraint cannot be dropped; what keeps rows apart by exclusion is not built beside writers.
+        if index.isExclusion { return "REINDEX INDEX \(name)" }
+        return "\(isLeftover && index.constraint == 0 ? "DROP INDEX" : "REINDEX INDEX") CONCURRENTLY \(name)"
+    }
+
+    /// Makes the parts of a partitioned index that partitions lack.
+    private static func repair(
+        _ index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ columns: [String],
+        _ missing: [(DoctorCatalog.Relation, name: String)]
+    ) throws -> [String] {
+        // What cannot be told from the columns alone is the owner's to write.
+        guard index.expressions == nil, index.predicate == nil, index.method == "btree", !index.isUnique,
+            index.includedColumns.isEmpty, index.options.allSatisfy({ $0 == 0 })
+        else { return [] }
+        let name = try RepairText.name(schema: relation.schema, index.name)
+        return try missing.flatMap { part, made in
+            [
+                try RepairText.createIndex(made, on: part, columns),
+                "ALTER INDEX \(name) ATTACH PARTITION \(try RepairText.name(schema: part.schema, made))",
+            ]
+        }
+    }
+}
