@@ -1,6 +1,5 @@
-import Testing
-
 import KindredSchema
+import Testing
 
 @testable import KindredDoctor
 
