@@ -2,7 +2,7 @@ import HarmlessText
 import KindredPostgres
 import KindredSchema
 
-/// One rule at work: what it finds, and what it cannot look at.
+/// One rule at work, with its findings and with what it could not look at.
 struct RuleVisit {
     struct Found {
         var finding: DoctorFinding
@@ -16,10 +16,13 @@ struct RuleVisit {
     let examination: Examination
     private(set) var found: [Found] = []
     private(set) var skipped: [DoctorReport.Skip] = []
+    /// The names that repairs have given so far, those of the rules before this one included.
+    var names: RepairNames
 
-    init(rule: DoctorRule, examination: Examination) {
+    init(rule: DoctorRule, examination: Examination, names: RepairNames = RepairNames()) {
         self.rule = rule
         self.examination = examination
+        self.names = names
     }
 
     /// Notes a finding.
@@ -36,12 +39,13 @@ struct RuleVisit {
     ) {
         var subjects = subjects
         if let relation { subjects.append(.relation(relation.oid)) }
+        let statements = try? examination.keepingComment(try repair(), of: object, on: relation)
         found.append(
             Found(
                 finding: DoctorFinding(
                     rule: rule.id, name: rule.name, level: level ?? rule.level,
                     entity: relation?.qualifiedName.description, object: object, message: message.harmless,
-                    facts: facts.map { DoctorFinding.Fact($0.0, $0.1) }, repair: (try? repair()) ?? [],
+                    facts: facts.map { DoctorFinding.Fact($0.0, $0.1) }, repair: statements ?? [],
                     weight: weight),
                 subjects: subjects, rows: relation.map { examination.rows(of: $0.oid) } ?? .max))
     }

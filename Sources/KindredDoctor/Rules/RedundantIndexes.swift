@@ -183,13 +183,15 @@ enum InvalidIndexes {
         for relation in examination.sortedRelations {
             for index in examination.indexes(of: relation.oid) where !index.isValid || !index.isReady {
                 let missing = index.isPartitioned ? missing(of: index, relation, examination) : []
+                var names = visit.names
                 visit.report(
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The index \(index.name) of \(relation.qualifiedName) is not complete, so that no query uses it",
                     facts: missing.isEmpty
                         ? [("state", index.isReady ? "not valid" : "not ready")]
                         : [("partitions without it", missing.map(\.name).joined(separator: ", "))],
-                    repair: { try repair(index, relation, missing, examination) })
+                    repair: { try repair(index, relation, missing, examination, &names) })
+                visit.names = names
             }
         }
     }
@@ -207,7 +209,7 @@ enum InvalidIndexes {
 
     private static func repair(
         _ index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ missing: [DoctorCatalog.Relation],
-        _ examination: Examination
+        _ examination: Examination, _ names: inout RepairNames
     ) throws -> [String] {
         let name = try RepairText.name(schema: relation.schema, index.name)
         guard index.isPartitioned else {
@@ -224,7 +226,7 @@ enum InvalidIndexes {
         else { return [] }
         let columns = examination.names(index.keyColumns, of: relation.oid)
         return try missing.flatMap { part in
-            let made = RepairText.made(of: [part.name] + columns + ["idx"]) { examination.isTaken($0, in: part.schema) }
+            let made = names.index(of: [part.name] + columns + ["idx"], on: part, in: examination)
             return [
                 try RepairText.createIndex(made, on: part, columns),
                 "ALTER INDEX \(name) ATTACH PARTITION \(try RepairText.name(schema: part.schema, made))",

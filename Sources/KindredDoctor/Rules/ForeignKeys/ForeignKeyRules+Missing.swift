@@ -37,6 +37,8 @@ extension ForeignKeyRules {
         _ other: DoctorCatalog.Column, _ visit: inout RuleVisit
     ) {
         let entity = visit.examination.schema[relation.qualifiedName]
+        let name = visit.names.constraint(
+            of: [relation.name, column.name, "fkey"], on: relation, in: visit.examination)
         visit.report(
             relation, object: column.name, subjects: [.column(relation.oid, column.number)],
             "The column \(column.name) of \(relation.qualifiedName) has the name of \(target.qualifiedName)'s key and no "
@@ -49,7 +51,6 @@ extension ForeignKeyRules {
                 {
                     return []
                 }
-                let name = RepairText.made(of: [relation.name, column.name, "fkey"]) { _ in false }
                 let key = try RepairText.name(name)
                 let add =
                     "ADD CONSTRAINT \(key) FOREIGN KEY (\(try RepairText.name(column.name))) "

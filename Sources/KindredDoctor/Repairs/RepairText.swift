@@ -23,7 +23,7 @@ enum RepairText {
         return text.utf8.contains(UInt8(ascii: "\\")) ? "E'\(quoted.replacing("\\", with: "\\\\"))'" : "'\(quoted)'"
     }
 
-    /// What makes an index, which nothing else has to wait for unless the table is partitioned.
+    /// CREATE INDEX, which nothing else has to wait for unless the table is partitioned.
     static func createIndex(
         _ index: String, on table: DoctorCatalog.Relation, _ columns: [String], isUnique: Bool = false
     ) throws -> String {
