@@ -184,7 +184,9 @@ let package = Package(
             name: "AssistantTests",
             dependencies: [
                 "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL", "KindredDiagram",
-                "KindredDoctor", "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences", "KindredTesting", "TestSupport",
+                "KindredDoctor", "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences",
+                "KindredTesting",
+                "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Migrations/Files", "ModelImport/Fixtures"]
         ),

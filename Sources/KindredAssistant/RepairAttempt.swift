@@ -8,8 +8,8 @@ struct RepairAttempt {
     private let options: DoctorOptions
     /// The server's major version, and that of the database.
     private let versions: (copy: Int, database: Int)
-    /// The places of annotations that did not fit before any repair.
-    private let misfits: Set<String>
+    /// The places of annotations that do not fit on the copy as it is.
+    private var misfits: Set<String>
     /// The keys of findings that the copy had before any repair; others are about what a copy has not, such as its use.
     private let keys: Set<String>
     /// The findings of the copy as it is, by their keys.
@@ -38,7 +38,7 @@ struct RepairAttempt {
     mutating func run(_ findings: ArraySlice<DoctorFinding>) async throws {
         let planned = findings.map { ($0, statements(for: $0)) }
         do {
-            present = try await apply(planned)
+            if let after = try await apply(planned) { (present, misfits) = after }
             for (finding, statements) in planned {
                 let outcome: RepairTrial.Outcome = statements == nil ? .needless : .works
                 note(finding, (statements ?? []).filter { written.insert($0).inserted }, outcome)
@@ -74,14 +74,16 @@ struct RepairAttempt {
 
     /// Runs statements in a transaction that is kept only if the model can be read afterwards and the findings have gone.
     ///
-    /// - Returns: The findings afterwards.
-    private func apply(_ planned: [(DoctorFinding, [String]?)]) async throws -> [String: DoctorFinding] {
+    /// - Returns: The findings and the places of annotations that do not fit afterwards; nil if nothing was to run.
+    private func apply(
+        _ planned: [(DoctorFinding, [String]?)]
+    ) async throws -> (findings: [String: DoctorFinding], misfits: Set<String>)? {
         var seen: Set<String> = []
         let statements = planned.flatMap { $0.1 ?? [] }.filter { seen.insert($0).inserted }
         if planned.contains(where: { $0.1?.isEmpty == true }) {
             throw Refusal(reason: "nothing repairs it any more behind the repairs before it")
         }
-        if statements.isEmpty { return present }
+        if statements.isEmpty { return nil }
         if statements.contains(where: { $0.hasPrefix("ALTER ROLE ") }) {
             throw Refusal(reason: "it changes a role, which belongs to the server", state: .undefinedObject)
         }
@@ -99,7 +101,7 @@ struct RepairAttempt {
                     statements != nil && keys.contains(finding.ignoreKey) && after[finding.ignoreKey] != nil
                 }
                 if isLeft { throw Refusal(reason: "it is found afterwards, too") }
-                return after
+                return (after, Set(problems.map(\.location)))
             }
         } catch let error as PostgresError {
             guard let server = error.server else { throw error }

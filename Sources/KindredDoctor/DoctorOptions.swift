@@ -10,8 +10,9 @@ public struct DoctorOptions: Sendable {
     public var tenantColumn: String?
     /// How long the statements together may take.
     public var timeout: Duration = .seconds(30)
-    /// The version that repairs are written for, such as 150004; nil for the server's own. A copy on another server stands in
-    /// for a database.
+    /// The version that repairs are written for, such as 150004; nil for the server's own.
+    ///
+    /// A copy on another server stands in for a database.
     package var targetVersion: Int?
 
     /// Creates the usual options: large tables only, nothing ignored but by annotations, half a minute.

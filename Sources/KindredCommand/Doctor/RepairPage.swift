@@ -10,13 +10,18 @@ struct RepairPage {
             "-- Each statement is to be run by itself, in this order: CREATE INDEX CONCURRENTLY refuses a transaction.")
         if trial.repairs.contains(where: { $0.outcome == .works }) {
             terminal.print(
-                "-- They were tried together on a copy without rows: what rows can refuse may fail, and then changes nothing.")
+                "-- They were tried together on a copy without rows: what rows can refuse may fail, and then changes nothing."
+            )
         }
         for repair in trial.repairs { print(repair) }
-        count(trial) { if case .leftOut = $0 { true } else { false } } sentence: {
+        count(trial) {
+            if case .leftOut = $0 { true } else { false }
+        } sentence: {
             "\($0) left out, as programs could not connect afterwards or a statement fails; the output says why."
         }
-        count(trial) { if case .untried = $0 { true } else { false } } sentence: {
+        count(trial) {
+            if case .untried = $0 { true } else { false }
+        } sentence: {
             "\($0) not tried; the output says why."
         }
     }

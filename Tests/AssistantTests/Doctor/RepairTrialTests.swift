@@ -148,7 +148,8 @@ extension PostgresClient {
     fileprivate func expectRepaired(
         _ trial: RepairTrial, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let shown = trial.repairs.map { "\($0.finding.ignoreKey) \($0.outcome) \($0.statements)" }.joined(separator: "\n")
+        let shown = trial.repairs.map { "\($0.finding.ignoreKey) \($0.outcome) \($0.statements)" }.joined(
+            separator: "\n")
         for repair in trial.repairs where repair.outcome == .works {
             for statement in repair.statements {
                 do {
