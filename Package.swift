@@ -185,8 +185,7 @@ let package = Package(
             dependencies: [
                 "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL", "KindredDiagram",
                 "KindredDoctor", "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences",
-                "KindredTesting",
-                "TestSupport",
+                "KindredTesting", "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Migrations/Files", "ModelImport/Fixtures"]
         ),

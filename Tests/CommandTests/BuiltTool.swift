@@ -8,8 +8,12 @@ enum BuiltTool {
     /// - Parameters:
     ///   - arguments: The arguments behind its name.
     ///   - output: Its standard output; nil to run it without one.
-    static func run(_ arguments: [String], output: FileHandle?) async throws -> (status: Int32, error: String) {
+    ///   - environment: Variables beside those of the tests.
+    static func run(
+        _ arguments: [String], output: FileHandle?, environment: [String: String] = [:]
+    ) async throws -> (status: Int32, error: String) {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let tool = try #require(Self.tool)
         if let output {
             process.executableURL = tool

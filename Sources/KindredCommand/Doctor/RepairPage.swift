@@ -14,16 +14,15 @@ struct RepairPage {
             )
         }
         for repair in trial.repairs { print(repair) }
-        count(trial) {
-            if case .leftOut = $0 { true } else { false }
-        } sentence: {
-            "\($0) left out, as programs could not connect afterwards or a statement fails; the output says why."
-        }
-        count(trial) {
-            if case .untried = $0 { true } else { false }
-        } sentence: {
-            "\($0) not tried; the output says why."
-        }
+        let leftOut = trial.repairs.count { if case .leftOut = $0.outcome { true } else { false } }
+        let untried = trial.repairs.count { if case .untried = $0.outcome { true } else { false } }
+        printError(leftOut, "left out: a statement fails, or programs could not connect afterwards")
+        printError(untried, "not tried")
+    }
+
+    private func printError(_ count: Int, _ outcome: String) {
+        if count == 0 { return }
+        terminal.printError("\(count) \(count == 1 ? "repair" : "repairs") \(outcome); the output says why.")
     }
 
     private func print(_ repair: RepairTrial.Repair) {
@@ -47,12 +46,5 @@ struct RepairPage {
             terminal.print("-- \(reason)")
             for statement in repair.statements { terminal.print("-- \(statement);") }
         }
-    }
-
-    private func count(
-        _ trial: RepairTrial, where isCounted: (RepairTrial.Outcome) -> Bool, sentence: (String) -> String
-    ) {
-        let count = trial.repairs.count { isCounted($0.outcome) }
-        if count > 0 { terminal.printError("\(sentence(count == 1 ? "1 repair is" : "\(count) repairs are"))") }
     }
 }

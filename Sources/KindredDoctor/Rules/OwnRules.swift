@@ -152,6 +152,8 @@ enum OwnChecks {
                         return []
                     }
                     let comment = examination.facts.comments[.column(oid, column.number)]
+                    // Nor can it be lazy.
+                    if comment.flatMap(DoctorAnnotation.init)?.members["lazy"] as? Bool == true { return [] }
                     guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }
                     let name = "\(try RepairText.name(relation)).\(try RepairText.name(column.name))"
                     return ["COMMENT ON COLUMN \(name) IS \(RepairText.literal(text))"]

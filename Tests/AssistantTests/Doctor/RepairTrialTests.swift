@@ -1,4 +1,5 @@
 import KindredAssistant
+import KindredCommand
 import KindredPostgres
 import KindredSchema
 import KindredTesting
@@ -114,6 +115,29 @@ import Testing
             #expect(findings.count == 2 && Set(findings.flatMap(\.repair)).count == 4, "\(findings)")
             for finding in findings { try await client.repair(finding) }
             #expect(try await client.allFindings().findings(of: "K105").isEmpty)
+        }
+    }
+
+    /// The examples of all rules, each in schemas of its own: their repairs together, then connect, inspect, doctor again.
+    @Test(.database) func allRepairsOfAllExamplesFitTogether() async throws {
+        try await withDoctorClient { client in
+            for (number, example) in DoctorRulesTests.examples.enumerated() {
+                let schema = "example_\(number)"
+                try await client.runScript(
+                    "CREATE SCHEMA \(schema); SET LOCAL search_path = \(schema); "
+                        + example.sql.replacing("acme", with: "acme_\(number)"))
+            }
+            let trial = try await client.tryRepairs(of: try await client.allFindings())
+            #expect(trial.repairs.count > 50)
+            let refused = trial.repairs.filter {
+                if case .leftOut = $0.outcome { true } else { !$0.outcome.isTried }
+            }
+            // CREATE TABLE, which makes the copy, makes of two equal UNIQUE constraints one.
+            #expect(Set(refused.map(\.finding.rule)).isSubset(of: ["K102"]), "\(refused)")
+            try await client.expectRepaired(trial)
+            let (terminal, capture) = Terminal.captured()
+            let arguments = ["inspect", "--database", try TestDatabase.current.uri]
+            #expect(await CommandLineTool.run(arguments, terminal: terminal) == .success && capture.error.isEmpty)
         }
     }
 
