@@ -41,11 +41,11 @@ struct RepairAttempt {
             if let after = try await apply(planned) { (present, misfits) = after }
             for (finding, statements) in planned {
                 let outcome: RepairTrial.Outcome = statements == nil ? .needless : .works
-                note(finding, (statements ?? []).filter { written.insert($0).inserted }, outcome)
+                note(finding, (statements ?? []).filter { written.insert($0).inserted }, as: outcome)
             }
         } catch let refusal as Refusal {
             if let finding = findings.first, findings.count == 1 {
-                note(finding, planned.first?.1 ?? [], outcome(of: finding, refusal))
+                note(finding, planned.first?.1 ?? [], as: outcome(of: finding, refusal))
             } else {
                 let middle = findings.startIndex + findings.count / 2
                 try await run(findings[..<middle])
@@ -55,7 +55,7 @@ struct RepairAttempt {
     }
 
     private mutating func note(
-        _ finding: DoctorFinding, _ statements: [String], _ outcome: RepairTrial.Outcome
+        _ finding: DoctorFinding, _ statements: [String], as outcome: RepairTrial.Outcome
     ) {
         repairs.append(RepairTrial.Repair(finding: finding, statements: statements, outcome: outcome))
     }
