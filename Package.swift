@@ -113,10 +113,13 @@ let package = Package(
                 "KindredSchema",
             ]
         ),
-        // All of them, for programs that want the whole assistant.
+        // All of them, for programs that want the whole assistant, and the trial of the doctor's repairs.
         .target(
             name: "KindredAssistant",
-            dependencies: ["KindredDiagram", "KindredDoctor", "KindredModelImport", "KindredSchemaDifferences"]
+            dependencies: [
+                "KindredDDL", "KindredDiagram", "KindredDoctor", "KindredModelImport", "KindredPostgres",
+                "KindredSchemaDifferences",
+            ]
         ),
         .target(
             name: "KindredTesting",
@@ -197,8 +200,9 @@ let package = Package(
         .testTarget(
             name: "AssistantTests",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredDDL", "KindredDiagram", "KindredDoctor",
-                "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences", "KindredTesting", "TestSupport",
+                "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL", "KindredDiagram",
+                "KindredDoctor", "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences",
+                "KindredTesting", "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Doctor/Fixtures", "Migrations/Files", "ModelImport/Fixtures"]
         ),

@@ -1,5 +1,5 @@
 public import KindredPostgres
-import KindredSchema
+package import KindredSchema
 
 /// Looks for what is wrong with a database, or will be: `kindred doctor` as a call.
 ///
@@ -18,14 +18,24 @@ public enum Doctor {
     public static func findings(
         of client: PostgresClient, options: DoctorOptions = DoctorOptions()
     ) async throws -> DoctorReport {
+        try await examine(client, options).report
+    }
+
+    /// The same, with the annotations that do not fit, be they ignored or not.
+    package static func examine(
+        _ client: PostgresClient, _ options: DoctorOptions
+    ) async throws -> (report: DoctorReport, problems: [AnnotationProblem]) {
         let (catalog, facts) = try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
             let catalog = try await SchemaReader.readCatalog(from: client)
             let results = try await client.executeBatch(DoctorQueries.all, timeout: options.timeout)
             return (catalog, try DoctorCatalogDecoder(results).catalog)
         }
         let examination = Examination(
-            catalog, facts, generated: options.generated, tenantColumn: options.tenantColumn)
-        return report(on: examination, options)
+            catalog, facts, generated: options.generated, tenantColumn: options.tenantColumn,
+            targetVersion: options.targetVersion)
+        var report = report(on: examination, options)
+        report.serverVersion = facts.settings.serverVersion
+        return (report, examination.problems)
     }
 
     /// Applies every rule to what was read: a pure function.

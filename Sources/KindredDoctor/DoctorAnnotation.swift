@@ -4,13 +4,13 @@ import KindredSchema
 /// A comment that begins with `@kindred` and JSON, as far as the doctor reads and writes it.
 struct DoctorAnnotation {
     private(set) var members: [String: Any]
-    /// What follows the JSON: the comment for people.
+    /// The text behind the JSON: the comment for people.
     private let remainder: String
 
     /// Takes a comment apart; nil for one that is no annotation, or a malformed one.
     init?(_ comment: String) {
-        guard comment.hasPrefix("@kindred") else { return nil }
-        let text = comment.dropFirst("@kindred".count).drop(while: \.isWhitespace)
+        guard comment.hasPrefix(Self.mark) else { return nil }
+        let text = comment.dropFirst(Self.mark.count).drop(while: \.isWhitespace)
         guard text.first == "{", text.utf8.count <= 65_536, let end = Self.endOfObject(text.utf8),
             let object = try? JSONSerialization.jsonObject(with: Data(text[..<end].utf8)) as? [String: Any]
         else { return nil }
@@ -31,7 +31,7 @@ struct DoctorAnnotation {
     static func adding(_ additions: [String: Any], to comment: String?) -> String? {
         var members: [String: Any] = [:]
         var remainder = comment ?? ""
-        if let comment, comment.hasPrefix("@kindred") {
+        if let comment, comment.hasPrefix(mark) {
             guard let known = DoctorAnnotation(comment) else { return nil }
             (members, remainder) = (known.members, known.remainder)
         }
@@ -39,10 +39,30 @@ struct DoctorAnnotation {
             guard members[name] == nil else { return nil }
             members[name] = value
         }
+        return text(of: members, remainder)
+    }
+
+    /// The comment with some of the members only, and all that it says to people; without any it is no annotation.
+    func keeping(_ names: Set<String>) -> String {
+        let kept = members.filter { names.contains($0.key) }
+        let text = Self.withoutMark(remainder)
+        return kept.isEmpty ? text : Self.text(of: kept, remainder) ?? text
+    }
+
+    /// A comment as one for people alone, which says the same without the mark.
+    static func withoutMark(_ comment: String) -> String {
+        var text = comment[...]
+        while text.hasPrefix(mark) { text = text.dropFirst(mark.count).drop(while: \.isWhitespace) }
+        return String(text)
+    }
+
+    private static let mark = "@kindred"
+
+    private static func text(of members: [String: Any], _ remainder: String) -> String? {
         let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? JSONSerialization.data(withJSONObject: members, options: options) else { return nil }
         let json = String(decoding: data, as: UTF8.self)
-        return remainder.isEmpty ? "@kindred \(json)" : "@kindred \(json) \(remainder)"
+        return remainder.isEmpty ? "\(mark) \(json)" : "\(mark) \(json) \(remainder)"
     }
 
     /// Finds the place behind the brace that closes the first one.

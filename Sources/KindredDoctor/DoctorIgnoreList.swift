@@ -1,6 +1,6 @@
 import KindredSchema
 
-/// What a database's owner has looked at and left: the lines of a file such as `.kindred-doctor`.
+/// Findings that a database's owner has looked at and left: the lines of a file such as `.kindred-doctor`.
 ///
 /// ```text
 /// # Written once a year, never deleted from.
@@ -16,7 +16,7 @@ public struct DoctorIgnoreList: Sendable, Hashable {
     public struct InvalidLine: Error, Sendable, Hashable, CustomStringConvertible {
         /// The line's number, from 1.
         public let line: Int
-        /// What is wrong with it.
+        /// The fault.
         public let reason: String
 
         /// Both in one sentence.

@@ -1,8 +1,8 @@
-/// What ``Doctor`` looks at, and what it leaves out.
+/// Settings of ``Doctor``: which tables it looks at, and which findings it leaves out.
 public struct DoctorOptions: Sendable {
     /// Whether rules about the speed of statements look at tables of fewer than 1,000 rows, too.
     public var includesSmallTables = false
-    /// What is left out beside what annotations leave out.
+    /// The findings that are left out beside those that annotations leave out.
     public var ignored = DoctorIgnoreList()
     /// The generated classes that have to fit the database; nil for none.
     public var generated: GeneratedClasses?
@@ -10,6 +10,10 @@ public struct DoctorOptions: Sendable {
     public var tenantColumn: String?
     /// How long the statements together may take.
     public var timeout: Duration = .seconds(30)
+    /// The version that repairs are written for, such as 150004; nil for the server's own.
+    ///
+    /// A copy on another server stands in for a database.
+    package var targetVersion: Int?
 
     /// Creates the usual options: large tables only, nothing ignored but by annotations, half a minute.
     public init() {}

@@ -11,9 +11,9 @@ public struct DoctorRule: Sendable {
     public let name: String
     /// How much its findings matter.
     public let level: DoctorLevel
-    /// What it finds, in one sentence.
+    /// Its subject in one sentence.
     public let summary: String
-    /// Why that matters, what exactly counts, and what the repair does.
+    /// The reason why that matters, what exactly counts, and what the repair does.
     public let explanation: String
     /// Whether it is about the speed of statements alone, so that it says nothing of small tables unless asked to.
     public let isAboutSize: Bool

@@ -1,11 +1,15 @@
 import KindredSchema
 
-/// What the rules look at: the catalog's rows by what they belong to, and the model that Kindred makes of them.
+/// The state of a database that the rules look at: the catalog's rows by what they belong to, and the model that Kindred makes of them.
 struct Examination: Sendable {
-    let facts: DoctorCatalog
+    private(set) var facts: DoctorCatalog
+    /// The rows that the model is made of, as if the role might read everything.
+    let catalog: Catalog
     let schema: DatabaseSchema
     /// The annotations that do not fit; the model is made without them.
     let problems: [AnnotationProblem]
+    /// Their comments without what does not fit, which further annotations are added to.
+    private(set) var annotationRepairs = AnnotationRepairs()
     /// The files that would be written otherwise today, and what the folder is called; nil where it was not compared.
     let outdated: (folder: String, files: [String]?)?
     /// The column by which rows are a tenant's; nil where nothing is said of tenants.
@@ -35,9 +39,11 @@ struct Examination: Sendable {
     private let ignored: [CatalogObject: Set<String>]
 
     init(
-        _ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil, tenantColumn: String? = nil
+        _ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil, tenantColumn: String? = nil,
+        targetVersion: Int? = nil
     ) {
         self.facts = facts
+        if let targetVersion { self.facts.settings.serverVersion = targetVersion }
         self.tenantColumn = tenantColumn
         openSchemas = catalog.openSchemas
         searchPath = catalog.searchPath
@@ -49,6 +55,7 @@ struct Examination: Sendable {
             whole.relations[index].isReadable = true
             whole.relations[index].isReachable = true
         }
+        self.catalog = whole
         (schema, problems) = DatabaseSchema.diagnosed(catalog: whole)
         // Classes are made from what the role may read.
         outdated = generated.map { classes in
@@ -87,6 +94,8 @@ struct Examination: Sendable {
             let rules = DoctorAnnotation(text)?.ignoredRules ?? []
             return rules.isEmpty ? nil : rules
         }
+        annotationRepairs = AnnotationRepairs(self)
+        self.facts.comments.merge(annotationRepairs.texts) { $1 }
     }
 
     func columns(of relation: UInt32) -> [DoctorCatalog.Column] { columnsByRelation[relation] ?? [] }

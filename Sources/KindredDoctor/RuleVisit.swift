@@ -2,7 +2,7 @@ import HarmlessText
 import KindredPostgres
 import KindredSchema
 
-/// One rule at work: what it finds, and what it cannot look at.
+/// One rule at work, with its findings and with the parts that it could not look at.
 struct RuleVisit {
     struct Found {
         var finding: DoctorFinding
@@ -27,7 +27,7 @@ struct RuleVisit {
 
     /// A name of at most 63 bytes for an index or a constraint that a repair makes, which nothing else has or gets.
     ///
-    /// - Parameter parts: What follows the table's name, such as the columns and `idx`.
+    /// - Parameter parts: The parts behind the table's name, such as the columns and `idx`.
     mutating func newName(on relation: DoctorCatalog.Relation, _ parts: [String]) -> String {
         let name = RepairText.made(of: [relation.name] + parts) { name in
             examination.isTaken(name, on: relation)
@@ -51,12 +51,13 @@ struct RuleVisit {
     ) {
         var subjects = subjects
         if let relation { subjects.append(.relation(relation.oid)) }
+        let statements = try? repair()
         found.append(
             Found(
                 finding: DoctorFinding(
                     rule: rule.id, name: rule.name, level: level ?? rule.level,
                     entity: relation?.qualifiedName.description, object: object, message: message.harmless,
-                    facts: facts.map { DoctorFinding.Fact($0.0, $0.1) }, repair: (try? repair()) ?? [],
+                    facts: facts.map { DoctorFinding.Fact($0.0, $0.1) }, repair: statements ?? [],
                     weight: weight),
                 subjects: subjects, rows: relation.map { examination.rows(of: $0.oid) } ?? .max))
     }

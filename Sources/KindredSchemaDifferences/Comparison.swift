@@ -11,10 +11,10 @@ struct Comparison {
                 let (old, new) = (try await read(from, on: server), try await read(to, on: server))
                 do {
                     return try await compare(old, new, on: server)
-                } catch let error as CopyFailure {
+                } catch let error as SchemaCopy.Failure {
                     // What cannot be copied is compared as it stands.
                     var result = try differences(old, new)
-                    result.proof = .skipped("\(error.side) cannot be made on the embedded server: \(error.reason)")
+                    result.proof = .skipped("\(error.name) cannot be made on the embedded server: \(error.reason)")
                     try refuseRenames()
                     return result
                 }
@@ -59,25 +59,16 @@ struct Comparison {
         return try await client.lend { try await SnapshotReader.read(from: $0) }
     }
 
-    /// Why a side could not be made on the embedded server.
-    private struct CopyFailure: Error {
-        let side: String
-        let reason: String
-    }
-
     private func compare(
         _ old: SchemaSnapshot, _ new: SchemaSnapshot, on server: ScratchServer
     ) async throws -> SchemaDifferences {
         try await server.withDatabase { client in
-            let empty = try await SnapshotReader.read(from: client)
             // Undone, so that the same database serves both sides.
             let wanted = try await undone(client) {
-                try await make(new, "the new side", over: empty, on: client, server)
+                try await SchemaCopy(new, of: "the new side").make(on: client, of: server)
                 return try await SnapshotReader.read(from: client)
             }
-            try await client.withTransaction { _ in
-                try await make(old, "the old side", over: empty, on: client, server)
-            }
+            try await SchemaCopy(old, of: "the old side").make(on: client, of: server)
             let before = try await SnapshotReader.read(from: client)
             var present = before
             let (renames, renamed) = try await rename(&present, wanted, on: client)
@@ -114,32 +105,6 @@ struct Comparison {
             try await apply(SchemaStep(isTransaction: true, statements: statements), on: client)
             present = try await SnapshotReader.read(from: client)
             all += statements
-        }
-    }
-
-    /// Makes a side in an empty database, in the task's transaction.
-    private func make(
-        _ side: SchemaSnapshot, _ name: String, over empty: SchemaSnapshot, on client: PostgresClient,
-        _ server: ScratchServer
-    ) async throws {
-        var planner = SchemaPlanner(from: empty, to: side)
-        planner.isConcurrent = false
-        planner.isComplete = true
-        for role in side.roles { try await server.makeRole(role) }
-        do {
-            try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)
-            let statements = try planner.plan().flatMap(\.statements)
-            for start in stride(from: 0, to: statements.count, by: 200) {
-                // Many in one round trip; the first that fails is the error.
-                _ = try await client.executeBatch(
-                    statements[start..<min(start + 200, statements.count)].map {
-                        Statement(
-                            text: StatementText(oneTime: $0.sql, effect: .plain, mayChangeSession: true),
-                            resultFormat: .text)
-                    })
-            }
-        } catch let error as PostgresError {
-            throw CopyFailure(side: name, reason: error.server?.message ?? error.message)
         }
     }
 

@@ -8,11 +8,13 @@ enum BuiltTool {
     /// - Parameters:
     ///   - arguments: The arguments behind its name.
     ///   - output: Its standard output; nil to run it without one.
+    ///   - environment: Variables beside those of the tests.
     ///   - name: The executable's name.
     static func run(
-        _ arguments: [String], output: FileHandle?, of name: String = "kindred"
+        _ arguments: [String], output: FileHandle?, environment: [String: String] = [:], of name: String = "kindred"
     ) async throws -> (status: Int32, error: String) {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let tool = try #require(Self.tool(name))
         if let output {
             process.executableURL = tool

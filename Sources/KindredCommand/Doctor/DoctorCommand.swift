@@ -21,7 +21,8 @@ struct DoctorCommand: ToolCommand {
         commandName: "doctor",
         abstract: "Finds what is wrong with a database, and the SQL that repairs it.",
         discussion: """
-            Reads the catalog in one read-only transaction; no row of a table is read and nothing is changed. Example:
+            Reads the catalog in one read-only transaction; no row of a table is read and nothing is changed. Annotations that do not \
+            fit are findings, with the comment that mends them. Example:
 
               kindred doctor --database postgres://localhost/shop --fail-on warning
 
@@ -58,7 +59,11 @@ struct DoctorCommand: ToolCommand {
     @Option(help: ArgumentHelp("Say what a rule is about, such as K101, and end.", valueName: "rule"))
     var explain: String?
 
-    @Flag(help: "Print the SQL that repairs the findings, and run none of it.")
+    @Flag(
+        help: """
+            Print the SQL that repairs the findings, and run none of it; it is tried on a copy of the schema on an embedded server, and \
+            what does not fit is left out.
+            """)
     var fix = false
 
     func validate() throws {
@@ -85,14 +90,19 @@ struct DoctorCommand: ToolCommand {
                 throw CommandFailure(.badInput, "The folder \(folder) cannot be read.")
             }
         }
-        let report = try await connection.withClient(in: terminal) {
-            try await Doctor.findings(of: $0, options: options)
+        let (report, trial) = try await connection.withClient(in: terminal) { client in
+            let report = try await Doctor.findings(of: client, options: options)
+            return (report, fix ? try await RepairTrial.run(report, of: client, options: options) : nil)
         }
         switch format {
         case .json: terminal.printLines(report.json())
         case .sarif: terminal.printLines(report.sarif(version: RootCommand.configuration.version))
-        case .text where fix: DoctorPage(terminal: terminal).printRepairs(of: report)
-        case .text: DoctorPage(terminal: terminal, showsNotes: all).print(report)
+        case .text:
+            if let trial {
+                RepairPage(terminal: terminal).print(trial)
+            } else {
+                DoctorPage(terminal: terminal, showsNotes: all).print(report)
+            }
         }
         if let failOn, let level = DoctorLevel(rawValue: failOn.rawValue), report.reaches(level) {
             let count = report.findings.count { $0.level >= level }

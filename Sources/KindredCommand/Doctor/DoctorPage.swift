@@ -82,19 +82,6 @@ struct DoctorPage {
         return TerminalText(text + ".")
     }
 
-    /// Prints the statements that repair the findings, each under what it repairs.
-    func printRepairs(of report: DoctorReport) {
-        terminal.print("-- Each statement is to be run by itself: CREATE INDEX CONCURRENTLY refuses a transaction.")
-        var seen: Set<String> = []
-        for finding in report.ranked {
-            let statements = finding.repair.filter { seen.insert($0).inserted }
-            if statements.isEmpty { continue }
-            terminal.print()
-            terminal.print("-- \(finding.rule) \(finding.message)")
-            for statement in statements { terminal.print("\(statement);") }
-        }
-    }
-
     /// Prints what a rule is about.
     func print(_ rule: DoctorRule) {
         terminal.print("\(terminal.styled("\(rule.id) \(rule.name)", .bold)) (\(rule.level.rawValue))")

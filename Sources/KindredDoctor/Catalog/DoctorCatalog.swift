@@ -227,7 +227,7 @@ struct DoctorCatalog: Sendable {
     }
 }
 
-/// What a comment, and so an annotation, can stand on.
+/// An object that a comment, and so an annotation, can stand on.
 enum CatalogObject: Sendable, Hashable {
     /// A table, view, index or sequence.
     case relation(UInt32)

@@ -22,7 +22,7 @@ enum DoctorQueries {
             """
     )
 
-    /// What belongs to the user: not the system's schemas, not the helper schema, not what extensions own.
+    /// The condition that something is the user's: not the system's schemas, not the helper schema, not what extensions own.
     static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
         """
         \(relation).oid >= 16384 AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'
@@ -40,7 +40,7 @@ enum DoctorQueries {
 
     /// Tables, partitions and views.
     ///
-    /// What was never analyzed is measured by its file.
+    /// Tables that were never analyzed are measured by their files.
     private static let relations = StatementText(
         catalog: """
             SELECT c.oid, n.nspname, c.relname, c.relkind, c.relispartition,
@@ -144,7 +144,7 @@ enum DoctorQueries {
         catalog: "SELECT o.oid, o.opcfamily FROM pg_catalog.pg_opclass AS o"
     )
 
-    /// What index searches can look for the equality that a foreign key means.
+    /// The index searches that can look for the equality which a foreign key means.
     private static let searchOperators = StatementText(
         catalog: """
             SELECT o.amopfamily, o.amopopr FROM pg_catalog.pg_amop AS o

@@ -5,9 +5,9 @@ import KindredSchema
 public struct DoctorFinding: Sendable, Hashable {
     /// A fact that the finding rests on.
     public struct Fact: Sendable, Hashable {
-        /// What it is about, such as `rows`.
+        /// Its subject, such as `rows`.
         public let name: String
-        /// What was found.
+        /// The number, name or query.
         public let value: String
 
         init(_ name: String, _ value: String) {
@@ -28,14 +28,14 @@ public struct DoctorFinding: Sendable, Hashable {
     public let object: String?
     /// One sentence.
     public let message: String
-    /// What the finding rests on.
+    /// The facts that the finding rests on.
     public let facts: [Fact]
     /// The statements that repair it, each to be run by itself and in this order; empty where SQL cannot.
-    public let repair: [String]
+    public internal(set) var repair: [String]
     /// How much work the finding costs, to put the worst of a rule first; 0 where that is not known.
     public let weight: Double
 
-    /// What the rule is ignored by for this object, in a file: `K101:public.email.email_person_id_fkey`.
+    /// The key by which the rule is ignored for this object, in a file: `K101:public.email.email_person_id_fkey`.
     public var ignoreKey: String {
         let place = [entity, object].compactMap { $0 }.joined(separator: ".").harmless
         return place.isEmpty ? rule : "\(rule):\(place)"

@@ -1,6 +1,6 @@
 import KindredSchema
 
-/// What ``Doctor`` found in a database.
+/// The findings of ``Doctor`` in a database.
 public struct DoctorReport: Sendable, Hashable {
     /// A rule that could not look at everything, and why.
     public struct Skip: Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct DoctorReport: Sendable, Hashable {
         public let reason: String
     }
 
-    /// What was found, sorted by rule, entity and object.
+    /// All findings, sorted by rule, entity and object.
     public let findings: [DoctorFinding]
     /// The rules that could not look at everything, sorted.
     public let skipped: [Skip]
@@ -18,9 +18,13 @@ public struct DoctorReport: Sendable, Hashable {
     public let ignoredCount: Int
     /// How many findings about small tables are left out; see ``DoctorOptions/includesSmallTables``.
     public let smallTableCount: Int
+    /// The server's version, such as 150004.
+    package internal(set) var serverVersion = 0
 
-    init(findings: [DoctorFinding], skipped: [Skip], ignoredCount: Int = 0, smallTableCount: Int = 0) {
-        self.findings = findings.sorted(by: Self.precedes)
+    init(
+        findings: [DoctorFinding], skipped: [Skip], ignoredCount: Int = 0, smallTableCount: Int = 0
+    ) {
+        self.findings = RepairPlan.withoutLostComments(findings).sorted(by: Self.precedes)
         self.skipped = skipped.sorted { ($0.rule, $0.reason) < ($1.rule, $1.reason) }
         self.ignoredCount = ignoredCount
         self.smallTableCount = smallTableCount
@@ -42,12 +46,14 @@ public struct DoctorReport: Sendable, Hashable {
         findings.contains { $0.level >= level }
     }
 
-    /// The statements that repair everything that SQL can repair, each once, in the order of ``ranked``.
+    /// The statements that repair everything that SQL can repair, each once: annotations that do not fit first, the others in the
+    /// order of ``ranked``.
     ///
-    /// Each is to be run by itself: CREATE INDEX CONCURRENTLY refuses to run in a transaction.
+    /// Each is to be run by itself: CREATE INDEX CONCURRENTLY refuses to run in a transaction. Each fits the database as it was
+    /// read; whether they fit together is what a trial on a copy tells, as `kindred doctor --fix` makes one.
     public var repairs: [String] {
         var seen: Set<String> = []
-        return ranked.flatMap(\.repair).filter { seen.insert($0).inserted }
+        return RepairPlan(self).groups.joined().flatMap(\.repair).filter { seen.insert($0).inserted }
     }
 
     private static func precedes(_ left: DoctorFinding, _ right: DoctorFinding) -> Bool {

@@ -8,7 +8,9 @@ extension DoctorRule {
             "An annotation that is malformed, names nothing, or clashes.",
             explanation: """
                 A program does not connect to a database with such a comment, so that a wrong name is noticed at start and not when \
-                a relationship is missing; the commands go on without it. A rule that does not exist in "ignore" is a note.
+                a relationship is missing; the commands go on without it. The repair takes the members out that do not fit and keeps \
+                the rest of the comment; where its JSON cannot be read the whole text stays, without the mark. A rule that does not \
+                exist in "ignore" is a note.
                 """,
             check: OwnChecks.checkAnnotations),
         DoctorRule(
@@ -47,10 +49,15 @@ enum OwnChecks {
     static func checkAnnotations(_ visit: inout RuleVisit) {
         let examination = visit.examination
         for problem in examination.problems {
-            let relation = examination.oid(of: problem.entity).flatMap { examination.relations[$0] }
+            let comment = examination.annotationRepairs.comment(of: problem)
+            let relation = (comment?.relation ?? examination.oid(of: problem.entity)).flatMap {
+                examination.relations[$0]
+            }
             visit.report(
-                relation, "\(problem.location) does not fit: \(problem.reason)",
-                facts: [("written in", problem.location)])
+                relation, object: comment?.name, subjects: comment.map { [$0.object] } ?? [],
+                "\(problem.location) does not fit: \(problem.reason)",
+                facts: [("written in", problem.location)],
+                repair: { try examination.annotationRepairs.statements(for: problem, in: examination) })
         }
         let known = Set(DoctorRule.all.map(\.id))
         for (object, text) in examination.facts.comments {

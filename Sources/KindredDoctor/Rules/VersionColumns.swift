@@ -31,6 +31,8 @@ enum VersionColumns {
                 facts: [("type", column.typeName)],
                 repair: {
                     let comment = examination.facts.comments[.column(oid, column.number)]
+                    // It cannot be lazy.
+                    if comment.flatMap(DoctorAnnotation.init)?.members["lazy"] as? Bool == true { return [] }
                     guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }
                     let name = "\(try RepairText.name(relation)).\(try RepairText.name(column.name))"
                     return ["COMMENT ON COLUMN \(name) IS \(RepairText.literal(text))"]

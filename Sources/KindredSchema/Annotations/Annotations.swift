@@ -67,7 +67,7 @@ struct Annotations {
                     tableComments[oid] = comment.text
                     continue
                 }
-                let location = "the comment on \(table)"
+                let location = comment.object.location(on: table)
                 let (annotation, remainder) = annotation(in: comment.text, table, location)
                 tableComments[oid] = remainder
                 guard var reader = annotation else { continue }
@@ -81,16 +81,16 @@ struct Annotations {
                 }
                 guard let name = catalog.columns.first(where: { $0.relation == oid && $0.number == number })?.name
                 else { continue }
-                let location = "the comment on column \(name) of \(table)"
+                let location = comment.object.location(on: table, column: name)
                 let (annotation, remainder) = annotation(in: comment.text, table, location)
                 columnComments[oid, default: [:]][number] = remainder
                 guard var reader = annotation else { continue }
                 columns[oid, default: [:]][number] = Written(options: reader.columnOptions(), location: location)
                 note(reader.problems, of: table, at: location)
-            case .constraint(let oid, let name, let relation):
+            case .constraint(let oid, _, let relation):
                 guard let table = names[relation] else { continue }
                 guard AnnotationText.isAnnotation(comment.text) else { continue }
-                let location = "the comment on constraint \(name) of \(table)"
+                let location = comment.object.location(on: table)
                 guard var reader = annotation(in: comment.text, table, location).reader else { continue }
                 guard foreignKeyOIDs.contains(oid) else {
                     if reader.saysOnlyWhatToIgnore() { continue }

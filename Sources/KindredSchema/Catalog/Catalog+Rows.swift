@@ -170,6 +170,19 @@ extension Catalog {
             case column(UInt32, Int16)
             /// A constraint of any kind; with its name, as it may be missing from the catalog's constraints.
             case constraint(UInt32, name: String, relation: UInt32)
+
+            /// The place of an annotation, as problems name it.
+            ///
+            /// - Parameters:
+            ///   - table: The table or view that it stands on, or that its column or constraint belongs to.
+            ///   - column: The column's name, for a comment on one.
+            package func location(on table: QualifiedName, column: String = "") -> String {
+                switch self {
+                case .relation: "the comment on \(table)"
+                case .column: "the comment on column \(column) of \(table)"
+                case .constraint(_, let name, _): "the comment on constraint \(name) of \(table)"
+                }
+            }
         }
 
         package var object: Object

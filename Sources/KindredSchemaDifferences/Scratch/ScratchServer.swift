@@ -1,14 +1,14 @@
 import EmbeddedPostgres
-import KindredPostgres
+package import KindredPostgres
 import Synchronization
 
 /// Databases on the process's embedded server that live as long as a closure.
-struct ScratchServer {
+package struct ScratchServer {
     private let server: EmbeddedPostgres
     private let maintenance: PostgresClient
 
     /// Starts the server, or throws why there is none.
-    static func withServer<T>(_ body: (ScratchServer) async throws -> T) async throws -> T {
+    package static func withServer<T>(_ body: (ScratchServer) async throws -> T) async throws -> T {
         let server: EmbeddedPostgres
         do {
             server = try await EmbeddedPostgres.shared()
@@ -21,7 +21,7 @@ struct ScratchServer {
     }
 
     /// Lends a new, empty database.
-    func withDatabase<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
+    package func withDatabase<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
         let name = "kindred_scratch_\(UInt64.random(in: 0...UInt64.max))"
         try await run("CREATE DATABASE \(name) TEMPLATE template0", on: maintenance)
         let result: Result<T, any Error>
@@ -48,7 +48,7 @@ struct ScratchServer {
     }
 
     /// Runs a statement that is sent once.
-    static func run(_ statement: String, on client: PostgresClient) async throws {
+    package static func run(_ statement: String, on client: PostgresClient) async throws {
         let effect: StatementText.Effect = client.isInTransaction ? .plain : .lasting
         try await client.execute(
             Statement(
@@ -56,7 +56,7 @@ struct ScratchServer {
     }
 
     /// Makes a role that a script, a grant or a policy names.
-    func makeRole(_ name: String) async throws {
+    package func makeRole(_ name: String) async throws {
         do {
             try await run("CREATE ROLE \(try SQLIdentifier.quote(name)) NOLOGIN", on: maintenance)
         } catch let error as PostgresError where error.sqlState?.rawValue == "42710" {

@@ -322,10 +322,15 @@ extension DoctorRulesTests {
                 sql: """
                     CREATE TABLE p (id integer PRIMARY KEY); CREATE TABLE t (id integer PRIMARY KEY REFERENCES p);
                     COMMENT ON CONSTRAINT t_id_fkey ON t IS '@kindred {"orderedBy": "nothing"}';
-                    COMMENT ON TABLE p IS '@kindred {"ky": "id"}'; COMMENT ON COLUMN p.id IS '@kindred {"ignore": ["K999"]}';
+                    COMMENT ON TABLE p IS '@kindred {"ky": "id"}';
                     """,
-                keys: ["K501:public.p", "K501:public.p", "K501:public.t"], isRepairable: false,
-                text: "did you mean \"key\"?"),
+                keys: ["K501:public.p", "K501:public.t.t_id_fkey"], text: "did you mean \"key\"?"),
+            Example(
+                rule: "K501",
+                sql: """
+                    CREATE TABLE p (id integer PRIMARY KEY); COMMENT ON COLUMN p.id IS '@kindred {"ignore": ["K999"]}';
+                    """,
+                keys: ["K501:public.p"], isRepairable: false, text: "K999"),
             Example(
                 rule: "K502",
                 sql: """

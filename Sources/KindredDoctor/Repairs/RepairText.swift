@@ -1,3 +1,4 @@
+import HarmlessText
 import KindredPostgres
 import KindredSchema
 
@@ -17,13 +18,22 @@ enum RepairText {
         try names.map { try name($0) }.joined(separator: ", ")
     }
 
-    /// A text as a constant, whatever `standard_conforming_strings` says.
+    /// A text as a constant on one line, whatever `standard_conforming_strings` says; it survives being printed.
     static func literal(_ text: String) -> String {
-        let quoted = text.replacing("'", with: "''")
-        return text.utf8.contains(UInt8(ascii: "\\")) ? "E'\(quoted.replacing("\\", with: "\\\\"))'" : "'\(quoted)'"
+        var hasEscapes = false
+        // By scalars: a mark may combine with a quote.
+        let escaped = text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "'": result += "''"
+            case "\\": (result, hasEscapes) = (result + "\\\\", true)
+            case _ where scalar.isHarmful: (result, hasEscapes) = (result + scalar.inFourDigits, true)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return "\(hasEscapes ? "E" : "")'\(escaped)'"
     }
 
-    /// What makes an index, which nothing else has to wait for unless the table is partitioned.
+    /// CREATE INDEX, which nothing else has to wait for unless the table is partitioned.
     static func createIndex(
         _ index: String, on table: DoctorCatalog.Relation, _ columns: [String], isUnique: Bool = false
     ) throws -> String {
