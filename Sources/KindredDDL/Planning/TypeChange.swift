@@ -41,7 +41,8 @@ package struct TypeChange {
         guard new.isEmpty else { return from.isText && to.isText ? .mayFail : .mayChange }
         if Self.widening.contains("\(from.base)>\(to.base)") { return .kept }
         let isNarrowing = Self.wholeNumbers.contains(from.base) && Self.wholeNumbers.contains(to.base)
-        return isNarrowing || isWritten || from.isText ? .mayFail : .mayChange
+        let isRead = from.isText && !Self.floats.contains(to.base)
+        return isNarrowing || isRead || isWritten ? .mayFail : .mayChange
     }
 
     /// Whether the server writes every row anew.
@@ -89,11 +90,12 @@ package struct TypeChange {
 
     /// Whether a number goes by its text, which has more digits than the server's cast keeps.
     private var isWritten: Bool {
-        to.base == "numeric" && (from.base == "real" || from.base == "double precision")
+        to.base == "numeric" && Self.floats.contains(from.base)
     }
 
     private static let wholeNumbers: Set = ["smallint", "integer", "bigint"]
-    private static let numbers = wholeNumbers.union(["numeric", "real", "double precision"])
+    private static let floats: Set = ["real", "double precision"]
+    private static let numbers = wholeNumbers.union(floats).union(["numeric"])
 
     private static let widening: Set<String> = [
         "smallint>integer", "smallint>bigint", "smallint>numeric", "integer>bigint", "integer>numeric",

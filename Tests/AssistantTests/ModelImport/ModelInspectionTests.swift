@@ -40,9 +40,8 @@ import Testing
                     CONSTRAINT "Track_pkey" PRIMARY KEY ("id"),
                     CONSTRAINT "Track_playlist_id_tracks_position_key" UNIQUE ("playlist_id", "tracks_position") DEFERRABLE
                 );
-                ALTER TABLE "public"."Track" ADD CONSTRAINT "playlist__tracks"
-                    FOREIGN KEY ("playlist_id") REFERENCES "public"."Playlist" ("id")
-                    ON DELETE CASCADE;
+                ALTER TABLE "public"."Track" ADD CONSTRAINT "playlist__tracks" \
+                FOREIGN KEY ("playlist_id") REFERENCES "public"."Playlist"("id") ON DELETE CASCADE;
                 COMMENT ON CONSTRAINT "playlist__tracks" ON "public"."Track" IS '@kindred {"orderedBy": "tracks_position", "maximumCount": 3}';
 
                 """)

@@ -1,0 +1,78 @@
+import KindredDDL
+import KindredModelImport
+import KindredTesting
+import Testing
+
+/// What is said about changes of types is what a server does to values.
+@Suite struct TypeChangeTests {
+    private static let values: [(type: String, values: [String])] = [
+        ("boolean", ["true", "false"]),
+        ("smallint", ["0", "1", "7", "-32768", "32767"]),
+        ("integer", ["0", "1", "7", "-2147483648", "16777217", "2147483647"]),
+        ("bigint", ["0", "1", "7", "-9223372036854775808", "9007199254740993"]),
+        ("numeric", ["0", "1", "1.5", "-0.000000000000000000001", "123456789012345678901234567890.5", "NaN"]),
+        ("real", ["0", "1", "0.1", "16777216", "3.4028235e38", "NaN"]),
+        ("double precision", ["0", "1", "0.30000000000000004", "1.7976931348623157e308", "-1e-300", "NaN"]),
+        (
+            "text",
+            [
+                "1", "0", "true", "-7", "1.50", "0.30000000000000004", "9223372036854775807",
+                "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "2001-02-03 04:05:06.789+00", "", "x",
+            ]
+        ),
+        ("uuid", ["6ba7b810-9dad-11d1-80b4-00c04fd430c8"]),
+        ("timestamp with time zone", ["2001-02-03 04:05:06.789+00", "0003-04-10 12:26:40+00 BC", "infinity"]),
+        ("bytea", ["\\x00ff"]),
+    ]
+
+    private static func column(_ type: String) -> ColumnItem {
+        ColumnItem(type: type, isNotNull: false, identityOptions: [], base: type, isText: type == "text")
+    }
+
+    /// Whether a value is the same after a column has got another type; nil where the server refuses it.
+    private func isKept(_ value: String, _ change: TypeChange, _ client: PostgresClient) async throws -> Bool? {
+        let (old, new) = (change.from.type, change.to.type)
+        let conversion = change.conversion(of: "x", casts: SchemaSnapshot()).map { " USING \($0)" } ?? ""
+        do {
+            return try await client.withTransaction { _ in
+                try await client.query(
+                    "CREATE TEMPORARY TABLE t (x \(unsafeRaw: old), was \(unsafeRaw: old)) ON COMMIT DROP")
+                try await client.query(
+                    "INSERT INTO t VALUES ('\(unsafeRaw: value)'::\(unsafeRaw: old), '\(unsafeRaw: value)'::\(unsafeRaw: old))"
+                )
+                try await client.query(
+                    "ALTER TABLE t ALTER COLUMN x TYPE \(unsafeRaw: new)\(unsafeRaw: conversion)")
+                // A number may be written in several ways.
+                let test = old == "text" ? "was::numeric = x::text::numeric" : "x::text::\(old) = was"
+                if old == "text", Double(value) == nil || new == "boolean" { return true }
+                let row = try await client.query("SELECT \(unsafeRaw: test) FROM t").first
+                return try row?.decode(0, as: Bool.self)
+            }
+        } catch let error as PostgresError where error.server != nil {
+            return nil
+        }
+    }
+
+    @Test(.database(.empty)) func valuesFareAsItIsSaid() async throws {
+        try await withClient { client in
+            for (old, values) in Self.values {
+                for (new, _) in Self.values where new != old {
+                    let change = TypeChange(from: Self.column(old), to: Self.column(new))
+                    var fates: [Bool?] = []
+                    for value in values { fates.append(try await isKept(value, change, client)) }
+                    let note: Comment = "\(old) to \(new): \(fates)"
+                    guard change.isKnown else {
+                        #expect(change.canLoseData || new == "text", note)
+                        continue
+                    }
+                    switch change.outcome {
+                    case .kept: #expect(fates.allSatisfy { $0 == true }, note)
+                    case .mayFail: #expect(!fates.contains(false), note)
+                    case .mayChange: #expect(fates.contains { $0 != true }, note)
+                    }
+                    #expect(change.canLoseData == (change.outcome != .kept), note)
+                }
+            }
+        }
+    }
+}
