@@ -4,7 +4,8 @@ public import KindredPostgres
 /// The way from the tables of one version of a Core Data model to those of another.
 ///
 /// Entities and properties with a renaming identifier are renamed, with their data. What the newer version no longer has
-/// stays unless the options allow drops, and so does a column some of whose values would be others in its new type. Nothing is sent until ``apply(to:)``.
+/// stays unless the options allow drops, and so does the type of a column whose values the newer type would change. Nothing
+/// is sent until ``apply(to:)``.
 ///
 /// ```swift
 /// let migration = try ModelMigration(

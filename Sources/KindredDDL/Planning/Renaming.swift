@@ -17,19 +17,24 @@ package struct Renaming {
         return target
     }
 
-    /// Statements in an order in which no name is taken: things in each other's way get a name between.
+    /// Statements in an order in which no name is taken; where names are exchanged, one thing gets a name between.
     package static func statements(_ renamings: [Renaming]) throws -> [SchemaStatement] {
-        let changed = renamings.filter { $0.name != $0.target }
-        let freed = Set(changed.flatMap { occupied(by: $0.name, $0.content) })
-        var (first, second): ([Renaming], [Renaming]) = ([], [])
-        for renaming in changed where !freed.isDisjoint(with: occupied(by: renaming.target, renaming.content)) {
-            let step = Renaming(renaming.name, renaming.content, to: "kindred_renaming_\(first.count + 1)")
-            first.append(step)
-            second.append(Renaming(step.target, renaming.content, to: renaming.newName))
+        var waiting = renamings.filter { $0.name != $0.target }
+        var (steps, exchanges): ([Renaming], Int) = ([], 0)
+        while let first = waiting.first {
+            let taken = Set(waiting.flatMap { occupied(by: $0.name, $0.content) })
+            let ready = waiting.filter { taken.isDisjoint(with: occupied(by: $0.target, $0.content)) }
+            steps += ready
+            waiting.removeAll { taken.isDisjoint(with: occupied(by: $0.target, $0.content)) }
+            guard ready.isEmpty else { continue }
+            exchanges += 1
+            let step = Renaming(first.name, first.content, to: "kindred_renaming_\(exchanges)")
+            steps.append(step)
+            waiting.removeFirst()
+            waiting.append(Renaming(step.target, first.content, to: first.newName))
         }
-        let direct = changed.filter { freed.isDisjoint(with: occupied(by: $0.target, $0.content)) }
-        return try (first + direct + second).compactMap { renaming in
-            try DDL.rename(renaming.name, renaming.content, to: renaming.newName).map {
+        return try steps.compactMap { step in
+            try DDL.rename(step.name, step.content, to: step.newName).map {
                 SchemaStatement($0, lock: "ACCESS EXCLUSIVE, for a moment")
             }
         }

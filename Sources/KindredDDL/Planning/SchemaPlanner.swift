@@ -10,7 +10,7 @@ package struct SchemaPlanner {
     /// Whether functions, triggers and policies are made, too: for a copy of a schema on another server.
     package var isComplete = false
 
-    /// Whether NULL becomes the default where a column may have it no more. Only without `isConcurrent`.
+    /// Whether NULL becomes the default where a column may have it no more; only without `isConcurrent`.
     package var fillsNulls = false
     /// Changes of rows: they run where all columns are as they will be, before constraints are added.
     package var updates: [SchemaStatement] = []
