@@ -153,10 +153,7 @@ extension SchemaPlanner {
                 alter(
                     changes.map(\.action).joined(separator: ", "), rewrites: changes.contains { $0.change.rewrites },
                     canLoseData: changes.contains { $0.change.canLoseData },
-                    note: changes.contains { $0.change.outcome == .mayChange }
-                        ? "changes values, or fails, where they are none of the new type"
-                        : changes.contains { $0.change.canLoseData || $0.change.isReplaced }
-                            ? "fails where a value is none of the new type" : nil))
+                    note: changes.compactMap(\.change.note).min()))
         }
         let added = columns.filter { isCreated($0) }
         for column in added {

@@ -45,6 +45,12 @@ package struct TypeChange {
         return isNarrowing || isRead || isWritten ? .mayFail : .mayChange
     }
 
+    /// The remark for people: when it fails, and whether it changes values.
+    package var note: String? {
+        if outcome == .mayChange { return "changes values, or fails, where they are none of the new type" }
+        return canLoseData || isReplaced ? "fails where a value is none of the new type" : nil
+    }
+
     /// Whether the server writes every row anew.
     package var rewrites: Bool {
         if isReplaced { return true }

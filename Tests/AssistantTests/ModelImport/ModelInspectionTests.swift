@@ -1,5 +1,6 @@
 import Kindred
 import KindredModelImport
+import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
@@ -20,6 +21,15 @@ import Testing
         try ModelExpectation(model: model, inheritance: inheritance).check(database.schema)
         let notes = database.schema.diagnostics.filter { $0.code != .generatedNameOnly }
         #expect(notes.isEmpty, "\(notes)")
+    }
+
+    @Test(.database, arguments: ["Everything", "School", "Company", "Playlist"])
+    func aModelDoesNotDifferFromItsTables(_ name: String) async throws {
+        let tables = try ModelImport(ModelFixture.model(name))
+        try await withClient { try await tables.apply(to: $0) }
+        let database = SchemaSource.database(try PostgresConfiguration(uri: TestDatabase.current.uri))
+        let differences = try await SchemaDifferences.between(.sql(tables.sql, name: name), database)
+        #expect(differences.isEmpty && differences.remarks == [], "\(differences.sql) \(differences.remarks)")
     }
 
     @Test func theScriptIsTheSameEachTime() throws {
