@@ -1,4 +1,4 @@
-/// What it means for a table to change the type of a column.
+/// A change of a column's type: what it means for the table, and how values become those of the new type.
 package struct TypeChange {
     package let from: ColumnItem
     package let to: ColumnItem

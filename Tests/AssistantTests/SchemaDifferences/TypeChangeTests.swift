@@ -41,7 +41,7 @@ import Testing
             EXECUTE format('SELECT %s FROM t', test) INTO result;
             DROP TABLE t;
             RETURN result;
-        EXCEPTION WHEN data_exception OR datatype_mismatch OR cannot_coerce THEN RETURN NULL;
+        EXCEPTION WHEN data_exception OR datatype_mismatch OR cannot_coerce OR feature_not_supported THEN RETURN NULL;
         END $$
         """
 
