@@ -186,3 +186,11 @@ package enum DDL {
             + (grant.isGrantable ? " WITH GRANT OPTION" : "")
     }
 }
+
+extension ColumnItem {
+    /// The options that the server gives the sequence of an identity of a type by itself.
+    package static func usualIdentityOptions(of type: String) -> [String] {
+        let maximum = type == "smallint" ? Int64(Int16.max) : type == "integer" ? Int64(Int32.max) : Int64.max
+        return ["INCREMENT BY 1", "MINVALUE 1", "MAXVALUE \(maximum)", "START WITH 1", "CACHE 1", "NO CYCLE"]
+    }
+}

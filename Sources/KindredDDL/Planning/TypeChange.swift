@@ -1,4 +1,4 @@
-/// A change of a column's type: what it means for the table, and how values become those of the new type.
+/// The consequences that a change of a column's type has for its table.
 package struct TypeChange {
     package let from: ColumnItem
     package let to: ColumnItem
