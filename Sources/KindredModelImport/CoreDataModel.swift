@@ -11,7 +11,7 @@ public struct CoreDataModel: Sendable, Hashable {
     public let composites: [Composite]
     /// The configurations.
     public let configurations: [Configuration]
-    /// What was read and says nothing to a database, or is not known.
+    /// Reports of everything that was read and says nothing to a database, or is not known.
     public let remarks: [ModelReport]
 
     /// An entity.
@@ -32,7 +32,7 @@ public struct CoreDataModel: Sendable, Hashable {
         public var indexes: [Index] = []
         /// The entries of the user info, sorted by key.
         public var userInfo: [UserInfoEntry] = []
-        /// What ties it to an entity of another version.
+        /// Its ties to an entity of another version.
         public var identity = Identity()
     }
 
@@ -46,7 +46,7 @@ public struct CoreDataModel: Sendable, Hashable {
         public var isOptional = false
         /// Whether it is not stored.
         public var isTransient = false
-        /// What it is derived by, if it is derived.
+        /// The expression that it is derived by, if it is derived.
         public var derivation: String?
         /// The default as it is written; of a date the seconds since the beginning of 2001.
         public var defaultValue: String?
@@ -64,13 +64,13 @@ public struct CoreDataModel: Sendable, Hashable {
         public var isExternal = false
         /// The entries of the user info, sorted by key.
         public var userInfo: [UserInfoEntry] = []
-        /// What ties it to an attribute of another version.
+        /// Its ties to an attribute of another version.
         public var identity = Identity()
     }
 
     /// A relationship.
     public struct Relationship: Sendable, Hashable {
-        /// What deleting the source does to the destinations.
+        /// The effect on the destinations of deleting the source.
         public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
             /// They forget it.
             case nullify = "Nullify"
@@ -98,7 +98,7 @@ public struct CoreDataModel: Sendable, Hashable {
         public var isOrdered = false
         /// Whether it is not stored.
         public var isTransient = false
-        /// What deleting the source does to the destinations.
+        /// The effect on the destinations of deleting the source.
         public var deleteRule = DeleteRule.nullify
         /// The smallest number of objects; nil for none.
         public var minimumCount: Int?
@@ -106,7 +106,7 @@ public struct CoreDataModel: Sendable, Hashable {
         public var maximumCount: Int?
         /// The entries of the user info, sorted by key.
         public var userInfo: [UserInfoEntry] = []
-        /// What ties it to a relationship of another version.
+        /// Its ties to a relationship of another version.
         public var identity = Identity()
     }
 
@@ -154,7 +154,7 @@ public struct CoreDataModel: Sendable, Hashable {
         public var value: String
     }
 
-    /// What ties an entity or property to one of another version.
+    /// The ties of an entity or property to one of another version.
     public struct Identity: Sendable, Hashable {
         /// The renaming identifier: by rule the name in the earlier version.
         public var renamingIdentifier: String?

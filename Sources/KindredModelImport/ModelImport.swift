@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredDDL
 public import KindredPostgres
 
 /// A Core Data model as tables of PostgreSQL.
@@ -16,7 +17,7 @@ public import KindredPostgres
 public struct ModelImport: Sendable {
     /// The statements in an order that works, each without its semicolon.
     public let statements: [String]
-    /// What is not in the tables as it is in the model, and why; the model's remarks come first.
+    /// The parts that are not in the tables as they are in the model, and why; the model's remarks come first.
     public let reports: [ModelReport]
 
     /// Makes the tables of a model; a pure function, which needs no database.
@@ -24,8 +25,24 @@ public struct ModelImport: Sendable {
     /// - Throws: ``ModelImportError`` `.unknownName` for a configuration, entity or schema that cannot be.
     public init(_ model: CoreDataModel, _ options: ModelImportOptions = ModelImportOptions()) throws {
         let planner = try ModelPlanner(checked: model, options)
-        statements = try PlanWriter(planner.plan).statements()
+        statements = try Self.schema(of: planner.plan) + Self.statements(to: planner.plan.snapshot())
         reports = planner.reports
+    }
+
+    /// The statement that makes a plan's schema, where it may be missing.
+    static func schema(of plan: SchemaPlan) throws -> [String] {
+        plan.schema == "public" ? [] : ["CREATE SCHEMA IF NOT EXISTS \(try DDL.name(plan.schema))"]
+    }
+
+    /// The statements from one snapshot to another, in one transaction.
+    static func statements(
+        from old: SchemaSnapshot = SchemaSnapshot(), to new: SchemaSnapshot, updates: [SchemaStatement] = []
+    ) throws -> [String] {
+        var planner = SchemaPlanner(from: old, to: new)
+        planner.isConcurrent = false
+        planner.fillsNulls = true
+        planner.updates = updates
+        return try planner.plan().flatMap(\.statements).map(\.sql)
     }
 
     /// The statements as a script: each with its semicolon on lines of its own.

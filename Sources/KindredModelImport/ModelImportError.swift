@@ -2,7 +2,7 @@ import HarmlessText
 
 /// Why a model cannot be read or made into tables.
 public struct ModelImportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What went wrong.
+    /// The kind of fault.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name.
         public let description: String
@@ -19,9 +19,9 @@ public struct ModelImportError: Error, Sendable, Hashable, CustomStringConvertib
         public static let unknownName = Code(description: "unknownName")
     }
 
-    /// What went wrong.
+    /// The kind of fault.
     public let code: Code
-    /// What went wrong, as a sentence.
+    /// The fault, as a sentence.
     public let message: String
 
     /// The sentence and the code.

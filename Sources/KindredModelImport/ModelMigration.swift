@@ -1,9 +1,11 @@
+import KindredDDL
 public import KindredPostgres
 
-/// What leads from the tables of one version of a Core Data model to those of another.
+/// The way from the tables of one version of a Core Data model to those of another.
 ///
 /// Entities and properties with a renaming identifier are renamed, with their data. What the newer version no longer has
-/// stays unless the options allow drops. Nothing is sent until ``apply(to:)``.
+/// stays unless the options allow drops, and so does the type of a column whose values the newer type would change. Nothing
+/// is sent until ``apply(to:)``.
 ///
 /// ```swift
 /// let migration = try ModelMigration(
@@ -13,7 +15,7 @@ public import KindredPostgres
 public struct ModelMigration: Sendable {
     /// The statements in an order that works, each without its semicolon; empty if both versions have the same tables.
     public let statements: [String]
-    /// What is not done, what may fail where there are rows, and what the newer model's ``ModelImport`` reports.
+    /// Everything that is not done, what may fail where there are rows, and what the newer model's ``ModelImport`` reports.
     public let reports: [ModelReport]
 
     /// Compares the tables of two versions; a pure function, which needs no database.
@@ -25,12 +27,20 @@ public struct ModelMigration: Sendable {
         from old: CoreDataModel, to new: CoreDataModel, _ options: ModelImportOptions = ModelImportOptions()
     ) throws {
         let after = try ModelPlanner(checked: new, options)
-        var migration = PlanMigration(
-            from: try Self.plan(old, of: new, options), to: after.plan, ModelMatching(from: old, to: new),
-            allowsDrops: options.allowsDrops)
-        try migration.run()
-        statements = migration.statements
-        reports = migration.reports + after.reports
+        let before = try Self.plan(old, of: new, options)
+        let matching = ModelMatching(from: old, to: new)
+        let tables = PlanMatching(from: before, to: after.plan, matching, allowsDrops: options.allowsDrops)
+        let renaming = try PlanRenaming(before, to: after.plan, tables)
+        let keeping = PlanKeeping(renaming.plan, in: after.plan, tables, allowsDrops: options.allowsDrops)
+        let kinds = try KindChanges(
+            from: before, to: after.plan, tables, entities: matching.entities, allowsDrops: options.allowsDrops)
+        let wanted = try keeping.plan.snapshot()
+        let parts = try PartRenames(renaming.plan.snapshot(), wanted)
+        statements =
+            try (before.tables.isEmpty ? ModelImport.schema(of: after.plan) : [])
+            + (renaming.statements + parts.statements).map(\.sql)
+            + ModelImport.statements(from: parts.renamed, to: wanted, updates: kinds.statements)
+        reports = keeping.reports + kinds.reports + after.reports
     }
 
     /// The older plan; entities that are asked for by name count by the names that they had.

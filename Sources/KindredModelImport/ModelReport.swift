@@ -1,4 +1,4 @@
-/// What became of a part of a model that is not in the database just as it is in the model.
+/// The fate of a part of a model that is not in the database just as it is in the model.
 public struct ModelReport: Sendable, Hashable, CustomStringConvertible {
     /// How much of it there is.
     public enum Level: String, Sendable, Hashable, CaseIterable {
@@ -14,7 +14,7 @@ public struct ModelReport: Sendable, Hashable, CustomStringConvertible {
     public let level: Level
     /// The part: `Item.unit`, or `Item` for an entity, or the name of an element or attribute of the file.
     public let subject: String
-    /// What became of it and why, as one sentence without its full stop.
+    /// The part's fate and the reason, as one sentence without its full stop.
     public let reason: String
 
     /// One line: `omitted: Item.picture: it is transient, so it is not stored`.

@@ -97,7 +97,7 @@ struct Comparison {
         var all: [SchemaStatement] = []
         var renames = Renames(options.renames)
         while let statement = try renames.next(present, wanted) { try await run([statement]) }
-        if !all.isEmpty { try await run(try Renames.following(present, wanted)) }
+        if !all.isEmpty { try await run(try PartRenames(present, wanted).statements) }
         return (all, renames.renamed)
 
         func run(_ statements: [SchemaStatement]) async throws {

@@ -95,65 +95,15 @@ struct Renames {
         return target(new)
     }
 
-    /// ALTER … RENAME.
     private static func statement(
         _ name: ItemName, _ renamed: ItemName, _ from: SchemaSnapshot
     ) throws -> SchemaStatement {
-        let path = try DDL.path(name)
-        let newName = try DDL.name(name.kind == .column ? renamed.part : renamed.name)
-        let sql: String
-        switch (name.kind, from[name]?.content) {
-        case (.column, .column): sql = "ALTER TABLE \(path) RENAME COLUMN \(try DDL.name(name.part)) TO \(newName)"
-        case (.table, _): sql = "ALTER TABLE \(path) RENAME TO \(newName)"
-        case (.view, .view(let view)):
-            sql = "ALTER \(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(path) RENAME TO \(newName)"
-        case (.sequence, _): sql = "ALTER SEQUENCE \(path) RENAME TO \(newName)"
-        case (.type, .domain): sql = "ALTER DOMAIN \(path) RENAME TO \(newName)"
-        case (.type, _): sql = "ALTER TYPE \(path) RENAME TO \(newName)"
-        default: throw SchemaDifferencesError(.invalidRename, "The \(name.described) cannot be renamed.")
+        let newName = name.kind == .column ? renamed.part : renamed.name
+        guard let sql = try DDL.rename(name, from[name]?.content, to: newName) else {
+            throw SchemaDifferencesError(.invalidRename, "The \(name.described) cannot be renamed.")
         }
         return SchemaStatement(
             sql, lock: "ACCESS EXCLUSIVE on \(name.schema).\(name.name)", note: "programs have to know the new name")
-    }
-}
-
-// What comes with renames, and what may be one.
-extension Renames {
-
-    /// Constraints, indexes and sequences that come with what was renamed: the same definition under a new name.
-    static func following(_ from: SchemaSnapshot, _ to: SchemaSnapshot) throws -> [SchemaStatement] {
-        let gone = from.items.keys.filter { to[$0] == nil }.sorted()
-        var added = Set(to.items.keys.filter { from[$0] == nil })
-        var statements: [SchemaStatement] = []
-        for name in gone {
-            guard let new = added.sorted().first(where: { isSame(name, from, $0, to) }) else { continue }
-            added.remove(new)
-            let path = try DDL.path(name)
-            let sql =
-                switch name.kind {
-                case .constraint:
-                    "ALTER TABLE \(path) RENAME CONSTRAINT \(try DDL.name(name.part)) TO \(try DDL.name(new.part))"
-                case .index: "ALTER INDEX \(path) RENAME TO \(try DDL.name(new.name))"
-                default: "ALTER SEQUENCE \(path) RENAME TO \(try DDL.name(new.name))"
-                }
-            statements.append(SchemaStatement(sql, lock: "ACCESS EXCLUSIVE, for a moment"))
-        }
-        return statements
-    }
-
-    private static func isSame(
-        _ name: ItemName, _ from: SchemaSnapshot, _ other: ItemName, _ to: SchemaSnapshot
-    ) -> Bool {
-        guard name.kind == other.kind, name.schema == other.schema else { return false }
-        switch (from[name]?.content, to[other]?.content) {
-        case (.constraint(let old), .constraint(let new)):
-            return name.name == other.name && !old.isOfDomain && old.definition == new.definition
-                && old.deferral == new.deferral
-        case (.index(let old), .index(let new)):
-            return old.relation == new.relation && old.isValid && old.unnamed == new.unnamed
-        case (.sequence(let old), .sequence(let new)): return old.owner != nil && old == new
-        default: return false
-        }
     }
 
     /// What may have been renamed: one column of a type that is gone from a table where one of that type is new, or tables

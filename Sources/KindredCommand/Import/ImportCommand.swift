@@ -50,7 +50,7 @@ struct ImportCommand: ToolCommand {
     )
     var inheritance: Inheritance = .single
 
-    @Flag(help: "With --from: remove what the newer version no longer has, with its data.")
+    @Flag(help: "With --from: remove what the newer version lacks, and round values that its types cannot hold.")
     var allowDrop = false
 
     @Flag(help: "Run the SQL, in one transaction.")

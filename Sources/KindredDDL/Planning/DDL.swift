@@ -12,13 +12,22 @@ package enum DDL {
     }
 
     /// A text between quotes, as every setting of `standard_conforming_strings` reads it.
+    ///
+    /// Control characters and such are written out, so that it can be shown and piped as it is.
     package static func literal(_ text: String) -> String {
-        var result = text.unicodeScalars.contains("\\") ? "E'" : "'"
+        let isPlain = !text.unicodeScalars.contains { $0 == "\\" || $0.isHarmful }
+        var literal = isPlain ? "'" : "E'"
         for scalar in text.unicodeScalars {
-            if scalar == "'" || scalar == "\\" { result.unicodeScalars.append(scalar) }
-            result.unicodeScalars.append(scalar)
+            switch scalar {
+            case "'": literal += "''"
+            case "\\": literal += "\\\\"
+            case "\n": literal += "\\n"
+            case "\t": literal += "\\t"
+            case _ where scalar.isHarmful: literal += scalar.inFourDigits
+            default: literal.unicodeScalars.append(scalar)
+            }
         }
-        return result + "'"
+        return literal + "'"
     }
 
     /// A column as in CREATE TABLE.
@@ -26,13 +35,20 @@ package enum DDL {
         var text = "\(try self.name(name)) \(column.type)"
         if let collation = column.collation { text += " COLLATE \(collation)" }
         if let identity = column.identity {
-            text += " GENERATED \(words(identity)) AS IDENTITY (\(column.identityOptions.joined(separator: " ")))"
+            text += " \(generated(identity, column))"
         } else if let generation = column.generation {
             text += " GENERATED ALWAYS AS (\(generation)) STORED"
         } else if let defaultText = column.defaultText {
             text += " DEFAULT \(defaultText)"
         }
         return column.isNotNull ? text + " NOT NULL" : text
+    }
+
+    /// An identity; its sequence's options are left out where they are what the server takes by itself.
+    package static func generated(_ identity: ColumnItem.Identity, _ column: ColumnItem) -> String {
+        let isUsual = column.identityOptions == ColumnItem.usualIdentityOptions(of: column.base)
+        return "GENERATED \(words(identity)) AS IDENTITY"
+            + (isUsual ? "" : " (\(column.identityOptions.joined(separator: " ")))")
     }
 
     package static func words(_ identity: ColumnItem.Identity) -> String {
@@ -118,6 +134,24 @@ package enum DDL {
             + "\(try options(view.options)) AS\n\(query)"
     }
 
+    /// ALTER … RENAME; nil for things that have no such statement.
+    package static func rename(_ name: ItemName, _ content: ItemContent?, to newName: String) throws -> String? {
+        let (path, new) = (try path(name), try self.name(newName))
+        switch (name.kind, content) {
+        case (.column, .other): return nil
+        case (.column, _): return "ALTER TABLE \(path) RENAME COLUMN \(try self.name(name.part)) TO \(new)"
+        case (.constraint, _): return "ALTER TABLE \(path) RENAME CONSTRAINT \(try self.name(name.part)) TO \(new)"
+        case (.table, _): return "ALTER TABLE \(path) RENAME TO \(new)"
+        case (.view, .view(let view)):
+            return "ALTER \(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(path) RENAME TO \(new)"
+        case (.sequence, _): return "ALTER SEQUENCE \(path) RENAME TO \(new)"
+        case (.index, _): return "ALTER INDEX \(path) RENAME TO \(new)"
+        case (.type, .domain): return "ALTER DOMAIN \(path) RENAME TO \(new)"
+        case (.type, _): return "ALTER TYPE \(path) RENAME TO \(new)"
+        default: return nil
+        }
+    }
+
     /// COMMENT ON, with NULL for none.
     package static func comment(_ name: ItemName, _ content: ItemContent, _ comment: String?) throws -> String? {
         let target: String
@@ -150,5 +184,13 @@ package enum DDL {
     package static func grant(_ grant: Grant, on name: ItemName) throws -> String {
         "GRANT \(grant.privilege) ON \(try path(name)) TO \(grant.role.isEmpty ? "PUBLIC" : try self.name(grant.role))"
             + (grant.isGrantable ? " WITH GRANT OPTION" : "")
+    }
+}
+
+extension ColumnItem {
+    /// The options that the server gives the sequence of an identity of a type by itself.
+    package static func usualIdentityOptions(of type: String) -> [String] {
+        let maximum = type == "smallint" ? Int64(Int16.max) : type == "integer" ? Int64(Int32.max) : Int64.max
+        return ["INCREMENT BY 1", "MINVALUE 1", "MAXVALUE \(maximum)", "START WITH 1", "CACHE 1", "NO CYCLE"]
     }
 }

@@ -152,7 +152,7 @@ extension SchemaPlanner {
         case .column:
             switch name.kind {
             case .table, .view: return [.drop(dependent)]
-            case .column where from.column(dependent)?.generation != nil: return [.drop(dependent)]
+            case .column where isGenerated(dependent): return [.drop(dependent)]
             // A type that goes was left by its columns.
             case .type: return []
             default:
@@ -169,12 +169,17 @@ extension SchemaPlanner {
         }
     }
 
+    /// Whether a column is calculated before and afterwards; one that goes on as an ordinary one keeps its values.
+    private func isGenerated(_ column: ItemName) -> Bool {
+        from.column(column)?.generation != nil && to.column(column)?.generation != nil
+    }
+
     private mutating func afterRetyping(_ dependent: ItemName, _ isReplaced: Bool) -> [Work] {
         switch dependent.kind {
         case .view, .trigger, .policy: return [.drop(dependent)]
         case .constraint: return isReplaced || from.constraint(dependent)?.kind == .foreignKey ? [.drop(dependent)] : []
         case .index: return isReplaced ? [.drop(dependent)] : []
-        case .column: return from.column(dependent)?.generation != nil ? [.drop(dependent)] : []
+        case .column: return isGenerated(dependent) ? [.drop(dependent)] : []
         case .function, .other:
             note(dependent, nil)
             return []

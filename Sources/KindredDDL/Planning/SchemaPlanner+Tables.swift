@@ -153,8 +153,7 @@ extension SchemaPlanner {
                 alter(
                     changes.map(\.action).joined(separator: ", "), rewrites: changes.contains { $0.change.rewrites },
                     canLoseData: changes.contains { $0.change.canLoseData },
-                    note: changes.contains { $0.change.canLoseData || $0.change.isReplaced }
-                        ? "fails where a value is none of the new type" : nil))
+                    note: changes.compactMap(\.change.note).min()))
         }
         let added = columns.filter { isCreated($0) }
         for column in added {
@@ -194,8 +193,7 @@ extension SchemaPlanner {
         guard let identity = new.identity else { return }
         guard let before = old.identity else {
             main.append(
-                alter(
-                    "ADD GENERATED \(DDL.words(identity)) AS IDENTITY (\(new.identityOptions.joined(separator: " ")))"))
+                alter("ADD \(DDL.generated(identity, new))"))
             try continueSequence(of: name, new.identityOptions)
             return
         }
@@ -212,6 +210,12 @@ extension SchemaPlanner {
         let (path, quoted) = (try DDL.path(table), try DDL.name(column))
         let set = "ALTER TABLE \(path) ALTER COLUMN \(quoted) SET NOT NULL"
         guard isConcurrent, !isEmpty else {
+            if fillsNulls, to.state(of: column, in: table)?.defaultText != nil {
+                main.append(
+                    SchemaStatement(
+                        "UPDATE \(path) SET \(quoted) = DEFAULT WHERE \(quoted) IS NULL",
+                        lock: "ROW EXCLUSIVE on \(table.shown)"))
+            }
             main.append(
                 SchemaStatement(set, lock: exclusive(table), note: "reads the table; fails where a value is NULL"))
             return

@@ -10,6 +10,11 @@ package struct SchemaPlanner {
     /// Whether functions, triggers and policies are made, too: for a copy of a schema on another server.
     package var isComplete = false
 
+    /// Whether NULL becomes the default where a column may have it no more; only without `isConcurrent`.
+    package var fillsNulls = false
+    /// Changes of rows: they run where all columns are as they will be, before constraints are added.
+    package var updates: [SchemaStatement] = []
+
     // What changes
     /// Things of the old side that are dropped, be it to be made again.
     var dropped: Set<ItemName> = []
@@ -57,6 +62,7 @@ package struct SchemaPlanner {
         try secureTables()
         try recreateTriggers()
         try setComments()
+        main += updates
         if isConcurrent {
             return [
                 SchemaStep(isTransaction: false, statements: enums), SchemaStep(isTransaction: true, statements: main),

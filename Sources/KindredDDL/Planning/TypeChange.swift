@@ -1,4 +1,4 @@
-/// What it means for a table to change the type of a column.
+/// The consequences that a change of a column's type has for its table.
 package struct TypeChange {
     package let from: ColumnItem
     package let to: ColumnItem
@@ -12,21 +12,43 @@ package struct TypeChange {
     }
 
     /// Whether values can be changed or refused: everything but what is known to keep them.
-    package var canLoseData: Bool {
-        if isReplaced || from.type == to.type { return false }
-        if to.type == "text" || to.type == "character varying" { return false }
+    package var canLoseData: Bool { outcome != .kept }
+
+    /// The fate of the values.
+    package enum Outcome {
+        /// Every value is kept.
+        case kept
+        /// The statement fails where a value is none of the new type; it changes none.
+        case mayFail
+        /// Values may be rounded, cut or otherwise changed, or be refused.
+        case mayChange
+    }
+
+    package var outcome: Outcome {
+        if isReplaced || from.type == to.type { return .kept }
+        if to.type == "text" || to.type == "character varying" { return .kept }
+        let (old, new) = (Self.modifiers(of: from.type), Self.modifiers(of: to.type))
         if from.base == to.base {
-            let (old, new) = (Self.modifiers(of: from.type), Self.modifiers(of: to.type))
             // Without a modifier everything fits.
-            if new.isEmpty && to.base == to.type { return false }
+            if new.isEmpty && to.base == to.type { return .kept }
             if old.count == new.count, !old.isEmpty {
                 let digits = zip(old, new).allSatisfy { $0 <= $1 }
                 // The digits before the point may not become fewer.
-                return !digits || (old.count == 2 && new[0] - new[1] < old[0] - old[1])
+                if digits, old.count != 2 || new[0] - new[1] >= old[0] - old[1] { return .kept }
             }
-            return true
+            return from.isText ? .mayFail : .mayChange
         }
-        return !Self.widening.contains("\(from.base)>\(to.base)") || !Self.modifiers(of: to.type).isEmpty
+        guard new.isEmpty else { return from.isText && to.isText ? .mayFail : .mayChange }
+        if Self.widening.contains("\(from.base)>\(to.base)") { return .kept }
+        let isNarrowing = Self.wholeNumbers.contains(from.base) && Self.wholeNumbers.contains(to.base)
+        let isRead = from.isText && !Self.floats.contains(to.base)
+        return isNarrowing || isRead || isWritten ? .mayFail : .mayChange
+    }
+
+    /// The remark for people: when it fails, and whether it changes values.
+    package var note: String? {
+        if outcome == .mayChange { return "changes values, or fails, where they are none of the new type" }
+        return canLoseData || isReplaced ? "fails where a value is none of the new type" : nil
     }
 
     /// Whether the server writes every row anew.
@@ -49,6 +71,11 @@ package struct TypeChange {
     package func conversion(of column: String, casts snapshot: SchemaSnapshot) -> String? {
         if isReplaced { return "\(column)::text::\(to.type)" }
         if from.base == to.base { return nil }
+        if from.base == "boolean", Self.numbers.contains(to.base) { return "\(column)::integer" }
+        if Self.numbers.contains(from.base), to.base == "boolean" { return "\(column) <> 0" }
+        if isWritten { return "\(column)::text::\(to.type)" }
+        // The server assigns any number to any other.
+        if Self.numbers.contains(from.base), Self.numbers.contains(to.base) { return nil }
         let (source, target) = (Self.element(from.base), Self.element(to.base))
         let isArray = source != from.base
         if isArray == (target != to.base) {
@@ -58,11 +85,30 @@ package struct TypeChange {
         return to.isText ? nil : "\(column)::text::\(to.type)"
     }
 
+    /// Whether a way from each value to one of the new type is known without a look at the server's casts.
+    package var isKnown: Bool {
+        if from.base == to.base { return true }
+        let calculated = Self.numbers.union(["boolean"])
+        if calculated.contains(from.base), calculated.contains(to.base) { return true }
+        let written = calculated.union(["uuid", "timestamp with time zone"])
+        return from.base == "text" && written.contains(to.base) || to.base == "text" && written.contains(from.base)
+    }
+
+    /// Whether a number goes by its text, which has more digits than the server's cast keeps.
+    private var isWritten: Bool {
+        to.base == "numeric" && Self.floats.contains(from.base)
+    }
+
+    private static let wholeNumbers: Set = ["smallint", "integer", "bigint"]
+    private static let floats: Set = ["real", "double precision"]
+    private static let numbers = wholeNumbers.union(floats).union(["numeric"])
+
     private static let widening: Set<String> = [
         "smallint>integer", "smallint>bigint", "smallint>numeric", "integer>bigint", "integer>numeric",
         "bigint>numeric", "real>double precision", "smallint>real", "smallint>double precision",
         "integer>double precision", "date>timestamp without time zone", "character varying>text", "character>text",
-        "json>jsonb", "cidr>inet",
+        "json>jsonb", "cidr>inet", "boolean>smallint", "boolean>integer", "boolean>bigint", "boolean>numeric",
+        "boolean>real", "boolean>double precision",
     ]
 
     private static func element(_ type: String) -> String {

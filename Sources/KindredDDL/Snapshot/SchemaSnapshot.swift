@@ -8,6 +8,8 @@ package struct SchemaSnapshot {
     /// The server's version, such as 150004.
     package var serverVersion = 0
 
+    package init() {}
+
     package subscript(name: ItemName) -> SchemaItem? { items[name] }
 
     /// Columns and constraints by what they belong to; see ``indexed()``.

@@ -42,7 +42,7 @@ struct ModelMatching {
         return found
     }
 
-    /// What an origin was in the older model; nil if it was not there.
+    /// The origin in the older model; nil if it was not there.
     func before(_ origin: PlanOrigin) -> PlanOrigin? {
         switch origin {
         case .key, .discriminator: return origin

@@ -1,7 +1,7 @@
 import HarmlessText
 import KindredPostgres
 
-/// What the comment on a foreign key says where its name and its actions do not suffice.
+/// The comment on a foreign key, where its name and its actions do not suffice.
 struct ModelAnnotation {
     private var name: String?
     private var inverse: String?

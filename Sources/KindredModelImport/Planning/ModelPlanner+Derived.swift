@@ -1,3 +1,5 @@
+import KindredDDL
+
 extension ModelPlanner {
     mutating func makeDerived(_ attribute: CoreDataModel.Attribute, _ derivation: String, _ node: Int) {
         let subject = "\(nodes[node].entity.name).\(attribute.name)"
@@ -29,7 +31,7 @@ extension ModelPlanner {
             for (place, part) in parts.enumerated() {
                 if place > 0 { text = text + " || " }
                 switch part {
-                case .text(let literal): text = text + PlanLiteral.text(literal)
+                case .text(let literal): text = text + DDL.literal(literal)
                 case .attribute(let source):
                     guard let column = derivationSource(source, node), column.type == "text" else {
                         return report(

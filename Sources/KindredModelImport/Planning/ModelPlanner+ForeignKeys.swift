@@ -57,7 +57,7 @@ extension ModelPlanner {
         plan.tables[table].foreignKeys.append(key)
     }
 
-    /// What the database does when the referenced row is deleted; what it cannot say is annotated.
+    /// The database's action when the referenced row is deleted; what it cannot say is annotated.
     mutating func onDelete(_ target: ModelEnd?, _ isRequired: Bool, _ annotation: inout ModelAnnotation)
         -> String
     {

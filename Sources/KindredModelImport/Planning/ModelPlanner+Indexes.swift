@@ -1,3 +1,5 @@
+import KindredDDL
+
 extension ModelPlanner {
     mutating func makeUniquenessAndIndexes() throws {
         for node in nodes.indices {
@@ -27,7 +29,7 @@ extension ModelPlanner {
         if isWhole(node) {
             addUnique(table, found)
         } else if let discriminator = discriminators[table], !nodes[node].concrete.isEmpty {
-            let kinds = nodes[node].concrete.map { PlanLiteral.text($0) }.joined(separator: ", ")
+            let kinds = nodes[node].concrete.map { DDL.literal($0) }.joined(separator: ", ")
             let definition = "(" + .list(found) + ") WHERE " + .column(discriminator) + " IN (\(kinds))"
             addIndex(
                 table, definition, "\(plan.tables[table].name)_\(found.joined(separator: "_"))_key", isUnique: true)

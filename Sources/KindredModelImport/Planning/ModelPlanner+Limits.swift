@@ -1,3 +1,5 @@
+import KindredDDL
+
 extension ModelPlanner {
     mutating func addLimits(
         of attribute: CoreDataModel.Attribute, _ mapping: AttributeMapping, _ table: Int, _ column: String,
@@ -33,7 +35,7 @@ extension ModelPlanner {
         }
         do {
             let translated = try PatternTranslation.translate(pattern)
-            addCheck(table, "\(column)_pattern", .column(column) + " ~ \(PlanLiteral.text(translated))")
+            addCheck(table, "\(column)_pattern", .column(column) + " ~ \(DDL.literal(translated))")
         } catch {
             report(.omitted, subject, "its regular expression \(pattern) is not checked: \(error.reason)")
         }

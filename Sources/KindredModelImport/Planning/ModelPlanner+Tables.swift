@@ -1,3 +1,5 @@
+import KindredDDL
+
 extension ModelPlanner {
     mutating func makeTables() throws {
         var sizes: [Int] = []
@@ -63,12 +65,12 @@ extension ModelPlanner {
         discriminators.append(discriminator)
         var kind = ColumnPlan(name: discriminator, origin: .discriminator, type: "text", isRequired: true)
         let root = nodes[members[0]]
-        if !root.entity.isAbstract { kind.fill = .value(PlanLiteral.text(root.entity.name)) }
+        if !root.entity.isAbstract { kind.fill = .value(DDL.literal(root.entity.name)) }
         plan.tables[table].columns.append(kind)
         let names = root.concrete
         plan.tables[table].kinds = names
         if !names.isEmpty {
-            let list = names.map { PlanLiteral.text($0) }.joined(separator: ", ")
+            let list = names.map { DDL.literal($0) }.joined(separator: ", ")
             addCheck(table, "\(discriminator)_known", .column(discriminator) + " IN (\(list))")
         }
     }
@@ -103,7 +105,7 @@ extension ModelPlanner {
     mutating func addRequirement(_ node: Int, _ column: String) {
         let table = nodes[node].table
         guard let discriminator = discriminators[table], !nodes[node].concrete.isEmpty else { return }
-        let names = nodes[node].concrete.map { PlanLiteral.text($0) }.joined(separator: ", ")
+        let names = nodes[node].concrete.map { DDL.literal($0) }.joined(separator: ", ")
         addCheck(
             table, "\(column)_required",
             .column(discriminator) + " NOT IN (\(names)) OR " + .column(column) + " IS NOT NULL")

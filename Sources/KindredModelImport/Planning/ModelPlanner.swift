@@ -36,7 +36,7 @@ struct ModelPlanner {
     var discriminators: [String?] = []
     /// The columns of attributes and of to-one relationships that hold a foreign key.
     var columns: [Property: (table: Int, name: String)] = [:]
-    /// What relationships are called in the database.
+    /// The names of relationships in the database.
     var relationshipNames: [Property: String] = [:]
     /// The SQL of composite types.
     var compositeTypes: [String: String] = [:]

@@ -1,8 +1,14 @@
-/// What a model becomes: tables with all that belongs to them, before it is written as SQL.
+/// The tables that a model becomes, with all that belongs to them.
 struct SchemaPlan {
     var schema: String
     var types: [TypePlan] = []
     var tables: [TablePlan] = []
+
+    /// The names that tables, types and indexes have in the schema.
+    var relations: [String] {
+        types.map(\.name)
+            + tables.flatMap { [$0.name] + $0.constraints.filter(\.hasIndex).map(\.name) + $0.indexes.map(\.name) }
+    }
 }
 
 /// A composite type.
@@ -16,7 +22,7 @@ struct TypePlan: Hashable {
     }
 }
 
-/// What a table or column stands for, by the model's own names.
+/// The part of a model that a table or column stands for, by the model's own names.
 enum PlanOrigin: Hashable {
     case entity(String)
     case helper(entity: String, relationship: String)
@@ -39,10 +45,29 @@ struct TablePlan {
     /// The names of entities that the discriminator may hold.
     var kinds: [String] = []
     var comment: String?
+
+    func column(named name: String) -> ColumnPlan? { columns.first { $0.name == name } }
+
+    /// Gives columns other names, everywhere in the table.
+    mutating func rename(_ names: [String: String]) {
+        for place in columns.indices {
+            columns[place].name = names[columns[place].name] ?? columns[place].name
+            if case .generated(let text) = columns[place].fill {
+                columns[place].fill = .generated(text.renaming(names))
+            }
+        }
+        for place in constraints.indices {
+            constraints[place].definition = constraints[place].definition.renaming(names)
+        }
+        for place in indexes.indices { indexes[place].definition = indexes[place].definition.renaming(names) }
+        for place in foreignKeys.indices {
+            foreignKeys[place].column = names[foreignKeys[place].column] ?? foreignKeys[place].column
+        }
+    }
 }
 
 struct ColumnPlan: Hashable {
-    /// What gives a value to a column that is left out.
+    /// The source of the value of a column that is left out.
     enum Fill: Hashable {
         case nothing
         case value(String)
@@ -57,6 +82,15 @@ struct ColumnPlan: Hashable {
     var isRequired = false
     var fill = Fill.nothing
     var comment: String?
+
+    var isGenerated: Bool {
+        if case .generated = fill { true } else { false }
+    }
+
+    /// The columns that it is generated from.
+    var sources: [String] {
+        if case .generated(let text) = fill { text.columns } else { [] }
+    }
 }
 
 struct ConstraintPlan: Hashable {
@@ -82,6 +116,6 @@ struct ForeignKeyPlan: Hashable {
 struct IndexPlan: Hashable {
     var name: String
     var isUnique = false
-    /// What stands behind the table's name.
+    /// The text behind the table's name.
     var definition: PlanText
 }

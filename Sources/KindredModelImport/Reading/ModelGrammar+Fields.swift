@@ -3,7 +3,7 @@ import HarmlessText
 extension ModelGrammar {
     /// The attributes of an element that nothing has asked for yet.
     struct Fields {
-        /// What reports call the element.
+        /// The element's name in reports.
         let subject: String
         let hasText: Bool
         /// The names of the elements within.

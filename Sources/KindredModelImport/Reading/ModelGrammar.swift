@@ -20,7 +20,7 @@ struct ModelGrammar {
         try checkNames()
     }
 
-    /// What the file says that becomes no table; nothing of it is dropped in silence.
+    /// Everything that the file says and that becomes no table; nothing of it is dropped in silence.
     var remarks: [ModelReport] {
         let reasons = Self.modelAttributes.merging(Self.propertyAttributes) { first, _ in first }
         return omissions

@@ -1,6 +1,7 @@
+import KindredDDL
 import KindredPostgres
 
-/// What an attribute's type becomes, with its default and limits.
+/// The type of an attribute's column, with its default and limits.
 struct AttributeMapping {
     /// The kinds of values that attributes have.
     enum Kind: String, CaseIterable {
@@ -52,7 +53,7 @@ struct AttributeMapping {
     /// A default as SQL; nil if the text is no value of the type.
     func value(_ text: String) -> String? {
         switch kind {
-        case .string, .uri: return PlanLiteral.text(text)
+        case .string, .uri: return DDL.literal(text)
         case .boolean:
             switch text.lowercased() {
             case "yes", "true", "1": return "true"

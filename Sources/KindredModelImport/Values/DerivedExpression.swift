@@ -1,6 +1,6 @@
 /// The expression of a derived attribute, as far as PostgreSQL can keep it in a generated column.
 enum DerivedExpression {
-    /// What an expression says.
+    /// The meaning of an expression.
     enum Meaning: Equatable {
         /// Another attribute, whole, upper or lower case: `name`, `uppercase:(name)`.
         case attribute(String, function: String?)

@@ -1,5 +1,6 @@
 import Kindred
 import KindredModelImport
+import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
@@ -22,6 +23,15 @@ import Testing
         #expect(notes.isEmpty, "\(notes)")
     }
 
+    @Test(.database, arguments: ["Everything", "School", "Company", "Playlist"])
+    func aModelDoesNotDifferFromItsTables(_ name: String) async throws {
+        let tables = try ModelImport(ModelFixture.model(name))
+        try await withClient { try await tables.apply(to: $0) }
+        let database = SchemaSource.database(try PostgresConfiguration(uri: TestDatabase.current.uri))
+        let differences = try await SchemaDifferences.between(.sql(tables.sql, name: name), database)
+        #expect(differences.isEmpty && differences.remarks == [], "\(differences.sql) \(differences.remarks)")
+    }
+
     @Test func theScriptIsTheSameEachTime() throws {
         let model = try ModelFixture.model("School")
         #expect(try ModelImport(model).sql == ModelImport(model).sql)
@@ -40,9 +50,8 @@ import Testing
                     CONSTRAINT "Track_pkey" PRIMARY KEY ("id"),
                     CONSTRAINT "Track_playlist_id_tracks_position_key" UNIQUE ("playlist_id", "tracks_position") DEFERRABLE
                 );
-                ALTER TABLE "public"."Track" ADD CONSTRAINT "playlist__tracks"
-                    FOREIGN KEY ("playlist_id") REFERENCES "public"."Playlist" ("id")
-                    ON DELETE CASCADE;
+                ALTER TABLE "public"."Track" ADD CONSTRAINT "playlist__tracks" \
+                FOREIGN KEY ("playlist_id") REFERENCES "public"."Playlist"("id") ON DELETE CASCADE;
                 COMMENT ON CONSTRAINT "playlist__tracks" ON "public"."Track" IS '@kindred {"orderedBy": "tracks_position", "maximumCount": 3}';
 
                 """)

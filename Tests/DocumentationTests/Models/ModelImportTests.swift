@@ -38,9 +38,7 @@ import Testing
                 )
                 """,
                 """
-                ALTER TABLE "public"."Item" ADD CONSTRAINT "unit__items"
-                    FOREIGN KEY ("unit_id") REFERENCES "public"."Unit" ("id")
-                    ON DELETE RESTRICT
+                ALTER TABLE "public"."Item" ADD CONSTRAINT "unit__items" FOREIGN KEY ("unit_id") REFERENCES "public"."Unit"("id") ON DELETE RESTRICT
                 """,
             ]
             for statement in wanted { #expect(tables.statements.contains(statement)) }
