@@ -1,4 +1,4 @@
-/// What it means for a table to change the type of a column.
+/// The consequences that a change of a column's type has for its table.
 package struct TypeChange {
     package let from: ColumnItem
     package let to: ColumnItem
