@@ -81,10 +81,8 @@ struct Comparison {
             let before = try await SnapshotReader.read(from: client)
             var present = before
             let (renames, renamed) = try await rename(&present, wanted, on: client)
-            // What is granted on a table that is made again is granted again.
-            var result = try differences(present.withUnmanaged(of: old), wanted)
-            // The copies hold what is changed, and not all of what is only named.
-            result.unmanaged = Unmanaged.lines(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
+            // The copies hold everything that is changed, and not all that is only named.
+            var result = try differences(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
             if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
             if !options.isProven {
                 result.proof = .skipped("--no-proof was given")
@@ -124,7 +122,6 @@ struct Comparison {
     ) async throws {
         var planner = SchemaPlanner(from: empty, to: side)
         planner.isConcurrent = false
-        planner.isComplete = true
         for role in side.roles { try await server.makeRole(role) }
         do {
             try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)
@@ -167,7 +164,7 @@ struct Comparison {
         var wanted = new
         let withholding = Withholding(from: old, to: new)
         if !options.allowsDropping {
-            wanted = withholding.kept
+            wanted = withholding.retained
             result.withheld = withholding.statements
         }
         var planner = SchemaPlanner(from: old, to: wanted)
@@ -176,7 +173,7 @@ struct Comparison {
         result.unmanaged = Unmanaged.lines(old, new)
         result.untried = planner.untried.sorted()
         result.remarks =
-            Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted()
+            Renames.possible(old, new) + planner.untried.sorted()
             + Unmanaged.orderRemarks(old, new)
         return result
     }
