@@ -173,7 +173,7 @@ struct Comparison {
         result.unmanaged = Unmanaged.lines(old, new)
         result.untried = planner.untried.sorted()
         result.remarks =
-            Renames.possible(old, new) + planner.untried.sorted()
+            Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted()
             + Unmanaged.orderRemarks(old, new)
         return result
     }

@@ -181,7 +181,11 @@ extension SchemaPlanner {
             if name.kind == .function || name.kind == .other { note(dependent, name) }
             // A child of a table that is made anew is made anew with it.
             return to.table(dependent)?.parents.contains(name) == true ? [.drop(dependent)] : []
-        case .schema, .sequence, .type, .extension: return []
+        case .type:
+            // Its default, or its check of ranges, cannot do without a function.
+            if name.kind == .function { note(dependent, name) }
+            return []
+        case .schema, .sequence, .extension: return []
         case .other:
             switch from[dependent]?.content {
             case .object?: return [.drop(dependent)]
@@ -209,8 +213,9 @@ extension SchemaPlanner {
     }
 
     private mutating func note(_ dependent: ItemName, _ name: ItemName?) {
-        untried.insert(
+        let line =
             "The \(dependent.described) depends on \(name.map { "the \($0.described)" } ?? "a column"), which changes; "
-                + "it is not changed with it, so a statement may fail.")
+            + "it is not changed with it, so a statement may fail."
+        if from[dependent]?.isManaged == true { obstacles.insert(line) } else { untried.insert(line) }
     }
 }

@@ -43,10 +43,10 @@ extension SchemaPlanner {
         for name in heirs where isKept(name) {
             // The catalog's rows tell that the table depends on it, and not which column.
             let needs = from[name]?.dependencies ?? []
-            let losesSequence = needs.contains { $0.kind == .sequence && dropped.contains($0) }
+            let losesNeed = needs.contains { [.sequence, .function].contains($0.kind) && dropped.contains($0) }
             for (column, own) in (from.table(name)?.overrides ?? [:]).sorted(by: { $0.key < $1.key })
             where own.defaultText != nil {
-                let isLeaving = losesSequence && own.defaultText != to.state(of: column, in: name)?.defaultText
+                let isLeaving = losesNeed && own.defaultText != to.state(of: column, in: name)?.defaultText
                 let hasNewType = root(of: column, above: name).map { isReset($0) } ?? false
                 guard isLeaving || hasNewType else { continue }
                 main.append(try statement(name, column, "DROP DEFAULT"))

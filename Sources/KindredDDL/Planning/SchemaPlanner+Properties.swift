@@ -9,7 +9,8 @@ extension SchemaPlanner {
         for (name, item) in items where (stages[name] == .late) == isLate {
             statements += try grantStatements(of: name, item)
         }
-        if !isLate { statements += try defaultPrivilegeStatements() }
+        // Behind everything that is made, which they would be for.
+        if isLate { statements += try defaultPrivilegeStatements() }
         for (name, item) in items where !(name.isEventTrigger && isCreated(name)) {
             statements += settingStatements(of: name, item) { isLateSetting($0, of: name) == isLate }
         }

@@ -20,6 +20,8 @@ package struct SchemaPlanner {
     var replacedViews: Set<ItemName> = []
     /// Functions and triggers that CREATE OR REPLACE changes.
     var replacedObjects: Set<ItemName> = []
+    /// Things in the way that are not dropped and made again, such as a table whose partition key needs a function.
+    package internal(set) var obstacles: Set<String> = []
     /// Things in the way that are only named, such as a publication: a copy of a schema does not have them, so that a
     /// trial says nothing about them.
     package internal(set) var untried: Set<String> = []

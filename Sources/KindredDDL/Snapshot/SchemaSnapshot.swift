@@ -88,7 +88,8 @@ package struct SchemaSnapshot {
             roles.formUnion(item.grants.map(\.role))
             roles.formUnion(item.roles)
         }
-        return roles.subtracting([""]).sorted()
+        // Every server has its own predefined roles.
+        return roles.filter { !$0.isEmpty && !$0.hasPrefix("pg_") }.sorted()
     }
 
     /// Whether of two things of the same name there can be one only: relations and composite types, and any type and a

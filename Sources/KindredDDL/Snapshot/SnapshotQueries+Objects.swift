@@ -45,7 +45,7 @@ extension SnapshotQueries {
             CASE p.prokind WHEN 'a' THEN 'AGGREGATE' WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END
                 || format(' %I.%I(', n.nspname, p.proname) || CASE WHEN p.prokind = 'a' AND p.pronargs = 0 THEN '*'
                     ELSE pg_get_function_identity_arguments(p.oid) END || ')' AS target,
-            CASE WHEN p.prokind <> 'a' THEN pg_get_functiondef(p.oid) ELSE \(aggregate) END AS definition,
+            CASE WHEN p.prokind <> 'a' THEN rtrim(pg_get_functiondef(p.oid), E'\\n') ELSE \(aggregate) END AS definition,
             CASE WHEN p.prokind <> 'a' THEN p.prokind::text || ' (' || pg_get_function_arguments(p.oid) || ') '
                 || COALESCE(pg_get_function_result(p.oid), '') END AS form,
             obj_description(p.oid, 'pg_proc') AS comment, \(grants("p.proacl", "f", "p.proowner")) AS grants,
