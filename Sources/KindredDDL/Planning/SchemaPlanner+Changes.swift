@@ -203,8 +203,6 @@ extension SchemaPlanner {
         case .index: return isReplaced ? [.drop(dependent)] : []
         case .column: return from.column(dependent)?.generation != nil ? [.drop(dependent)] : []
         case .other:
-            // The server makes statistics anew with their columns.
-            if dependent.name == "statistics" { return [] }
             if from[dependent]?.isManaged == true { return [.drop(dependent)] }
             note(dependent, nil)
             return []

@@ -121,12 +121,13 @@ extension SchemaPlanner {
             lock: name.kind == .foreignTable ? "ACCESS EXCLUSIVE on \(name.shown)" : lock(name, "ACCESS EXCLUSIVE"),
             canLoseData: name.kind == .foreignTable && to[name] == nil,
             note: to[name] == nil ? nil : "made again below")
-        if isNeededByLeavingType(name) { lateDrops.append(statement) } else { main.append(statement) }
+        if isLeftLate(name) { lateDrops.append(statement) } else { main.append(statement) }
     }
 
-    /// Whether a type needs it that goes when columns have left it.
-    private func isNeededByLeavingType(_ name: ItemName) -> Bool {
-        (dependents[name] ?? []).contains { dependent in
+    /// Whether it goes when columns have left it, or with a type that they have left.
+    private func isLeftLate(_ name: ItemName) -> Bool {
+        if name.kind == .other, name.name == "collation" { return true }
+        return (dependents[name] ?? []).contains { dependent in
             let type = from.constraint(dependent)?.isOfDomain == true ? dependent.owner(.type) : dependent
             return type.kind == .type && (dropped.contains(type) || replacedTypes.contains(type))
         }

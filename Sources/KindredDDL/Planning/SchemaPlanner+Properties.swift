@@ -46,6 +46,10 @@ extension SchemaPlanner {
 
     /// Whether a property is gone with a column, or with its old type.
     private func isLost(_ setting: Setting, of name: ItemName) -> Bool {
+        // The server builds an index anew with the type of its column.
+        if name.kind == .index || name.kind == .constraint {
+            return (from[name]?.dependencies ?? []).contains { retyped[$0] != nil }
+        }
         guard let column = setting.column else { return false }
         if name.kind == .column {
             return retyped[name] != nil && ["storage of ", "compression of "].contains { setting.key.hasPrefix($0) }

@@ -32,7 +32,7 @@ package struct SchemaPlanner {
     // The statements, by phase
     var enums: [SchemaStatement] = []
     var main: [SchemaStatement] = []
-    /// Functions that go after the types that need them.
+    /// Functions and collations that go after the types and columns that need them.
     var lateDrops: [SchemaStatement] = []
     /// Indexes that go for good, or before others of their names are built.
     var concurrentDrops: [SchemaStatement] = []
