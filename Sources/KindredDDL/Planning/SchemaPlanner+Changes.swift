@@ -25,7 +25,7 @@ extension SchemaPlanner {
 
     /// Whether a thing that both sides have otherwise becomes what it is to be; a difference is named if not.
     ///
-    /// Values and indexes stand on a collation and on a range's functions, which the server lets nobody exchange.
+    /// Values and indexes stand on a collation and on a range's functions, which no statement exchanges.
     package static func isAlterable(_ name: ItemName, _ old: ItemContent, _ new: ItemContent) -> Bool {
         switch (old, new) {
         case (.other, _), (_, .other), (.range, .range): false

@@ -15,7 +15,7 @@ extension SchemaPlanner {
     /// Decides where views and objects are made.
     ///
     /// A policy or trigger that is dropped for a change of its table is made again in the same transaction, so that
-    /// nobody reads or writes without it, unless it stands on something that is made later.
+    /// no row is read or written without it, unless it stands on something that is made later.
     mutating func findStages() {
         let made = to.items.keys.filter { isStaged($0) && isMade($0) }
         for name in neededByTables() where isStaged(name) && isMade(name) { stages[name] = .withTables }
