@@ -12,9 +12,9 @@ extension SnapshotQueries {
     /// Where `definition` is empty, a difference is only named, and `detail` tells the thing from others.
     static let objects = """
         SELECT o.*, obj_description(o.oid::oid, o.catalog::name) AS comment FROM (
-        SELECT 'trigger' AS kind, 'pg_trigger' AS catalog, t.oid::text AS oid, t.tgrelid::text AS relation, NULL AS schema,
+        SELECT 'trigger' AS kind, 'pg_trigger' AS catalog, t.oid::text AS oid, t.tgrelid::text AS relation, NULL::text AS schema,
             t.tgname::text AS name, format('TRIGGER %I ON %I.%I', t.tgname, n.nspname, c.relname) AS target,
-            ARRAY[pg_get_triggerdef(t.oid)] AS definition, NULL AS detail,
+            ARRAY[pg_get_triggerdef(t.oid)] AS definition, NULL::text AS detail,
             CASE WHEN t.tgconstraint = 0 THEN 'plain' END AS form, \(none) AS roles, \(none) AS grants
         FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
         WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND \(isNotTrackings("t.tgfoid"))
