@@ -7,7 +7,7 @@ extension SnapshotQueries {
         """
     }
 
-    private static let none = "'{}'::text[]"
+    static let none = "'{}'::text[]"
 
     /// Where `definition` is empty, a difference is only named, and `detail` tells the thing from others.
     static let objects = """
