@@ -9,7 +9,7 @@ public struct SchemaStatement: Sendable, Hashable {
     public let rewritesTable: Bool
     /// Whether rows or values can be lost.
     public let canLoseData: Bool
-    /// What else is to know, such as when it fails.
+    /// A remark, such as when the statement fails.
     public let note: String?
 
     package init(

@@ -72,10 +72,8 @@ struct Comparison {
             let before = try await SnapshotReader.read(from: client)
             var present = before
             let (renames, renamed) = try await rename(&present, wanted, on: client)
-            // What is granted on a table that is made again is granted again.
-            var result = try differences(present.withUnmanaged(of: old), wanted)
-            // The copies hold what is changed, and not all of what is only named.
-            result.unmanaged = Unmanaged.lines(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
+            // The copies hold everything that is changed, and not all that is only named.
+            var result = try differences(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
             if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
             if !options.isProven {
                 result.proof = .skipped("--no-proof was given")
@@ -132,7 +130,7 @@ struct Comparison {
         var wanted = new
         let withholding = Withholding(from: old, to: new)
         if !options.allowsDropping {
-            wanted = withholding.kept
+            wanted = withholding.retained
             result.withheld = withholding.statements
         }
         var planner = SchemaPlanner(from: old, to: wanted)

@@ -31,13 +31,13 @@ struct Leftovers {
 
     private var triggers: [String] {
         after.items.keys.filter { $0.kind == .trigger }.sorted().compactMap { trigger in
-            guard case .other(let definition)? = after[trigger]?.content else { return nil }
+            guard let definition = after.object(trigger)?.definition.joined() else { return nil }
             let lost = lostColumns(of: trigger)
             if lost.isEmpty { return nil }
             let arguments = definition.split(separator: " EXECUTE ").last ?? ""
             var texts = ""
             for function in after[trigger]?.dependencies ?? [] where function.kind == .function {
-                if case .other(let text)? = after[function]?.content { texts += "\n" + text }
+                texts += (after.object(function)?.definition ?? []).map { "\n" + $0 }.joined()
             }
             let words = SQLWords(texts)
             let named = lost.sorted().filter { column in
@@ -77,7 +77,7 @@ struct Leftovers {
         let columns = before.items.keys.filter { $0.kind == .column && after[$0] == nil && after[$0.owner()] != nil }
         if relations.isEmpty && columns.isEmpty { return [] }
         return after.items.keys.filter { $0.kind == .function }.sorted().compactMap { function in
-            guard case .other(let text)? = after[function]?.content,
+            guard let text = after.object(function)?.definition.joined(),
                 wanted[function]?.content != after[function]?.content
             else { return nil }
             let words = SQLWords(text)

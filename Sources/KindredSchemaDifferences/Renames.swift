@@ -4,11 +4,11 @@ import KindredDDL
 ///
 /// A column's table may be written with its old name or the new one, and the renames may come in any order.
 struct Renames {
-    private var waiting: [String]
+    private var queue: [String]
     /// The relations that have new names, by their old ones.
     private(set) var renamed: [ItemName: ItemName] = [:]
 
-    init(_ renames: [String]) { waiting = renames }
+    init(_ renames: [String]) { queue = renames }
 
     /// Takes out the first rename that can be done next; nil if none is left.
     ///
@@ -17,11 +17,11 @@ struct Renames {
     ///   - to: The new side.
     mutating func next(_ from: SchemaSnapshot, _ to: SchemaSnapshot) throws -> SchemaStatement? {
         var failure: (any Error)?
-        for (place, rename) in waiting.enumerated() {
+        for (place, rename) in queue.enumerated() {
             do {
                 let (name, new) = try names(of: rename, from, to)
                 let statement = try Self.statement(name, new, from)
-                waiting.remove(at: place)
+                queue.remove(at: place)
                 if name.kind != .column { renamed[name] = new }
                 return statement
             } catch {
@@ -68,7 +68,8 @@ struct Renames {
         return (name, renamed)
     }
 
-    /// What a thing may be called: with its schema, which may be left out if it is public, and with its table's old name.
+    /// The names by which a thing may be called: with its schema, which may be left out if it is public, and with its
+    /// table's old name.
     private func spellings(of name: ItemName) -> [String] {
         var names = [name]
         for (before, after) in renamed where name.kind == .column && after == name.owner(after.kind) {
@@ -79,7 +80,7 @@ struct Renames {
         }
     }
 
-    /// What a thing is to be called; the new name may have its schema and table before it, as the old one has.
+    /// The name that a thing is to have; the new one may have its schema and table before it, as the old one has.
     private func target(of name: ItemName, _ new: String, _ to: SchemaSnapshot) -> ItemName {
         func target(_ new: String) -> ItemName {
             var result = name
@@ -106,7 +107,7 @@ struct Renames {
             sql, lock: "ACCESS EXCLUSIVE on \(name.schema).\(name.name)", note: "programs have to know the new name")
     }
 
-    /// What may have been renamed: one column of a type that is gone from a table where one of that type is new, or tables
+    /// Names possible renames: one column of a type that is gone from a table where one of that type is new, or tables
     /// with the same columns.
     static func possible(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         var remarks: [String] = []

@@ -1,7 +1,7 @@
 import HarmlessText
 public import KindredDDL
 
-/// What leads from one schema to another.
+/// The differences between two schemas, and the statements that lead from one to the other.
 ///
 /// ```swift
 /// let differences = try await SchemaDifferences.between(
@@ -9,12 +9,12 @@ public import KindredDDL
 /// if !differences.isEmpty { print(differences.sql) }
 /// ```
 public struct SchemaDifferences: Sendable {
-    /// What may be done, and how.
+    /// The leave to drop things, and the way in which it is done.
     public struct Options: Sendable {
         /// Whether statements are planned that drop things, or that may change values.
         ///
-        /// Things are tables, columns, types, sequences, views and schemas. Otherwise such statements are
-        /// ``SchemaDifferences/withheld``.
+        /// Things are tables, columns, types, sequences, views, functions, triggers, policies, rules, extensions, schemas and
+        /// the like. Otherwise such statements are ``SchemaDifferences/withheld``.
         public var allowsDropping = false
         /// Whether indexes are built by CREATE INDEX CONCURRENTLY and constraints added as NOT VALID and then validated.
         ///
@@ -43,14 +43,14 @@ public struct SchemaDifferences: Sendable {
 
     /// The statements, in steps that run one after the other.
     public internal(set) var steps: [SchemaStep] = []
-    /// What would have to be dropped or may lose values, and is left as it is: statements as text.
+    /// Statements, as text, that would drop things or may lose values, and are not planned.
     public internal(set) var withheld: [String] = []
-    /// What differs and is not changed by the statements: functions, triggers, policies, privileges, extensions and
-    /// other things, each in a line.
+    /// Differences that the statements do not change, each in a line: publications, operator classes, languages and the
+    /// like, changed collations and ranges, tablespaces and access methods.
     public internal(set) var unmanaged: [String] = []
-    /// What is worth a look: possible renames, things in the way, the order of columns.
+    /// Remarks: possible renames, things in the way, the order of columns.
     public internal(set) var remarks: [String] = []
-    /// What may stand in the way and could not be tried out.
+    /// Things that may stand in the way and could not be tried out.
     var untried: [String] = []
     /// Whether the statements were tried out.
     public internal(set) var proof = Proof.skipped("there is nothing to do")

@@ -1,38 +1,41 @@
 import KindredDDL
 
-/// What differs and is not changed, and what is only worth a remark.
+/// Names differences that no statement changes, and others that are worth a remark.
 enum Unmanaged {
     static func lines(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         var lines: [String] = []
-        for name in Set(old.items.keys).union(new.items.keys).sorted() where !SchemaPlanner.isManaged(name) {
-            // What stands on a table that comes or goes comes and goes with it.
-            if name.kind == .trigger || name.kind == .policy {
-                let owners = [name.owner(), name.owner(.view)]
-                guard owners.contains(where: { old[$0] != nil }), owners.contains(where: { new[$0] != nil }) else {
-                    continue
-                }
-            }
+        for name in Set(old.items.keys).union(new.items.keys).sorted() {
             switch (old[name], new[name]) {
-            case (_?, nil): lines.append("The \(name.described) is only on the old side.")
-            case (nil, _?): lines.append("The \(name.described) is only on the new side.")
-            case (let old?, let new?):
-                if old.content != new.content { lines.append("The \(name.described) differs.") }
+            case (let item?, nil): if !item.isManaged { lines.append("The \(name.described) is only on the old side.") }
+            case (nil, let item?): if !item.isManaged { lines.append("The \(name.described) is only on the new side.") }
+            case (let item?, let other?):
+                if item.content != other.content,
+                    !SchemaPlanner.isAlterable(name, item.content, other.content)
+                {
+                    lines.append("The \(name.described) differs.")
+                }
             case (nil, nil): break
             }
-        }
-        for (name, item) in old.items.sorted(by: { $0.key < $1.key }) {
-            guard let other = new[name], other.grants != item.grants else { continue }
-            lines.append("The privileges on the \(name.described) differ.")
+            guard let other = new[name] else { continue }
+            let (before, after) = (namedSettings(old[name]), namedSettings(other))
+            for key in Set(before.keys).union(after.keys).sorted() where before[key] != after[key] {
+                lines.append("The \(key) of the \(name.described) differs.")
+            }
         }
         return lines
     }
 
-    /// What the new side builds on, and the old one lacks or has otherwise: functions and the like, and extensions.
+    private static func namedSettings(_ item: SchemaItem?) -> [String: String] {
+        let settings = (item?.settings ?? []).filter { $0.reset == nil }
+        return Dictionary(settings.map { ($0.key, $0.value) }) { first, _ in first }
+    }
+
+    /// The things that the new side builds on and no statement makes: those that are only named.
     static func needed(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         let dependents = new.dependents
         return new.items.keys.sorted().compactMap { name in
-            guard !SchemaPlanner.isManaged(name), old[name]?.content != new[name]?.content else { return nil }
-            let isUsed = name.kind == .extension || (dependents[name] ?? []).contains(where: SchemaPlanner.isManaged)
+            guard new[name]?.isManaged == false, old[name]?.content != new[name]?.content else { return nil }
+            let isUsed = (dependents[name] ?? []).contains { new[$0]?.isManaged == true }
             return isUsed ? "the \(name.described)" : nil
         }
     }
@@ -54,27 +57,19 @@ enum Unmanaged {
 }
 
 extension SchemaSnapshot {
-    /// A copy's snapshot with what only the original has: privileges, extensions, rules and the like.
+    /// A copy's snapshot with the things that only the original has: those that are only named, and the versions of its
+    /// extensions, which are told by what its own server installs.
     func withUnmanaged(of original: SchemaSnapshot) -> SchemaSnapshot {
+        func isOriginals(_ name: ItemName, _ item: SchemaItem) -> Bool { !item.isManaged || name.kind == .extension }
         var result = self
-        result.items = items.filter { $0.key.kind != .other && $0.key.kind != .extension }
+        result.items = items.filter { !isOriginals($0.key, $0.value) }
         for (name, item) in original.items {
-            if name.kind == .other || name.kind == .extension {
+            if isOriginals(name, item) {
                 result.items[name] = item
             } else {
-                result.items[name]?.grants = item.grants
+                result.items[name]?.settings += item.settings.filter { $0.reset == nil }
             }
         }
         return result
-    }
-
-    /// The roles that privileges on views and tables, and policies, name.
-    var roles: [String] {
-        var roles: Set<String> = []
-        for (name, item) in items {
-            if name.kind == .view || name.kind == .table { roles.formUnion(item.grants.map(\.role)) }
-            roles.formUnion(item.roles)
-        }
-        return roles.subtracting([""]).sorted()
     }
 }

@@ -102,6 +102,7 @@ package enum DDL {
             return "CREATE TYPE \(path) AS ENUM (\(labels.map(literal).joined(separator: ", ")))"
         case .composite(let fields):
             return "CREATE TYPE \(path) AS (\(try fields.map(field).joined(separator: ", ")))"
+        case .range(let definition): return "CREATE TYPE \(path) AS RANGE (\(definition))"
         case .domain(let domain):
             var text = "CREATE DOMAIN \(path) AS \(domain.base)"
             if let collation = domain.collation { text += " COLLATE \(collation)" }
@@ -168,6 +169,8 @@ package enum DDL {
         case (.index, _): target = "INDEX \(try path(name))"
         case (.view, .view(let view)):
             target = "\(view.isMaterialized ? "MATERIALIZED " : "")VIEW \(try path(name))"
+        case (_, .object(let object)): target = object.target
+        case (.extension, _): target = "EXTENSION \(try self.name(name.name))"
         default: return nil
         }
         return "COMMENT ON \(target) IS \(comment.map(literal) ?? "NULL")"
@@ -179,11 +182,6 @@ package enum DDL {
             return start + "CONCURRENTLY " + definition.dropFirst(start.count)
         }
         return definition
-    }
-
-    package static func grant(_ grant: Grant, on name: ItemName) throws -> String {
-        "GRANT \(grant.privilege) ON \(try path(name)) TO \(grant.role.isEmpty ? "PUBLIC" : try self.name(grant.role))"
-            + (grant.isGrantable ? " WITH GRANT OPTION" : "")
     }
 }
 

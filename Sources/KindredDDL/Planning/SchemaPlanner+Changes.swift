@@ -3,35 +3,39 @@ extension SchemaPlanner {
     mutating func findChanges() {
         for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
             guard let target = to[name] else {
-                if Self.isManaged(name) { drop(name) }
+                // Default privileges are no thing of their own that could be dropped.
+                if case .defaultPrivileges = item.content { continue }
+                if item.isManaged { drop(name) }
                 continue
             }
             if item.content != target.content { compare(name, item.content, target.content) }
         }
-        // A foreign table is not managed, but nothing else can have its name.
-        for name in findForeignTables() { drop(name) }
         findRenamedTypes()
     }
 
     private mutating func findRenamedTypes() {
         let leaving = dropped.filter { name in
             name.kind == .type
-                && [.table, .view, .sequence, .index].map(name.named).contains { other in
+                && [.table, .foreignTable, .view, .sequence, .index].map(name.named).contains { other in
                     to[other] != nil && from[other] == nil && from.excludes(name, other)
                 }
         }
         renamedTypes = replacedTypes.union(leaving).sorted()
     }
 
-    /// Whether a thing is changed at all; others are only named.
-    package static func isManaged(_ name: ItemName) -> Bool {
-        switch name.kind {
-        case .schema, .type, .sequence, .table, .column, .constraint, .index, .view: true
-        case .extension, .function, .trigger, .policy, .other: false
+    /// Whether a thing that both sides have otherwise becomes what it is to be; a difference is named if not.
+    ///
+    /// Values and indexes stand on a collation and on a range's functions, which no statement exchanges.
+    package static func isAlterable(_ name: ItemName, _ old: ItemContent, _ new: ItemContent) -> Bool {
+        switch (old, new) {
+        case (.other, _), (_, .other), (.range, .range): false
+        case (.object, .object): name.kind != .other || name.name != "collation"
+        default: true
         }
     }
 
     private mutating func compare(_ name: ItemName, _ old: ItemContent, _ new: ItemContent) {
+        guard Self.isAlterable(name, old, new) else { return }
         switch (old, new) {
         case (.enumeration(let old), .enumeration(let new)):
             if !Self.isPart(old, of: new) { replaceType(name) }
@@ -55,10 +59,12 @@ extension SchemaPlanner {
                 !old.isMaterialized && !new.isMaterialized && new.columns.starts(with: old.columns)
                 && !old.columns.isEmpty
             if isReplaceable { replacedViews.insert(name) } else { drop(name) }
-        case (.sequence, _), (.schema, _), (.other, _): break
+        case (.object(let old), .object(let new)):
+            if old.form != nil, old.form == new.form { replacedObjects.insert(name) } else { drop(name) }
+        case (.sequence, _), (.schema, _), (.extension, _), (.defaultPrivileges, _), (.viewColumn, _): break
         default:
             // A type became one of another kind.
-            if name.kind == .type { replaceType(name) } else if Self.isManaged(name) { drop(name) }
+            if name.kind == .type { replaceType(name) } else { drop(name) }
         }
     }
 
@@ -98,7 +104,7 @@ extension SchemaPlanner {
         return false
     }
 
-    // MARK: What follows
+    // MARK: Dependents
 
     private enum Work {
         case drop(ItemName)
@@ -110,7 +116,7 @@ extension SchemaPlanner {
     private mutating func retype(_ name: ItemName, isReplaced: Bool) { follow([.retype(name, isReplaced: isReplaced)]) }
     private mutating func replaceType(_ name: ItemName) { follow([.replaceType(name)]) }
 
-    /// Without recursion, since what depends on what may be as deep as a database likes.
+    /// Without recursion, since dependencies may be as deep as a database likes.
     private mutating func follow(_ work: [Work]) {
         var work = work
         while let next = work.popLast() {
@@ -127,7 +133,7 @@ extension SchemaPlanner {
                 for dependent in dependents[name] ?? [] { work += afterRetyping(dependent, isReplaced) }
                 // The columns of children are no things of their own.
                 for child in dependents[name.owner()] ?? [] where child.kind == .table {
-                    for dependent in dependents[child] ?? [] where [.view, .constraint].contains(dependent.kind) {
+                    for dependent in dependents[child] ?? [] where Self.mayReadColumns(dependent) {
                         work += afterRetyping(dependent, isReplaced)
                     }
                 }
@@ -136,8 +142,14 @@ extension SchemaPlanner {
                 for dependent in dependents[name] ?? [] {
                     switch dependent.kind {
                     case .column: work.append(.retype(dependent, isReplaced: true))
-                    case .type: work.append(.replaceType(dependent))
-                    case .view, .index, .trigger, .policy: work.append(.drop(dependent))
+                    case .type:
+                        if case .range? = from[dependent]?.content {
+                            note(dependent, name)
+                        } else {
+                            work.append(.replaceType(dependent))
+                        }
+                    case .view, .index, .trigger, .policy, .function, .foreignTable: work.append(.drop(dependent))
+                    case .other where from[dependent]?.isManaged == true: work.append(.drop(dependent))
                     case .constraint: if dependent.owner(.type) != name { work.append(.drop(dependent)) }
                     default: note(dependent, name)
                     }
@@ -146,25 +158,40 @@ extension SchemaPlanner {
         }
     }
 
+    /// Whether something on a child of a table may stand on a column that the child has from its parent.
+    private static func mayReadColumns(_ name: ItemName) -> Bool {
+        [.view, .constraint, .policy, .function].contains(name.kind) || name.kind == .other && name.name == "rule"
+    }
+
     private mutating func afterDrop(of name: ItemName, _ dependent: ItemName) -> [Work] {
         switch dependent.kind {
-        case .view, .constraint, .index, .trigger, .policy: return [.drop(dependent)]
+        case .view, .constraint, .index, .trigger, .policy, .function, .foreignTable: return [.drop(dependent)]
         case .column:
             switch name.kind {
-            case .table, .view: return [.drop(dependent)]
-            case .column where isGenerated(dependent): return [.drop(dependent)]
+            case .table, .view, .foreignTable: return [.drop(dependent)]
             // A type that goes was left by its columns.
             case .type: return []
             default:
+                if isGenerated(dependent) { return [.drop(dependent)] }
                 resetDefaults.insert(dependent)
                 return []
             }
         case .table:
+            // A partition key cannot do without a function.
+            if name.kind == .function || name.kind == .other { note(dependent, name) }
             // A child of a table that is made anew is made anew with it.
             return to.table(dependent)?.parents.contains(name) == true ? [.drop(dependent)] : []
-        case .schema, .sequence, .type, .extension: return []
-        case .function, .other:
-            if name.kind != .schema { note(dependent, name) }
+        case .type:
+            // Its default, or its check of ranges, cannot do without a function.
+            if name.kind == .function { note(dependent, name) }
+            return []
+        case .schema, .sequence, .extension: return []
+        case .other:
+            switch from[dependent]?.content {
+            case .object?: return [.drop(dependent)]
+            case .other? where name.kind != .schema: note(dependent, name)
+            default: break
+            }
             return []
         }
     }
@@ -176,11 +203,12 @@ extension SchemaPlanner {
 
     private mutating func afterRetyping(_ dependent: ItemName, _ isReplaced: Bool) -> [Work] {
         switch dependent.kind {
-        case .view, .trigger, .policy: return [.drop(dependent)]
+        case .view, .trigger, .policy, .function: return [.drop(dependent)]
         case .constraint: return isReplaced || from.constraint(dependent)?.kind == .foreignKey ? [.drop(dependent)] : []
         case .index: return isReplaced ? [.drop(dependent)] : []
         case .column: return isGenerated(dependent) ? [.drop(dependent)] : []
-        case .function, .other:
+        case .other:
+            if from[dependent]?.isManaged == true { return [.drop(dependent)] }
             note(dependent, nil)
             return []
         default: return []
@@ -188,10 +216,9 @@ extension SchemaPlanner {
     }
 
     private mutating func note(_ dependent: ItemName, _ name: ItemName?) {
-        guard Self.isManaged(dependent) == false else { return }
         let line =
             "The \(dependent.described) depends on \(name.map { "the \($0.described)" } ?? "a column"), which changes; "
             + "it is not changed with it, so a statement may fail."
-        if dependent.isMissingFromCopies { untried.insert(line) } else { obstacles.insert(line) }
+        if from[dependent]?.isManaged == true { obstacles.insert(line) } else { untried.insert(line) }
     }
 }

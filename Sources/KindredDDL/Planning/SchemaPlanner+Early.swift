@@ -1,4 +1,4 @@
-// What runs first: new labels, and everything that has to be out of the way.
+// The first statements: new labels, and the removal of everything that is in the way.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }
 
@@ -24,33 +24,27 @@ extension SchemaPlanner {
         }
     }
 
-    /// Drops what is in the way: what depends on other things before those.
+    /// Drops everything that is in the way, each thing before those that it depends on.
     mutating func dropThings() throws {
+        // They would run for the statements below.
+        for name in dropped.sorted() where name.isEventTrigger { try drop(object: name) }
         try detachTables()
         for name in dropped.sorted() where from.constraint(name)?.kind == .foreignKey {
             try drop(constraint: name)
         }
         try detachReferencedPartitions()
-        for name in dropped.sorted() where isOfDroppedRows(name) {
-            main.append(
-                SchemaStatement(
-                    "ALTER TABLE \(try DDL.path(name)) DROP COLUMN \(try DDL.name(name.part))", lock: exclusive(name),
-                    canLoseData: true))
-        }
+        try dropDefaults()
+        try dropOverriddenDefaults()
         for name in from.ordered(dropped).reversed() {
             switch name.kind {
-            case .trigger:
-                guard !dropped.contains(name.owner()), !dropped.contains(name.owner(.view)) else { continue }
+            case .other where name.isEventTrigger: break
+            case .trigger, .policy, .function, .foreignTable, .other: try drop(object: name)
+            case .column where isDroppedEarly(name):
                 main.append(
                     SchemaStatement(
-                        "DROP TRIGGER \(try DDL.name(name.part)) ON \(try DDL.path(name))", lock: exclusive(name),
-                        note: "made again below"))
-            case .policy:
-                guard !dropped.contains(name.owner()) else { continue }
-                main.append(
-                    SchemaStatement(
-                        "DROP POLICY \(try DDL.name(name.part)) ON \(try DDL.path(name))", lock: exclusive(name),
-                        note: "made again below"))
+                        "ALTER TABLE \(try DDL.path(name)) DROP COLUMN \(try DDL.name(name.part))",
+                        lock: exclusive(name), canLoseData: to[name] == nil || from.column(name)?.generation == nil,
+                        note: to[name] == nil ? nil : "made again below"))
             case .view:
                 let isMaterialized = from.view(name)?.isMaterialized == true
                 main.append(
@@ -60,6 +54,14 @@ extension SchemaPlanner {
                         note: to[name] == nil ? nil : "made again below"))
             case .index:
                 guard let index = from.index(name), !dropped.contains(index.relation) else { continue }
+                if isDroppedConcurrently(name, index) {
+                    concurrentDrops.append(
+                        SchemaStatement(
+                            "DROP INDEX CONCURRENTLY \(try DDL.path(name))",
+                            lock: "SHARE UPDATE EXCLUSIVE on \(index.relation.shown)",
+                            note: to[name] == nil ? nil : "made again below"))
+                    continue
+                }
                 main.append(
                     SchemaStatement(
                         "DROP INDEX \(try DDL.path(name))",
@@ -73,9 +75,7 @@ extension SchemaPlanner {
             default: break
             }
         }
-        try dropForeignTables()
-        try dropDefaults()
-        try dropOverriddenDefaults()
+        try dropIdentities()
         for name in dropped.sorted() where name.kind == .sequence {
             // It goes with its column, or its table.
             let owner = from.sequence(name)?.owner
@@ -88,12 +88,33 @@ extension SchemaPlanner {
         }
     }
 
-    /// Whether a column is of the type of a table's or view's rows that goes, which it has to leave before.
-    func isOfDroppedRows(_ column: ItemName) -> Bool {
+    /// Whether a column goes before something that it needs: the table or view whose rows it holds, or a function.
+    func isDroppedEarly(_ column: ItemName) -> Bool {
         guard column.kind == .column, dropped.contains(column), isKept(column.owner()) else { return false }
         return from[column]?.dependencies.contains { name in
-            (name.kind == .table || name.kind == .view) && name != column.owner() && dropped.contains(name)
+            switch name.kind {
+            case .table, .view, .foreignTable: name != column.owner() && dropped.contains(name)
+            case .function, .other: dropped.contains(name)
+            default: false
+            }
         } ?? false
+    }
+
+    /// Whether an index goes outside of the transaction: nothing else goes that would take it along, or needs its name.
+    private func isDroppedConcurrently(_ name: ItemName, _ index: IndexItem) -> Bool {
+        guard isConcurrent, to[index.relation] != nil, from.table(index.relation)?.isPartitioned != true else {
+            return false
+        }
+        let stands = (from[name]?.dependencies ?? []).allSatisfy {
+            !dropped.contains($0) && retyped[$0] == nil && !replacedTypes.contains($0)
+        }
+        guard stands else { return false }
+        for kind: ItemName.Kind in [.table, .foreignTable, .view, .sequence, .type] where isCreated(name.named(kind)) {
+            return false
+        }
+        return !to.items.keys.contains {
+            $0.kind == .constraint && $0.schema == name.schema && $0.part == name.name && isCreated($0)
+        }
     }
 
     private mutating func drop(constraint name: ItemName) throws {
@@ -153,29 +174,38 @@ extension SchemaPlanner {
         }
     }
 
-    /// Takes away defaults, identities and expressions that are not to stay, before what they depend on changes.
+    /// Takes away defaults that are not to stay, before anything goes or changes that they depend on.
     private mutating func dropDefaults() throws {
-        for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
-            guard case .column(let old) = item.content, !dropped.contains(name), let new = to.column(name) else {
-                continue
+        for (name, old, new) in keptColumns where old.defaultText != nil {
+            if new.defaultText == nil || retyped[name] != nil || resetDefaults.contains(name) {
+                main.append(try alter(name, "DROP DEFAULT"))
             }
-            func alter(_ action: String) throws -> SchemaStatement {
-                SchemaStatement(
-                    "ALTER TABLE \(try DDL.path(name)) ALTER COLUMN \(try DDL.name(name.part)) \(action)",
-                    lock: exclusive(name))
-            }
-            if old.defaultText != nil,
-                new.defaultText == nil || retyped[name] != nil || resetDefaults.contains(name)
-            {
-                main.append(try alter("DROP DEFAULT"))
-            }
-            if old.identity != nil, new.identity == nil { main.append(try alter("DROP IDENTITY")) }
-            if old.generation != nil, new.generation == nil { main.append(try alter("DROP EXPRESSION")) }
-            if old.isNotNull, !new.isNotNull { main.append(try alter("DROP NOT NULL")) }
         }
     }
 
-    /// Drops what columns used until now: types that are gone or replaced, and schemas.
+    /// Takes away identities, expressions and NOT NULL that are not to stay.
+    private mutating func dropIdentities() throws {
+        for (name, old, new) in keptColumns {
+            if old.identity != nil, new.identity == nil { main.append(try alter(name, "DROP IDENTITY")) }
+            if old.generation != nil, new.generation == nil { main.append(try alter(name, "DROP EXPRESSION")) }
+            if old.isNotNull, !new.isNotNull { main.append(try alter(name, "DROP NOT NULL")) }
+        }
+    }
+
+    private var keptColumns: [(name: ItemName, old: ColumnItem, new: ColumnItem)] {
+        from.items.keys.sorted().compactMap { name in
+            guard let old = from.column(name), !dropped.contains(name), let new = to.column(name) else { return nil }
+            return (name, old, new)
+        }
+    }
+
+    private func alter(_ column: ItemName, _ action: String) throws -> SchemaStatement {
+        SchemaStatement(
+            "ALTER TABLE \(try DDL.path(column)) ALTER COLUMN \(try DDL.name(column.part)) \(action)",
+            lock: exclusive(column))
+    }
+
+    /// Drops things that columns used until now: types that are gone or replaced, extensions and schemas.
     mutating func dropLate() throws {
         for name in from.ordered(Set(replacedTypes)).reversed() {
             let old = replacedName(name)
@@ -188,6 +218,11 @@ extension SchemaPlanner {
             main.append(
                 SchemaStatement(isDomain(name) ? "DROP DOMAIN \(path)" : "DROP TYPE \(path)", canLoseData: false))
         }
+        main += lateDrops
+        for name in from.ordered(dropped).reversed() where name.kind == .extension {
+            main.append(
+                SchemaStatement("DROP EXTENSION \(try DDL.name(name.name))", note: "fails if something still uses it"))
+        }
         for name in dropped.sorted() where name.kind == .schema {
             main.append(
                 SchemaStatement("DROP SCHEMA \(try DDL.name(name.schema))", note: "fails if something is left in it"))
@@ -198,7 +233,7 @@ extension SchemaPlanner {
         if case .domain = from[name]?.content { true } else { false }
     }
 
-    /// What a type is called between the making of what takes its name and its end.
+    /// The name of a type between the making of something that takes its own and its end.
     func replacedName(_ name: ItemName) -> ItemName {
         var name = name
         name.name = "kindred_replaced_\((renamedTypes.firstIndex(of: name) ?? 0) + 1)"

@@ -1,4 +1,4 @@
-// What runs last: constraints, indexes, views, triggers that were in the way, and comments.
+// The last statements: constraints, indexes, and comments.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }
 
@@ -128,25 +128,8 @@ extension SchemaPlanner {
         }
     }
 
-    mutating func createViews() throws {
-        let views = to.items.keys.filter {
-            $0.kind == .view && (isCreated($0) || replacedViews.contains($0))
-        }
-        for name in to.ordered(Set(views)) {
-            guard let view = to.view(name) else { continue }
-            let isReplaced = replacedViews.contains(name) && !dropped.contains(name)
-            if !isComplete {
-                constraints.append(
-                    SchemaStatement(
-                        try DDL.createView(name, view, orReplace: isReplaced),
-                        lock: isReplaced ? exclusive(name) : nil,
-                        note: view.isMaterialized ? "runs the query" : nil))
-            }
-            // What was granted on a view goes with it.
-            for grant in isReplaced ? [] : isComplete ? to[name]?.grants ?? [] : from[name]?.grants ?? [] {
-                constraints.append(SchemaStatement(try DDL.grant(grant, on: name)))
-            }
-        }
+    /// Makes the indexes of materialized views.
+    mutating func createViewIndexes() throws {
         for name in to.items.keys.sorted() where name.kind == .index && isCreated(name) {
             guard let index = to.index(name), index.relation.kind == .view else { continue }
             if from[index.relation] != nil, !dropped.contains(index.relation), isConcurrent {
@@ -159,36 +142,11 @@ extension SchemaPlanner {
         }
     }
 
-    /// What was granted on a table, and its row security, go with it where it is dropped to be made again.
-    mutating func secureTables() throws {
-        for (name, item) in from.items.sorted(by: { $0.key < $1.key })
-        where name.kind == .table && dropped.contains(name) && to[name] != nil {
-            for grant in item.grants { constraints.append(SchemaStatement(try DDL.grant(grant, on: name))) }
-            guard case .other(let security)? = from[name.rowSecurity]?.content else { continue }
-            for word in security.hasSuffix("forced") ? ["ENABLE", "FORCE"] : ["ENABLE"] {
-                constraints.append(SchemaStatement("ALTER TABLE \(try DDL.path(name)) \(word) ROW LEVEL SECURITY"))
-            }
-        }
-    }
-
-    mutating func recreateTriggers() throws {
-        let source = isComplete ? to : from
-        for (name, item) in source.items.sorted(by: { $0.key < $1.key }) {
-            guard name.kind == .trigger || name.kind == .policy, isComplete || dropped.contains(name),
-                to[name.owner()] != nil || to[name.owner(.view)] != nil, case .other(let definition) = item.content
-            else { continue }
-            constraints.append(SchemaStatement(definition, lock: "SHARE ROW EXCLUSIVE on \(name.schema).\(name.name)"))
-            for (mark, word) in [("D", "DISABLE"), ("R", "ENABLE REPLICA"), ("A", "ENABLE ALWAYS")]
-            where name.kind == .trigger && definition.hasSuffix(" /* \(mark) */") {
-                constraints.append(
-                    SchemaStatement("ALTER TABLE \(try DDL.path(name)) \(word) TRIGGER \(try DDL.name(name.part))"))
-            }
-        }
-    }
-
     mutating func setComments() throws {
-        for (name, item) in to.items.sorted(by: { $0.key < $1.key }) where Self.isManaged(name) {
+        for (name, item) in to.items.sorted(by: { $0.key < $1.key }) where item.isManaged {
             let isNew = isCreated(name) || replacedTypes.contains(name.owner(.type))
+            // A new extension brings its comment along, and an event trigger is made last.
+            if isNew, name.kind == .extension || name.isEventTrigger { continue }
             let old = isNew ? nil : from[name]?.comment
             guard old != item.comment, let sql = try DDL.comment(name, item.content, item.comment) else { continue }
             constraints.append(

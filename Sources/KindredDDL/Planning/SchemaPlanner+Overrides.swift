@@ -1,6 +1,6 @@
 // Defaults and NOT NULL that inherited columns have of their own, in partitions and other heirs.
 extension SchemaPlanner {
-    /// What the statements before have made of a column.
+    /// The state into which the statements before have brought a column.
     private struct Outcome {
         var state: ColumnOverride
         /// Whether one of them has set its default or NOT NULL, and with it that of all heirs.
@@ -43,10 +43,10 @@ extension SchemaPlanner {
         for name in heirs where isKept(name) {
             // The catalog's rows tell that the table depends on it, and not which column.
             let needs = from[name]?.dependencies ?? []
-            let losesSequence = needs.contains { $0.kind == .sequence && dropped.contains($0) }
+            let losesNeed = needs.contains { [.sequence, .function].contains($0.kind) && dropped.contains($0) }
             for (column, own) in (from.table(name)?.overrides ?? [:]).sorted(by: { $0.key < $1.key })
             where own.defaultText != nil {
-                let isLeaving = losesSequence && own.defaultText != to.state(of: column, in: name)?.defaultText
+                let isLeaving = losesNeed && own.defaultText != to.state(of: column, in: name)?.defaultText
                 let hasNewType = root(of: column, above: name).map { isReset($0) } ?? false
                 guard isLeaving || hasNewType else { continue }
                 main.append(try statement(name, column, "DROP DEFAULT"))
@@ -78,7 +78,7 @@ extension SchemaPlanner {
 
     private func isReset(_ column: ItemName) -> Bool { retyped[column] != nil || resetDefaults.contains(column) }
 
-    /// What becomes of a column that is its table's own.
+    /// The state that a column will have that is its table's own.
     private func outcome(ofOwn column: String, in table: ItemName, wanted: ColumnOverride) -> Outcome {
         let name = ItemName(kind: .column, schema: table.schema, name: table.name, part: column)
         guard isKept(table), !dropped.contains(name), let before = from.state(of: column, in: table) else {

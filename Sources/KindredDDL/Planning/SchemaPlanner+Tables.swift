@@ -1,4 +1,4 @@
-// Types, sequences and tables: what is made, and what is altered in place.
+// Types, sequences and tables, those that are made and those that are altered in place.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }
 
@@ -9,25 +9,19 @@ extension SchemaPlanner {
                 SchemaStatement(
                     "ALTER \(isDomain ? "DOMAIN" : "TYPE") \(try DDL.path(name)) RENAME TO "
                         + (try DDL.name(replacedName(name).name)), lock: "ACCESS EXCLUSIVE on the type",
-                    note: "what takes its name is made below"))
+                    note: "another thing of its name is made below"))
         }
         for name in to.items.keys.sorted() where name.kind == .schema && isCreated(name) {
             main.append(SchemaStatement("CREATE SCHEMA \(try DDL.name(name.schema))"))
         }
-        if isComplete {
-            for (name, item) in to.items.sorted(by: { $0.key < $1.key }) where name.kind == .extension {
-                guard case .other(let text) = item.content, from[name] == nil else { continue }
-                let schema = text.prefix { $0 != "\t" }
-                main.append(
-                    SchemaStatement(
-                        "CREATE EXTENSION IF NOT EXISTS \(try DDL.name(name.name)) WITH SCHEMA \(try DDL.name(String(schema)))"
-                    ))
-            }
-            try makeForeignTables()
-        }
-        let kinds: Set<ItemName.Kind> =
-            isComplete ? [.type, .sequence, .table, .function, .view] : [.type, .sequence, .table]
-        let created = Set(to.items.keys.filter { kinds.contains($0.kind) && isCreated($0) })
+        try alterExtensions()
+        let created = Set(
+            to.items.keys.filter { name in
+                switch name.kind {
+                case .type, .sequence, .table: isCreated(name) && to[name]?.isManaged == true
+                default: stages[name] == .withTables
+                }
+            })
         let order = to.ordered(created) { [to] part in
             switch part.kind {
             case .column: return created.contains(part.owner()) ? part.owner() : part
@@ -43,16 +37,14 @@ extension SchemaPlanner {
 
     private mutating func create(_ name: ItemName) throws {
         switch to[name]?.content {
-        case .enumeration, .domain, .composite: main.append(SchemaStatement(try DDL.createType(name, in: to)))
+        case .enumeration, .domain, .composite, .range: main.append(SchemaStatement(try DDL.createType(name, in: to)))
         case .sequence(let sequence): main.append(SchemaStatement(try DDL.createSequence(name, sequence)))
         case .table(let table):
             let lock = table.parents.first.map {
                 table.bound == nil ? "SHARE UPDATE EXCLUSIVE on \($0.shown)" : "ACCESS EXCLUSIVE on \($0.shown)"
             }
             main.append(SchemaStatement(try DDL.createTable(name, in: to), lock: lock))
-        case .view(let view): main.append(SchemaStatement(try DDL.createView(name, view)))
-        case .other(let text): main.append(SchemaStatement(text))
-        default: break
+        default: main += try making(name)
         }
     }
 
@@ -119,14 +111,15 @@ extension SchemaPlanner {
                 note: note)
         }
         // Columns whose values are calculated go first and come last, since they stand on the others.
-        for column in from.columns(of: name) where dropped.contains(column) && from.column(column)?.generation != nil {
+        for column in from.columns(of: name)
+        where dropped.contains(column) && from.column(column)?.generation != nil && !isDroppedEarly(column) {
             main.append(
                 alter(
                     "DROP COLUMN \(try DDL.name(column.part))", canLoseData: to[column] == nil,
                     note: to[column] == nil ? nil : "made again below"))
         }
         for column in from.columns(of: name)
-        where dropped.contains(column) && from.column(column)?.generation == nil && !isOfDroppedRows(column) {
+        where dropped.contains(column) && from.column(column)?.generation == nil && !isDroppedEarly(column) {
             main.append(alter("DROP COLUMN \(try DDL.name(column.part))", canLoseData: true))
         }
         if old.isUnlogged != new.isUnlogged {

@@ -1,21 +1,19 @@
 /// Finds the statements that lead from one snapshot to another.
 ///
-/// First it is found what changes, and what has to be dropped for that and made again (`findChanges`, which follows
-/// dependencies); then statements are written, in the order in which their phases run.
+/// First the changes are found, with everything that has to be dropped for them and made again (`findChanges`, which
+/// follows dependencies); then statements are written, in the order in which their phases run.
 package struct SchemaPlanner {
     let from: SchemaSnapshot
     let to: SchemaSnapshot
     /// Whether indexes are built and constraints validated without keeping others from writing.
     package var isConcurrent = true
-    /// Whether functions, triggers and policies are made, too: for a copy of a schema on another server.
-    package var isComplete = false
 
     /// Whether NULL becomes the default where a column may have it no more; only without `isConcurrent`.
     package var fillsNulls = false
     /// Changes of rows: they run where all columns are as they will be, before constraints are added.
     package var updates: [SchemaStatement] = []
 
-    // What changes
+    // The changes
     /// Things of the old side that are dropped, be it to be made again.
     var dropped: Set<ItemName> = []
     var retyped: [ItemName: TypeChange] = [:]
@@ -25,18 +23,24 @@ package struct SchemaPlanner {
     var renamedTypes: [ItemName] = []
     var resetDefaults: Set<ItemName> = []
     var replacedViews: Set<ItemName> = []
-    /// What takes the names of foreign tables.
-    var replacedForeignTables: [ItemName] = []
-    /// What stands in the way and is not changed, such as a function.
+    /// Functions and triggers that CREATE OR REPLACE changes.
+    var replacedObjects: Set<ItemName> = []
+    /// Things in the way that are not dropped and made again, such as a table whose partition key needs a function.
     package internal(set) var obstacles: Set<String> = []
-    /// The same of what a copy of a schema does not have, so that a trial says nothing about it: rules, aggregates and
-    /// their like.
+    /// Things in the way that are only named, such as a publication: a copy of a schema does not have them, so that a
+    /// trial says nothing about them.
     package internal(set) var untried: Set<String> = []
+    /// Where views and objects are made; see ``findStages()``.
+    var stages: [ItemName: Stage] = [:]
     let dependents: [ItemName: Set<ItemName>]
 
     // The statements, by phase
     var enums: [SchemaStatement] = []
     var main: [SchemaStatement] = []
+    /// Functions and collations that go after the types and columns that need them.
+    var lateDrops: [SchemaStatement] = []
+    /// Indexes that go for good, or before others of their names are built.
+    var concurrentDrops: [SchemaStatement] = []
     var concurrent: [SchemaStatement] = []
     var constraints: [SchemaStatement] = []
     var validations: [SchemaStatement] = []
@@ -51,18 +55,24 @@ package struct SchemaPlanner {
     /// The steps, in their order; none where nothing has to change.
     package mutating func plan() throws -> [SchemaStep] {
         findChanges()
+        findStages()
         try alterEnums()
         try dropThings()
         try createThings()
         try alterTables()
         try alterOverrides()
         try dropLate()
+        try makeObjects(of: .afterTables)
+        try setProperties(isLate: false)
         try addConstraints()
-        try createViews()
-        try secureTables()
-        try recreateTriggers()
+        try makeObjects(of: .late)
+        try createViewIndexes()
+        try setProperties(isLate: true)
         try setComments()
         main += updates
+        try createEventTriggers()
+        allowUncheckedBodies()
+        concurrent = concurrentDrops + concurrent
         if isConcurrent {
             return [
                 SchemaStep(isTransaction: false, statements: enums), SchemaStep(isTransaction: true, statements: main),
@@ -85,6 +95,11 @@ package struct SchemaPlanner {
 
     func isCreated(_ name: ItemName) -> Bool {
         to[name] != nil && (from[name] == nil || dropped.contains(name) || replacedTypes.contains(name))
+    }
+
+    /// Whether a view or object is made, be it by CREATE OR REPLACE.
+    func isMade(_ name: ItemName) -> Bool {
+        isCreated(name) || replacedViews.contains(name) || replacedObjects.contains(name)
     }
 
     /// Whether a table is there before and afterwards.

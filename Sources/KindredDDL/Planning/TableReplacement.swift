@@ -16,7 +16,7 @@ package struct TableReplacement {
         if old.partitionKey != new.partitionKey { return true }
         if (old.bound == nil) != (new.bound == nil) { return true }
         guard old.parents != new.parents else { return false }
-        // What a partition has from its parent is not that of another one.
+        // The things that a partition has from its parent are not those of another one.
         if old.bound != nil { return true }
         let leaving = old.parents.filter { !new.parents.contains($0) }
         let coming = new.parents.filter { !old.parents.contains($0) }

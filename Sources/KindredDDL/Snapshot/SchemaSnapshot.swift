@@ -79,17 +79,32 @@ package struct SchemaSnapshot {
         if case .sequence(let sequence) = items[name]?.content { sequence } else { nil }
     }
 
+    package func object(_ name: ItemName) -> ObjectItem? {
+        if case .object(let object) = items[name]?.content { object } else { nil }
+    }
+
+    /// The roles that privileges, policies and default privileges name.
+    package var roles: [String] {
+        var roles: Set<String> = []
+        for item in items.values {
+            roles.formUnion(item.grants.map(\.role))
+            roles.formUnion(item.roles)
+        }
+        // Every server has its own predefined roles.
+        return roles.filter { !$0.isEmpty && !$0.hasPrefix("pg_") }.sorted()
+    }
+
     /// Whether of two things of the same name there can be one only: relations and composite types, and any type and a
     /// relation with rows, since those are types, too.
     package func excludes(_ name: ItemName, _ other: ItemName) -> Bool {
         guard name.kind == .type || other.kind == .type else { return true }
         let (type, relation) = name.kind == .type ? (name, other) : (other, name)
-        if relation.kind == .table || relation.kind == .view { return true }
+        if [.table, .foreignTable, .view].contains(relation.kind) { return true }
         if case .composite = items[type]?.content { return true }
         return false
     }
 
-    /// What depends on each thing.
+    /// The things that depend on each thing.
     package var dependents: [ItemName: Set<ItemName>] {
         var result: [ItemName: Set<ItemName>] = [:]
         for (name, item) in items {
@@ -102,7 +117,7 @@ package struct SchemaSnapshot {
     ///
     /// - Parameters:
     ///   - names: The names to bring into order.
-    ///   - fold: What stands for a name: a column's table, where they are made by one statement.
+    ///   - fold: Gives the name that stands for another: a column's table, where they are made by one statement.
     package func ordered(_ names: Set<ItemName>, fold: (ItemName) -> ItemName = { $0 }) -> [ItemName] {
         var missing: [ItemName: Set<ItemName>] = [:]
         for name in names { missing[name] = [] }

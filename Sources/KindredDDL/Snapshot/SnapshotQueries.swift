@@ -1,54 +1,58 @@
-import KindredPostgres
-
 /// The statements that read what is compared; all of them together take one round trip.
 ///
 /// The search path and the settings that decide how the server writes expressions are fixed, so that two servers write
-/// the same thing in the same way.
+/// the same thing in the same way. Each column has a name, by which ``SnapshotCells`` takes it.
 enum SnapshotQueries {
     static let all = [
-        version, schemas, relations, columns, constraints, indexes, types, functions, others, dependencies, casts,
+        schemas, relations, columns, constraints, indexes, types, functions, objects, settings, dependencies, casts,
     ]
 
     static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
-    static let settings = """
+    static let session = """
         SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('DateStyle', 'ISO, YMD', true),
             set_config('IntervalStyle', 'postgres', true), set_config('TimeZone', 'UTC', true),
             set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
             set_config('quote_all_identifiers', 'off', true), set_config('lc_monetary', 'C', true),
-            set_config('standard_conforming_strings', 'on', true)
+            set_config('standard_conforming_strings', 'on', true), current_setting('server_version_num') AS version
         """
 
-    private static let version = "SELECT current_setting('server_version_num')"
-
     /// Schemas of users.
-    private static func isUsers(_ schema: String) -> String {
+    static func isUsers(_ schema: String) -> String {
         "\(schema).nspname !~ '^pg_' AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'"
     }
 
-    /// Triggers that call the helper schema belong to change tracking.
-    private static func isNotTrackings(_ function: String) -> String {
+    /// Leaves out the triggers of change tracking, which call the helper schema.
+    static func isNotTrackings(_ function: String) -> String {
         """
         NOT EXISTS (SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
             WHERE p.oid = \(function) AND n.nspname = 'kindred')
         """
     }
 
-    private static func isNotOfExtension(_ oid: String, _ table: String) -> String {
+    static func isNotOfExtension(_ oid: String, _ table: String) -> String {
         """
         NOT EXISTS (SELECT FROM pg_depend AS e WHERE e.classid = '\(table)'::regclass AND e.objid = \(oid)
             AND e.deptype = 'e')
         """
     }
 
-    /// What roles other than the owner may do.
-    private static func grants(_ list: String, _ kind: String, _ owner: String) -> String {
+    /// The privileges of roles other than the owner: privilege, whether it can be passed on, and the role.
+    static func grants(_ list: String, _ kind: String, _ owner: String) -> String {
         """
-        ARRAY(SELECT COALESCE(r.rolname::text, '') || E'\\t' || g.privilege_type || E'\\t' || g.is_grantable::text
+        ARRAY(SELECT DISTINCT g.privilege_type || E'\\t' || g.is_grantable::text || E'\\t0\\t' || COALESCE(r.rolname::text, '')
             FROM aclexplode(COALESCE(\(list), acldefault('\(kind)', \(owner)))) AS g
             LEFT JOIN pg_roles AS r ON r.oid = g.grantee WHERE g.grantee <> \(owner) ORDER BY 1)
         """
     }
+
+    /// The same of a relation's columns; before the role stand the length of the column's name, and the name.
+    private static let columnGrants = """
+        ARRAY(SELECT DISTINCT g.privilege_type || E'\\t' || g.is_grantable::text || E'\\t' || length(a.attname::text) || E'\\t'
+                || a.attname::text || COALESCE(r.rolname::text, '')
+            FROM pg_attribute AS a CROSS JOIN aclexplode(a.attacl) AS g LEFT JOIN pg_roles AS r ON r.oid = g.grantee
+            WHERE a.attrelid = c.oid AND NOT a.attisdropped AND g.grantee <> c.relowner ORDER BY 1)
+        """
 
     private static func options(_ sequence: String) -> String {
         """
@@ -67,25 +71,33 @@ enum SnapshotQueries {
     }
 
     private static let schemas = """
-        SELECT n.nspname::text, obj_description(n.oid, 'pg_namespace'), \(grants("n.nspacl", "n", "n.nspowner"))
+        SELECT n.nspname::text AS name, obj_description(n.oid, 'pg_namespace') AS comment,
+            \(grants("n.nspacl", "n", "n.nspowner")) AS grants
         FROM pg_namespace AS n WHERE \(isUsers("n")) AND \(isNotOfExtension("n.oid", "pg_namespace"))
         """
 
     private static let relations = """
-        SELECT c.oid::text, n.nspname::text, c.relname::text, c.relkind::text, c.relpersistence::text,
-            ARRAY(SELECT o FROM unnest(c.reloptions) AS o ORDER BY 1),
-            CASE WHEN c.relkind = 'p' THEN pg_get_partkeydef(c.oid) END,
-            CASE WHEN c.relispartition THEN pg_get_expr(c.relpartbound, c.oid) END,
-            ARRAY(SELECT i.inhparent::text FROM pg_inherits AS i WHERE i.inhrelid = c.oid ORDER BY i.inhseqno),
-            CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END,
-            CASE WHEN c.relkind = 'c' THEN obj_description(c.reltype, 'pg_type') ELSE obj_description(c.oid, 'pg_class') END,
-            \(grants("c.relacl", "r", "c.relowner")),
-            CASE WHEN c.relrowsecurity THEN 'row security' || CASE WHEN c.relforcerowsecurity THEN ' forced' ELSE '' END END,
-            c.reltype::text, (SELECT t.typarray::text FROM pg_type AS t WHERE t.oid = c.reltype),
-            format_type(s.seqtypid, NULL), CASE WHEN s.seqrelid IS NOT NULL THEN \(options("s")) ELSE '{}' END,
+        SELECT c.oid::text AS oid, n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
+            (c.relpersistence = 'u')::text AS is_unlogged,
+            ARRAY(SELECT o FROM unnest(c.reloptions) AS o UNION ALL
+                SELECT 'toast.' || o FROM pg_class AS f CROSS JOIN unnest(f.reloptions) AS o
+                WHERE f.oid = c.reltoastrelid ORDER BY 1) AS options,
+            CASE WHEN c.relkind = 'p' THEN pg_get_partkeydef(c.oid) END AS partition_key,
+            CASE WHEN c.relispartition THEN pg_get_expr(c.relpartbound, c.oid) END AS bound,
+            ARRAY(SELECT i.inhparent::text FROM pg_inherits AS i WHERE i.inhrelid = c.oid ORDER BY i.inhseqno) AS parents,
+            CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) WHEN c.relkind = 'f' THEN \(foreignTable) END
+                AS definition,
+            CASE WHEN c.relkind = 'c' THEN obj_description(c.reltype, 'pg_type') ELSE obj_description(c.oid, 'pg_class') END
+                AS comment,
+            CASE WHEN c.relkind = 'c'
+                THEN (SELECT \(grants("t.typacl", "T", "t.typowner")) FROM pg_type AS t WHERE t.oid = c.reltype)
+                ELSE \(grants("c.relacl", "r", "c.relowner")) || \(columnGrants) END AS grants,
+            c.reltype::text AS type, (SELECT t.typarray::text FROM pg_type AS t WHERE t.oid = c.reltype) AS array_type,
+            format_type(s.seqtypid, NULL) AS sequence_type,
+            CASE WHEN s.seqrelid IS NOT NULL THEN \(options("s")) ELSE '{}' END AS sequence_options,
             (SELECT d.refobjid::text || '/' || d.refobjsubid::text FROM pg_depend AS d
                 WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'a'
-                    AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0 AND c.relkind = 'S')
+                    AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0 AND c.relkind = 'S') AS owned_by
         FROM pg_class AS c
         JOIN pg_namespace AS n ON n.oid = c.relnamespace
         LEFT JOIN pg_sequence AS s ON s.seqrelid = c.oid
@@ -97,37 +109,42 @@ enum SnapshotQueries {
         """
 
     private static let columns = """
-        SELECT a.attrelid::text, a.attnum::text, a.attname::text, format_type(a.atttypid, a.atttypmod),
-            a.attnotnull::text, pg_get_expr(d.adbin, d.adrelid), a.attidentity::text, a.attgenerated::text,
-            \(collation("a.attcollation", "t")), (a.attislocal AND NOT c.relispartition)::text,
-            col_description(a.attrelid, a.attnum),
+        SELECT a.attrelid::text AS relation, a.attnum::text AS number, a.attname::text AS name,
+            format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull::text AS is_not_null,
+            pg_get_expr(d.adbin, d.adrelid) AS expression, a.attidentity::text AS identity, a.attgenerated::text AS generation,
+            \(collation("a.attcollation", "t")) AS collation, (a.attislocal AND NOT c.relispartition)::text AS is_own,
+            col_description(a.attrelid, a.attnum) AS comment,
             COALESCE((SELECT \(options("s")) FROM pg_depend AS q JOIN pg_sequence AS s ON s.seqrelid = q.objid
                 WHERE q.classid = 'pg_class'::regclass AND q.refclassid = 'pg_class'::regclass AND q.refobjid = a.attrelid
-                    AND q.refobjsubid = a.attnum AND q.deptype = 'i' AND a.attidentity <> ''), '{}'),
-            format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END, NULL), (t.typcategory = 'S')::text
+                    AND q.refobjsubid = a.attnum AND q.deptype = 'i' AND a.attidentity <> ''), '{}') AS identity_options,
+            format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END, NULL) AS base,
+            (t.typcategory = 'S')::text AS is_text
         FROM pg_attribute AS a
         JOIN pg_class AS c ON c.oid = a.attrelid
         JOIN pg_type AS t ON t.oid = a.atttypid
         LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-        WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'c')
+        WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'c', 'f')
         ORDER BY a.attrelid, a.attnum
         """
 
     /// Those of partitions and children that came with their parents' are no things of their own, and NOT NULL is a
     /// property of its column.
     private static let constraints = """
-        SELECT k.oid::text, k.conrelid::text, k.contypid::text, k.conname::text, k.contype::text,
-            pg_get_constraintdef(k.oid), k.convalidated::text, obj_description(k.oid, 'pg_constraint'),
-            CASE WHEN k.contype IN ('p', 'u') THEN pg_get_indexdef(k.conindid) END, k.conindid::text,
+        SELECT k.oid::text AS oid, k.conrelid::text AS relation, k.contypid::text AS domain, k.conname::text AS name,
+            k.contype::text AS kind, pg_get_constraintdef(k.oid) AS definition, k.convalidated::text AS is_valid,
+            obj_description(k.oid, 'pg_constraint') AS comment,
+            CASE WHEN k.contype IN ('p', 'u') THEN pg_get_indexdef(k.conindid) END AS index, k.conindid::text AS index_oid,
             CASE WHEN k.condeferrable THEN ' DEFERRABLE' ELSE '' END
-                || CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' ELSE '' END, quote_ident(k.conname)
+                || CASE WHEN k.condeferred THEN ' INITIALLY DEFERRED' ELSE '' END AS deferral,
+            quote_ident(k.conname) AS quoted_name
         FROM pg_constraint AS k
         WHERE k.contype IN ('p', 'u', 'f', 'c', 'x') AND k.conparentid = 0 AND k.conislocal AND k.oid >= 16384
         """
 
     private static let indexes = """
-        SELECT i.indexrelid::text, i.indrelid::text, n.nspname::text, c.relname::text, pg_get_indexdef(i.indexrelid),
-            (i.indisvalid OR c.relkind = 'I')::text, obj_description(i.indexrelid, 'pg_class'), quote_ident(c.relname)
+        SELECT i.indexrelid::text AS oid, i.indrelid::text AS relation, n.nspname::text AS schema, c.relname::text AS name,
+            pg_get_indexdef(i.indexrelid) AS definition, (i.indisvalid OR c.relkind = 'I')::text AS is_valid,
+            obj_description(i.indexrelid, 'pg_class') AS comment, quote_ident(c.relname) AS quoted_name
         FROM pg_index AS i
         JOIN pg_class AS c ON c.oid = i.indexrelid
         JOIN pg_namespace AS n ON n.oid = c.relnamespace
@@ -135,82 +152,39 @@ enum SnapshotQueries {
             AND NOT EXISTS (SELECT FROM pg_constraint AS k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
         """
 
+    /// Enums, domains and ranges; base types and shells are only named.
     private static let types = """
-        SELECT t.oid::text, n.nspname::text, t.typname::text, t.typtype::text, t.typarray::text,
-            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder),
-            CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END, t.typnotnull::text,
-            CASE WHEN t.typtype = 'd' THEN pg_get_expr(t.typdefaultbin, 'pg_type'::regclass) END,
-            \(collation("t.typcollation", "b")), obj_description(t.oid, 'pg_type'),
-            \(grants("t.typacl", "T", "t.typowner")),
-            (SELECT format_type(r.rngsubtype, NULL) FROM pg_range AS r WHERE r.rngtypid = t.oid)
+        SELECT t.oid::text AS oid, n.nspname::text AS schema, t.typname::text AS name,
+            CASE WHEN r.rngcanonical <> 0 THEN 'b' ELSE t.typtype::text END AS kind, t.typarray::text AS array_type,
+            ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder) AS labels,
+            CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END AS base,
+            t.typnotnull::text AS is_not_null,
+            CASE WHEN t.typtype = 'd' THEN pg_get_expr(t.typdefaultbin, 'pg_type'::regclass) END AS default_text,
+            \(collation("t.typcollation", "b")) AS collation, obj_description(t.oid, 'pg_type') AS comment,
+            \(grants("t.typacl", "T", "t.typowner")) AS grants,
+            COALESCE('SUBTYPE = ' || format_type(r.rngsubtype, NULL) || (SELECT format(', SUBTYPE_OPCLASS = %I.%I', on_.nspname,
+                    o.opcname) FROM pg_opclass AS o JOIN pg_namespace AS on_ ON on_.oid = o.opcnamespace WHERE o.oid = r.rngsubopc)
+                || COALESCE((SELECT format(', COLLATION = %I.%I', ln.nspname, l.collname) FROM pg_collation AS l
+                    JOIN pg_namespace AS ln ON ln.oid = l.collnamespace WHERE l.oid = r.rngcollation), '')
+                || CASE WHEN r.rngsubdiff <> 0 THEN ', SUBTYPE_DIFF = ' || r.rngsubdiff::text ELSE '' END
+                || COALESCE((SELECT format(', MULTIRANGE_TYPE_NAME = %I.%I', mn.nspname, m.typname) FROM pg_type AS m
+                    JOIN pg_namespace AS mn ON mn.oid = m.typnamespace
+                    WHERE m.oid::text = to_jsonb(r) ->> 'rngmultitypid'), ''), t.typinput::text) AS definition,
+            to_jsonb(r) ->> 'rngmultitypid' AS multirange
         FROM pg_type AS t
         JOIN pg_namespace AS n ON n.oid = t.typnamespace
         LEFT JOIN pg_type AS b ON b.oid = t.typbasetype
-        WHERE t.typtype IN ('e', 'd', 'r') AND \(isUsers("n")) AND \(isNotOfExtension("t.oid", "pg_type"))
+        LEFT JOIN pg_range AS r ON r.rngtypid = t.oid
+        WHERE (t.typtype IN ('e', 'd', 'r') OR t.typtype IN ('b', 'p') AND t.typelem = 0) AND \(isUsers("n"))
+            AND \(isNotOfExtension("t.oid", "pg_type"))
         """
 
-    private static let functions = """
-        SELECT p.oid::text, n.nspname::text, p.proname || '(' || pg_get_function_identity_arguments(p.oid) || ')',
-            CASE WHEN p.prokind <> 'a' THEN pg_get_functiondef(p.oid)
-                ELSE (SELECT 'aggregate ' || a.aggtransfn || ' ' || a.aggfinalfn || ' ' || COALESCE(a.agginitval, '')
-                    FROM pg_aggregate AS a WHERE a.aggfnoid = p.oid) END,
-            (p.prokind = 'a')::text, \(grants("p.proacl", "f", "p.proowner"))
-        FROM pg_proc AS p
-        JOIN pg_namespace AS n ON n.oid = p.pronamespace
-        WHERE \(isUsers("n")) AND \(isNotOfExtension("p.oid", "pg_proc"))
-        """
-
-    /// What is compared and not changed: kind, catalog, oid, relation, name, definition.
-    private static let others = """
-        SELECT 'trigger', 'pg_trigger', t.oid::text, t.tgrelid::text, '', t.tgname::text,
-            pg_get_triggerdef(t.oid) || CASE t.tgenabled WHEN 'O' THEN '' ELSE ' /* ' || t.tgenabled::text || ' */' END,
-            '{}'::text[]
-        FROM pg_trigger AS t WHERE NOT t.tgisinternal AND t.tgparentid = 0 AND \(isNotTrackings("t.tgfoid"))
-        UNION ALL
-        SELECT 'policy', 'pg_policy', p.oid::text, p.polrelid::text, '', p.polname::text,
-            format('CREATE POLICY %I ON %I.%I AS %s FOR %s TO %s', p.polname, n.nspname, c.relname,
-                CASE WHEN p.polpermissive THEN 'PERMISSIVE' ELSE 'RESTRICTIVE' END,
-                CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE'
-                    ELSE 'ALL' END,
-                (SELECT string_agg(COALESCE(quote_ident(r.rolname), 'PUBLIC'), ', ' ORDER BY r.rolname)
-                    FROM unnest(p.polroles) AS o LEFT JOIN pg_roles AS r ON r.oid = o))
-            || COALESCE(' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')', '')
-            || COALESCE(' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', ''),
-            ARRAY(SELECT r.rolname::text FROM pg_roles AS r WHERE r.oid = ANY (p.polroles))
-        FROM pg_policy AS p JOIN pg_class AS c ON c.oid = p.polrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        UNION ALL
-        SELECT 'rule', 'pg_rewrite', r.oid::text, r.ev_class::text, '', r.rulename::text, pg_get_ruledef(r.oid), '{}'
-        FROM pg_rewrite AS r WHERE r.rulename <> '_RETURN' AND r.oid >= 16384
-        UNION ALL
-        SELECT 'extension', 'pg_extension', e.oid::text, NULL, n.nspname, e.extname::text, e.extversion, '{}'
-        FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace WHERE e.extname <> 'plpgsql'
-        UNION ALL
-        SELECT 'statistics', 'pg_statistic_ext', s.oid::text, s.stxrelid::text, '', s.stxname::text,
-            pg_get_statisticsobjdef(s.oid), '{}'
-        FROM pg_statistic_ext AS s
-        UNION ALL
-        SELECT 'collation', 'pg_collation', l.oid::text, NULL, n.nspname, l.collname::text,
-            l.collprovider::text || ' ' || COALESCE(l.collcollate, '') || ' ' || l.collisdeterministic::text, '{}'
-        FROM pg_collation AS l JOIN pg_namespace AS n ON n.oid = l.collnamespace WHERE \(isUsers("n")) AND l.oid >= 16384
-        UNION ALL
-        SELECT 'operator', 'pg_operator', o.oid::text, NULL, n.nspname,
-            o.oprname || '(' || format_type(o.oprleft, NULL) || ', ' || format_type(o.oprright, NULL) || ')', o.oprcode::text, '{}'
-        FROM pg_operator AS o JOIN pg_namespace AS n ON n.oid = o.oprnamespace
-        WHERE \(isUsers("n")) AND \(isNotOfExtension("o.oid", "pg_operator"))
-        UNION ALL
-        SELECT 'event trigger', 'pg_event_trigger', v.oid::text, NULL, '', v.evtname::text,
-            v.evtevent || ' ' || v.evtfoid::regproc::text, '{}'
-        FROM pg_event_trigger AS v WHERE \(isNotTrackings("v.evtfoid"))
-        UNION ALL
-        SELECT 'publication', 'pg_publication', b.oid::text, NULL, '', b.pubname::text, b.puballtables::text, '{}'
-        FROM pg_publication AS b
-        """
-
-    /// Who depends on whom; a default stands for its column, and a view's rule for the view.
+    /// Dependencies; a default stands for its column, and a view's rule for the view.
     private static let dependencies = """
-        SELECT CASE WHEN a.oid IS NOT NULL OR r.oid IS NOT NULL THEN 'pg_class' ELSE d.classid::regclass::text END,
-            COALESCE(a.adrelid, r.ev_class, d.objid)::text, COALESCE(a.adnum::integer, d.objsubid)::text,
-            d.refclassid::regclass::text, d.refobjid::text, d.refobjsubid::text
+        SELECT CASE WHEN a.oid IS NOT NULL OR r.oid IS NOT NULL THEN 'pg_class' ELSE d.classid::regclass::text END AS catalog,
+            COALESCE(a.adrelid, r.ev_class, d.objid)::text AS oid, COALESCE(a.adnum::integer, d.objsubid)::text AS number,
+            d.refclassid::regclass::text AS needed_catalog, d.refobjid::text AS needed_oid,
+            d.refobjsubid::text AS needed_number
         FROM pg_depend AS d
         LEFT JOIN pg_attrdef AS a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
         LEFT JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.rulename = '_RETURN'
@@ -218,7 +192,8 @@ enum SnapshotQueries {
         """
 
     private static let casts = """
-        SELECT format_type(k.castsource, NULL) || '>' || format_type(k.casttarget, NULL), (k.castcontext <> 'e')::text
+        SELECT format_type(k.castsource, NULL) || '>' || format_type(k.casttarget, NULL) AS types,
+            (k.castcontext <> 'e')::text AS is_assignment
         FROM pg_cast AS k
         """
 }

@@ -1,27 +1,21 @@
-import KindredPostgres
-
 // Tables, views and sequences, with their columns, constraints and indexes.
 extension SnapshotReader {
-    mutating func takeRelations(_ rows: QueryResult, columns: QueryResult) throws {
+    mutating func takeRelations(_ rows: [SnapshotCells], columns: [SnapshotCells]) throws {
         var kinds: [String: (name: ItemName, kind: String)] = [:]
-        for row in rows {
-            let cells = Cells(row)
-            let (oid, kind) = (try cells.text(0), try cells.text(3))
+        for cells in rows {
+            let (oid, kind) = (try cells.text("oid"), try cells.text("kind"))
             let itemKind: ItemName.Kind =
                 switch kind {
                 case "r", "p": .table
                 case "v", "m": .view
                 case "S": .sequence
                 case "c": .type
-                default: .other
+                default: .foreignTable
                 }
-            var name = ItemName(kind: itemKind, schema: try cells.text(1), name: try cells.text(2))
-            if itemKind == .other {
-                name = name.foreignTable
-            }
+            let name = ItemName(kind: itemKind, schema: try cells.text("schema"), name: try cells.text("name"))
             kinds[oid] = (name, kind)
             names[Address(catalog: "pg_class", oid: oid)] = name
-            for column in [13, 14] {
+            for column in ["type", "array_type"] {
                 if let type = try cells.optional(column), type != "0" {
                     names[Address(catalog: "pg_type", oid: type)] = name
                 }
@@ -29,91 +23,93 @@ extension SnapshotReader {
         }
         var fields: [String: [Field]] = [:]
         var inherited: [ItemName: [String: ColumnOverride]] = [:]
-        for row in columns {
-            let cells = Cells(row)
-            let oid = try cells.text(0)
+        for cells in columns {
+            let oid = try cells.text("relation")
             guard let relation = kinds[oid] else { continue }
-            let field = Field(name: try cells.text(2), type: try cells.text(3), collation: try cells.optional(8))
-            guard relation.name.kind == .table else {
-                fields[oid, default: []].append(field)
-                // Of a view's columns the comments are compared.
-                if relation.name.kind == .view {
-                    var name = relation.name
-                    name.kind = .column
-                    name.part = field.name
-                    add(
-                        name,
-                        SchemaItem(
-                            content: .other("column of a view"), comment: try cells.optional(10),
-                            dependencies: [relation.name]))
-                }
-                continue
-            }
-            let isGenerated = !(try cells.text(7)).isEmpty
-            guard try cells.flag(9) else {
-                let isComputed = try isGenerated || !cells.text(6).isEmpty
-                inherited[relation.name, default: [:]][field.name] = ColumnOverride(
-                    defaultText: isComputed ? nil : try cells.optional(5), isNotNull: try cells.flag(4))
-                continue
-            }
+            let field = Field(
+                name: try cells.text("name"), type: try cells.text("type"), collation: try cells.optional("collation"))
             var name = relation.name
             name.kind = .column
             name.part = field.name
+            let position = Int(try cells.text("number")) ?? 0
+            guard relation.name.kind == .table else {
+                fields[oid, default: []].append(field)
+                if relation.name.kind == .view || relation.name.kind == .foreignTable {
+                    let item = SchemaItem(
+                        content: .viewColumn, comment: try cells.optional("comment"), position: position,
+                        dependencies: [relation.name])
+                    add(name, item)
+                }
+                continue
+            }
+            let isGenerated = !(try cells.text("generation")).isEmpty
+            guard try cells.flag("is_own") else {
+                let isComputed = try isGenerated || !cells.text("identity").isEmpty
+                inherited[relation.name, default: [:]][field.name] = ColumnOverride(
+                    defaultText: isComputed ? nil : try cells.optional("expression"),
+                    isNotNull: try cells.flag("is_not_null"))
+                continue
+            }
+            let expression = try cells.optional("expression")
             let column = ColumnItem(
-                type: field.type, collation: field.collation, isNotNull: try cells.flag(4),
-                defaultText: isGenerated ? nil : try cells.optional(5),
-                generation: isGenerated ? try cells.optional(5) : nil,
-                identity: ColumnItem.Identity(rawValue: try cells.text(6)), identityOptions: try cells.list(11),
-                base: try cells.text(12), isText: try cells.flag(13))
-            let position = Int(try cells.text(1)) ?? 0
+                type: field.type, collation: field.collation, isNotNull: try cells.flag("is_not_null"),
+                defaultText: isGenerated ? nil : expression, generation: isGenerated ? expression : nil,
+                identity: ColumnItem.Identity(rawValue: try cells.text("identity")),
+                identityOptions: try cells.list("identity_options"), base: try cells.text("base"),
+                isText: try cells.flag("is_text"))
             add(
                 name,
                 SchemaItem(
-                    content: .column(column), comment: try cells.optional(10), position: position,
+                    content: .column(column), comment: try cells.optional("comment"), position: position,
                     dependencies: [relation.name]))
             names[Address(catalog: "pg_class", oid: oid, column: position)] = name
         }
-        for row in rows {
-            let cells = Cells(row)
-            let oid = try cells.text(0)
+        for cells in rows {
+            let oid = try cells.text("oid")
             guard let (name, kind) = kinds[oid] else { continue }
-            let isUnlogged = try cells.text(4) == "u"
-            let parents = try cells.list(8).compactMap { kinds[$0]?.name }
-            let content: ItemContent
-            switch kind {
-            case "r", "p":
-                content = .table(
-                    TableItem(
-                        isUnlogged: isUnlogged, options: try cells.list(5), partitionKey: try cells.optional(6),
-                        bound: try cells.optional(7), parents: parents))
-            case "v", "m":
-                content = .view(
-                    ViewItem(
-                        query: try cells.text(9), isMaterialized: kind == "m", options: try cells.list(5),
-                        columns: fields[oid] ?? []))
-            case "S":
-                let owner = try cells.optional(17).flatMap { text -> ItemName? in
-                    let parts = text.split(separator: "/")
-                    guard parts.count == 2, let number = Int(parts[1]) else { return nil }
-                    return names[Address(catalog: "pg_class", oid: String(parts[0]), column: number)]
-                }
-                content = .sequence(
-                    SequenceItem(
-                        type: try cells.text(15), options: try cells.list(16), owner: owner, isUnlogged: isUnlogged))
-            case "c": content = .composite(fields[oid] ?? [])
-            default: content = .other("foreign table")
-            }
+            let parents = try cells.list("parents").compactMap { kinds[$0]?.name }
             add(
                 name,
                 SchemaItem(
-                    content: content, comment: try cells.optional(10), grants: try cells.grants(11),
+                    content: try content(of: name, kind, cells, parents, fields[oid] ?? []),
+                    comment: try cells.optional("comment"), grants: try cells.grants("grants"),
                     dependencies: Set(parents)))
-            if let security = try cells.optional(12) {
-                add(
-                    name.rowSecurity, SchemaItem(content: .other(security)))
-            }
         }
         takeOverrides(inherited)
+    }
+
+    private func content(
+        of name: ItemName, _ kind: String, _ cells: SnapshotCells, _ parents: [ItemName], _ fields: [Field]
+    ) throws -> ItemContent {
+        let isUnlogged = try cells.flag("is_unlogged")
+        switch kind {
+        case "r", "p":
+            return .table(
+                TableItem(
+                    isUnlogged: isUnlogged, options: try cells.list("options"),
+                    partitionKey: try cells.optional("partition_key"), bound: try cells.optional("bound"),
+                    parents: parents))
+        case "v", "m":
+            return .view(
+                ViewItem(
+                    query: try cells.text("definition"), isMaterialized: kind == "m",
+                    options: try cells.list("options"),
+                    columns: fields))
+        case "S":
+            let owner = try cells.optional("owned_by").flatMap { text -> ItemName? in
+                let parts = text.split(separator: "/")
+                guard parts.count == 2, let number = Int(parts[1]) else { return nil }
+                return names[Address(catalog: "pg_class", oid: String(parts[0]), column: number)]
+            }
+            return .sequence(
+                SequenceItem(
+                    type: try cells.text("sequence_type"), options: try cells.list("sequence_options"), owner: owner,
+                    isUnlogged: isUnlogged))
+        case "c": return .composite(fields)
+        default:
+            return .object(
+                ObjectItem(definition: [try cells.text("definition")], target: "FOREIGN TABLE \(try DDL.path(name))"))
+        }
     }
 
     /// Keeps of inherited columns what is not as their parents have it.
@@ -130,52 +126,52 @@ extension SnapshotReader {
         }
     }
 
-    mutating func takeConstraints(_ rows: QueryResult) throws {
-        for row in rows {
-            let cells = Cells(row)
-            let relation = names[Address(catalog: "pg_class", oid: try cells.text(1))]
-            let domain = names[Address(catalog: "pg_type", oid: try cells.text(2))]
+    mutating func takeConstraints(_ rows: [SnapshotCells]) throws {
+        for cells in rows {
+            let relation = names[Address(catalog: "pg_class", oid: try cells.text("relation"))]
+            let domain = names[Address(catalog: "pg_type", oid: try cells.text("domain"))]
             guard let owner = relation ?? domain, owner.kind == .table || owner.kind == .type,
-                let kind = ConstraintItem.Kind(rawValue: try cells.text(4))
+                let kind = ConstraintItem.Kind(rawValue: try cells.text("kind"))
             else { continue }
             var name = owner
             name.kind = .constraint
-            name.part = try cells.text(3)
-            var definition = try cells.text(5)
+            name.part = try cells.text("name")
+            var definition = try cells.text("definition")
             if definition.hasSuffix(" NOT VALID") { definition.removeLast(" NOT VALID".count) }
             let constraint = ConstraintItem(
-                kind: kind, definition: definition, isValid: try cells.flag(6),
-                index: try cells.optional(8).map {
-                    Self.withoutOnly($0, of: (try? cells.text(11)) ?? "")
+                kind: kind, definition: definition, isValid: try cells.flag("is_valid"),
+                index: try cells.optional("index").map {
+                    Self.withoutOnly($0, of: (try? cells.text("quoted_name")) ?? "")
                 },
-                deferral: try cells.text(10), isOfDomain: owner.kind == .type)
+                deferral: try cells.text("deferral"), isOfDomain: owner.kind == .type)
             add(
                 name,
                 SchemaItem(
-                    content: .constraint(constraint), comment: try cells.optional(7), dependencies: [owner]))
-            names[Address(catalog: "pg_constraint", oid: try cells.text(0))] = name
+                    content: .constraint(constraint), comment: try cells.optional("comment"), dependencies: [owner]))
+            names[Address(catalog: "pg_constraint", oid: try cells.text("oid"))] = name
             // The index of a foreign key is the one it refers to.
             if kind != .foreignKey, kind != .check {
-                names[Address(catalog: "pg_class", oid: try cells.text(9))] = name
+                names[Address(catalog: "pg_class", oid: try cells.text("index_oid"))] = name
             }
         }
     }
 
-    mutating func takeIndexes(_ rows: QueryResult) throws {
-        for row in rows {
-            let cells = Cells(row)
-            guard let relation = names[Address(catalog: "pg_class", oid: try cells.text(1))],
+    mutating func takeIndexes(_ rows: [SnapshotCells]) throws {
+        for cells in rows {
+            guard let relation = names[Address(catalog: "pg_class", oid: try cells.text("relation"))],
                 relation.kind == .table || relation.kind == .view
             else { continue }
-            let name = ItemName(kind: .index, schema: try cells.text(2), name: try cells.text(3))
-            let definition = Self.withoutOnly(try cells.text(4), of: try cells.text(7))
+            let name = ItemName(kind: .index, schema: try cells.text("schema"), name: try cells.text("name"))
+            let definition = Self.withoutOnly(try cells.text("definition"), of: try cells.text("quoted_name"))
             let isUnique = definition.hasPrefix("CREATE UNIQUE")
-            let start = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(try cells.text(7))".count
+            let start = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(try cells.text("quoted_name"))".count
             let index = IndexItem(
                 unnamed: "\(isUnique)\(definition.dropFirst(start))", definition: definition,
-                isValid: try cells.flag(5), relation: relation)
-            add(name, SchemaItem(content: .index(index), comment: try cells.optional(6), dependencies: [relation]))
-            names[Address(catalog: "pg_class", oid: try cells.text(0))] = name
+                isValid: try cells.flag("is_valid"), relation: relation)
+            add(
+                name,
+                SchemaItem(content: .index(index), comment: try cells.optional("comment"), dependencies: [relation]))
+            names[Address(catalog: "pg_class", oid: try cells.text("oid"))] = name
         }
     }
 

@@ -48,7 +48,6 @@ package struct SchemaCopy {
         }
         var planner = SchemaPlanner(from: try await SnapshotReader.read(from: client), to: snapshot)
         planner.isConcurrent = false
-        planner.isComplete = true
         for role in snapshot.roles { try await server.makeRole(role) }
         do {
             try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)

@@ -102,7 +102,8 @@ import Testing
             withheld: ["DROP FOREIGN TABLE \"public\".\"a\"", "the new table public.a"]),
         Case(
             "a table becomes a foreign table", foreign + "CREATE TABLE a (n integer)",
-            foreign + "CREATE FOREIGN TABLE a (n integer) SERVER elsewhere", withheld: ["DROP TABLE \"public\".\"a\""]),
+            foreign + "CREATE FOREIGN TABLE a (n integer) SERVER elsewhere",
+            withheld: ["DROP TABLE \"public\".\"a\"", "the new foreign table public.a"]),
         Case(
             "a type becomes a table", "CREATE TYPE a AS (n integer); CREATE TABLE b (id integer, a a)",
             "CREATE TABLE a (n integer); CREATE TABLE b (id integer)",
