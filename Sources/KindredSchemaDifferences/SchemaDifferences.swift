@@ -52,6 +52,9 @@ public struct SchemaDifferences: Sendable {
     public internal(set) var remarks: [String] = []
     /// What may stand in the way and could not be tried out.
     var untried: [String] = []
+    /// Tables that the statements touch and in which no row could be tried: each with what refused it, such as a constraint
+    /// that does not take the values that were made up.
+    public internal(set) var untriedTables: [String] = []
     /// Whether the statements were tried out.
     public internal(set) var proof = Proof.skipped("there is nothing to do")
     /// Whether one side is an inspection's JSON: then ``unmanaged`` lists how entities, columns, keys and relationships

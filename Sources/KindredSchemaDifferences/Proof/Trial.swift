@@ -1,0 +1,259 @@
+import EmbeddedPostgres
+import KindredDDL
+import KindredPostgres
+
+/// Runs a plan where the old side is as it is, and compares what comes out with the new side.
+///
+/// The scratch database begins with the old side and nothing else: a script runs there, a database is copied. What comes
+/// out is judged by the embedded server's `pg_dump`, and by a row that is inserted, updated and deleted in each table that
+/// the plan touched.
+struct Trial {
+    let server: ScratchServer
+    let (from, to): (ComparedSide, ComparedSide)
+    let plan: Plan
+
+    /// The statements to try, and what they should make of the old side.
+    struct Plan {
+        var steps: [SchemaStep] = []
+        /// The new side, with everything that is withheld.
+        var target: SchemaSnapshot
+        /// The new side as the server writes it.
+        var wanted: SchemaSnapshot
+        /// The new names of relations, by their old ones.
+        var renamed: [ItemName: ItemName] = [:]
+        /// What the result names already: it may be left.
+        var named: [String] = []
+        var isWithholding = false
+        /// What stands in the way where a statement fails.
+        var obstacles: [String] = []
+    }
+
+    /// What a trial has shown.
+    struct Outcome {
+        var proof: SchemaDifferences.Proof
+        /// A sentence for each table in which no row could be tried.
+        var untried: [String] = []
+        /// What differs without statements that would change it.
+        var left: [String] = []
+    }
+
+    private struct Made {
+        var lacking: [String]
+        var reason: String?
+        var dump: SchemaDump.Text?
+        var untried: [String] = []
+    }
+
+    func run() async throws -> Outcome {
+        do {
+            return try await tried()
+        } catch let error as SchemaCopy.Failure {
+            return Outcome(
+                proof: .skipped("\(error.name) cannot be made on the embedded server: \(error.reason)"))
+        } catch let error as EmbeddedPostgresError {
+            return Outcome(proof: .skipped(error.message))
+        }
+    }
+
+    private func tried() async throws -> Outcome {
+        let old = try await server.withDatabase { client in try await result(on: client) }
+        var outcome = Outcome(proof: .proven, untried: old.untried)
+        if let reason = old.reason {
+            outcome.proof = .failed(reason)
+            return outcome
+        }
+        let new = try await server.withDatabase { client in
+            let lacking = try await to.make(on: client, of: server)
+            return Made(lacking: lacking, dump: try await server.dump(of: client))
+        }
+        guard let dump = old.dump, let other = new.dump else {
+            outcome.proof = .skipped("there is no pg_dump beside the embedded server's programs")
+            return outcome
+        }
+        var targets = [other]
+        if plan.isWithholding {
+            try await server.withDatabase { client in
+                try await SchemaCopy(plan.target, of: "what is left of the old side").make(on: client, of: server)
+                if let kept = try await server.dump(of: client) { targets.append(kept) }
+            }
+        }
+        let left = try await differences(dump, targets).filter { !isNamed($0) }
+        let lines = left.map { "the \($0.key.described) (\($0.line))" }
+        if let first = lines.first {
+            let all = lines.count == 1 ? first : "\(first) and \(lines.count - 1) more"
+            // A copy may lack what its original has, where a snapshot does not know of it.
+            if from.isExact, to.isExact {
+                if plan.steps.isEmpty {
+                    outcome.left = left.map { "The \($0.key.described) differs: \($0.line)" }
+                } else {
+                    outcome.proof = .failed("Afterwards pg_dump tells the two sides apart by \(all).")
+                }
+                return outcome
+            }
+            outcome.proof = .skipped(
+                "a copy of a database does not tell whether it has \(lines.joined(separator: ", "))")
+        }
+        for (side, lacking) in [(from, old.lacking), (to, new.lacking)] where !lacking.isEmpty {
+            outcome.proof = .skipped("the copy of \(side.name) lacks \(lacking.joined(separator: ", "))")
+            break
+        }
+        return outcome
+    }
+
+    /// Makes the old side in an empty database, runs the plan there, and tries rows.
+    private func result(on client: PostgresClient) async throws -> Made {
+        var made = Made(lacking: try await from.make(on: client, of: server))
+        if !plan.steps.isEmpty {
+            let before = try await SnapshotReader.read(from: client)
+            for step in plan.steps {
+                do {
+                    try await step.run(on: client)
+                } catch let error as FailedStatement {
+                    made.reason = reason(error, before)
+                    return made
+                }
+            }
+            let after = try await SnapshotReader.read(from: client)
+            if let reason = try wrong(before, after) {
+                made.reason = reason
+                return made
+            }
+            let rows = try await rows(TouchedTables(from: before, to: after).names, on: client)
+            made.untried = rows.untried
+            let broken = Leftovers(from: before, plan.renamed, to: after, wanted: plan.wanted).lines + rows.failures
+            if !broken.isEmpty {
+                made.reason = broken.joined(separator: " ")
+                return made
+            }
+        }
+        made.dump = try await server.dump(of: client)
+        return made
+    }
+
+    /// Tries rows in tables; a fault that was there before the plan is no failure of it.
+    private func rows(
+        _ tables: [ItemName], on client: PostgresClient
+    ) async throws -> (untried: [String], failures: [String]) {
+        var (untried, failures): ([String], [Smoke.Failure]) = ([], [])
+        for (table, outcome) in try await Smoke(client: client, tables: tables).outcomes() {
+            switch outcome {
+            case .done: break
+            case .refused(let reason): untried.append("No row was tried in the \(table.described): \(reason).")
+            case .failed(let failure): failures.append(failure)
+            }
+        }
+        if failures.isEmpty { return (untried, []) }
+        let names = Dictionary(plan.renamed.map { ($0.value, $0.key) }) { first, _ in first }
+        let earlier = failures.map { names[$0.table] ?? $0.table }
+        let before = try await server.withDatabase { client in
+            _ = try await from.make(on: client, of: server)
+            return try await Smoke(client: client, tables: earlier).outcomes()
+        }
+        let known = before.compactMap { if case .failed(let failure) = $0.outcome { failure } else { nil } }
+        let (old, new) = (failures.filter { $0.isKnown(among: known) }, failures.filter { !$0.isKnown(among: known) })
+        untried += old.map { "No row was tried in the \($0.table.described), as before: \($0.message)." }
+        return (untried.sorted(), new.map(\.sentence))
+    }
+
+    private func reason(_ error: FailedStatement, _ before: SchemaSnapshot) -> String {
+        let needed = Unmanaged.needed(before, plan.wanted)
+        var reason = "A statement fails (\(error.reason)): \(error.sql)"
+        if !needed.isEmpty {
+            reason += ". These statements do not make what the new side needs: \(needed.joined(separator: ", "))"
+        }
+        if let obstacle = plan.obstacles.first { reason += ". In the way: \(obstacle)" }
+        return reason
+    }
+
+    /// A sentence about what the statements should have made, as far as `pg_dump` does not say it.
+    private func wrong(_ before: SchemaSnapshot, _ after: SchemaSnapshot) throws -> String? {
+        for (name, item) in plan.target.items.sorted(by: { $0.key < $1.key }) where SchemaPlanner.isManaged(name) {
+            guard let made = after[name], made.comment != item.comment else { continue }
+            return "Afterwards the \(name.described) has another comment."
+        }
+        // A copy is written as the new side's copy is.
+        guard !from.isExact else { return nil }
+        var planner = SchemaPlanner(from: after, to: plan.target)
+        let rest = try planner.plan().flatMap(\.statements)
+        return rest.first.map { "Afterwards \(rest.count) statements are still to do, such as: \($0.sql)" }
+    }
+
+    // MARK: What is left
+
+    /// Compares dumps; what differs is read and written once more by the server, which settles how it writes expressions.
+    private func differences(_ dump: SchemaDump.Text, _ targets: [SchemaDump.Text]) async throws
+        -> [SchemaDump.Difference]
+    {
+        let found = dump.entries.differences(from: targets.map(\.entries))
+        if found.isEmpty { return [] }
+        var again: [SchemaDump] = []
+        do {
+            for text in [dump] + targets {
+                again.append(
+                    try await server.withDatabase { client in
+                        try await ScratchScript(text.text, name: "the dump").run(on: client, of: server)
+                        return try await server.dump(of: client)?.entries ?? text.entries
+                    })
+            }
+        } catch is SchemaDifferencesError {
+            // A dump that cannot be read again says what it says.
+            return found
+        }
+        return again[0].differences(from: Array(again.dropFirst()))
+    }
+
+    /// Whether a line of the result names what differs: its kind and its name.
+    private func isNamed(_ difference: SchemaDump.Difference) -> Bool {
+        let key = difference.key
+        let isPrivilege = key.kind == "ACL" || key.kind == "DEFAULT ACL"
+        let words = key.name.split(separator: " ").map(String.init).filter { word in
+            !isPrivilege || word != word.uppercased()
+        }
+        return plan.named.contains { line in
+            let text = line.lowercased()
+            let isKind = text.contains(isPrivilege ? "privileges" : key.kind.lowercased().prefixBeforeSpace)
+            return isKind && words.allSatisfy { line.contains($0) }
+        }
+    }
+}
+
+extension String {
+    fileprivate var prefixBeforeSpace: String { split(separator: " ").first.map(String.init) ?? self }
+}
+
+extension SchemaDump {
+    /// A dump as it was printed, and split.
+    struct Text {
+        let text: String
+        let entries: SchemaDump
+
+        init(_ text: String) {
+            self.text = text
+            entries = SchemaDump(text)
+        }
+    }
+}
+
+/// The server refused a statement of a plan.
+struct FailedStatement: Error {
+    let sql: String
+    let reason: String
+}
+
+extension SchemaStep {
+    /// Runs the statements as the step says; throws ``FailedStatement`` for the first that fails.
+    func run(on client: PostgresClient) async throws {
+        func run(_ statement: SchemaStatement) async throws {
+            do {
+                try await ScratchServer.run(statement.sql, on: client)
+            } catch let error as PostgresError {
+                throw FailedStatement(sql: statement.sql, reason: error.server?.message ?? error.message)
+            }
+        }
+        if isTransaction {
+            try await client.withTransaction { _ in for statement in statements { try await run(statement) } }
+        } else {
+            for statement in statements { try await run(statement) }
+        }
+    }
+}
