@@ -95,12 +95,17 @@ public struct SchemaDifferences: Sendable {
             text += "-- Step \(index + 1) of \(steps.count): "
             text +=
                 step.isTransaction ? "one transaction\nBEGIN;\nSET LOCAL lock_timeout = '5s';\n" : "no transaction\n"
-            for statement in step.statements {
-                text += "\n-- \(statement.remarks.harmless)\n\(statement.sql);\n"
-            }
+            text += step.script
             text += step.isTransaction ? "\nCOMMIT;\n" : ""
             if index < steps.count - 1 { text += "\n" }
         }
         return text
+    }
+}
+
+extension SchemaStep {
+    /// The statements as a script, with what each means above it.
+    package var script: String {
+        statements.reduce("") { $0 + "\n-- \($1.remarks.harmless)\n\($1.sql);\n" }
     }
 }
