@@ -16,6 +16,15 @@ struct SchemaDump {
 
         /// The name for people: `table public.person`.
         var described: String { "\(kind.lowercased()) \(schema.isEmpty ? name : "\(schema).\(name)")" }
+
+        /// Whether statements are planned for what is of this kind; casts, for one, are only named.
+        var isPlanned: Bool { Self.planned.contains(kind) }
+
+        private static let planned: Set<String> = [
+            "SCHEMA", "TYPE", "DOMAIN", "SEQUENCE", "SEQUENCE OWNED BY", "IDENTITY", "TABLE", "TABLE ATTACH", "DEFAULT",
+            "CONSTRAINT", "CHECK CONSTRAINT", "FK CONSTRAINT", "INDEX", "INDEX ATTACH", "VIEW", "MATERIALIZED VIEW",
+            "EXTENSION", "FUNCTION", "PROCEDURE", "TRIGGER", "POLICY", "ROW SECURITY", "ACL", "DEFAULT ACL",
+        ]
     }
 
     /// The lines of each entry; an entry whose lines are in any order has them sorted.
@@ -103,6 +112,9 @@ struct SchemaDump {
         let key: Key
         /// The first line that one side has alone.
         let line: String
+
+        var phrase: String { "the \(key.described) (\(line))" }
+        var sentence: String { "The \(key.described) differs: \(line)" }
     }
 
     /// Compares with dumps of which each entry may be as in any of them.

@@ -82,8 +82,8 @@ struct TouchedTables {
 
     init(from before: SchemaSnapshot, to after: SchemaSnapshot) { (self.before, self.after) = (before, after) }
 
-    /// The tables of which something changed, or something that they depend on, and all that have triggers: the texts of
-    /// functions may name any table.
+    /// The tables of which something changed, or something that they depend on, and all that have triggers or call functions:
+    /// a function's text may name any table.
     var names: [ItemName] {
         let changed = Set(before.items.keys).union(after.items.keys).filter {
             before[$0]?.content != after[$0]?.content
@@ -91,6 +91,7 @@ struct TouchedTables {
         if changed.isEmpty { return [] }
         let dependents = before.dependents.merging(after.dependents) { $0.union($1) }
         var (seen, waiting): (Set<ItemName>, [ItemName]) = (changed, Array(changed))
+        for name in after.items.keys where name.kind == .function && seen.insert(name).inserted { waiting.append(name) }
         var found: Set<ItemName> = []
         while let name = waiting.popLast() {
             found.formUnion(tables(of: name))

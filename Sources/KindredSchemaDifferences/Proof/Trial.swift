@@ -78,20 +78,19 @@ struct Trial {
             }
         }
         let left = try await differences(dump, targets).filter { !isNamed($0) }
-        let lines = left.map { "the \($0.key.described) (\($0.line))" }
-        if let first = lines.first {
-            let all = lines.count == 1 ? first : "\(first) and \(lines.count - 1) more"
-            // A copy may lack what its original has, where a snapshot does not know of it.
-            if from.isExact, to.isExact {
-                if plan.steps.isEmpty {
-                    outcome.left = left.map { "The \($0.key.described) differs: \($0.line)" }
-                } else {
-                    outcome.proof = .failed("Afterwards pg_dump tells the two sides apart by \(all).")
-                }
-                return outcome
+        if from.isExact, to.isExact {
+            let failures = plan.steps.isEmpty ? [] : left.filter(\.key.isPlanned)
+            if let first = failures.first {
+                let rest = failures.count == 1 ? "" : " and \(failures.count - 1) more"
+                outcome.proof = .failed("Afterwards pg_dump tells the two sides apart by \(first.phrase)\(rest).")
             }
+            outcome.left = left.filter { plan.steps.isEmpty || !$0.key.isPlanned }.map(\.sentence)
+            return outcome
+        }
+        if !left.isEmpty {
+            // A copy may lack what its original has, where a snapshot does not know of it.
             outcome.proof = .skipped(
-                "a copy of a database does not tell whether it has \(lines.joined(separator: ", "))")
+                "a copy of a database does not tell whether it has \(left.map(\.phrase).joined(separator: ", "))")
         }
         for (side, lacking) in [(from, old.lacking), (to, new.lacking)] where !lacking.isEmpty {
             outcome.proof = .skipped("the copy of \(side.name) lacks \(lacking.joined(separator: ", "))")
@@ -206,19 +205,15 @@ struct Trial {
     private func isNamed(_ difference: SchemaDump.Difference) -> Bool {
         let key = difference.key
         let isPrivilege = key.kind == "ACL" || key.kind == "DEFAULT ACL"
-        let words = key.name.split(separator: " ").map(String.init).filter { word in
-            !isPrivilege || word != word.uppercased()
-        }
+        // A privilege's name begins with the kind of what it is on, in capitals.
+        let words = key.name.split(separator: " ").map(String.init).filter { !isPrivilege || $0 != $0.uppercased() }
+        let kind = isPrivilege ? "privileges" : key.kind.lowercased()
+        guard let start = words.first else { return false }
+        let anchor = key.schema.isEmpty ? start : "\(key.schema).\(start)"
         return plan.named.contains { line in
-            let text = line.lowercased()
-            let isKind = text.contains(isPrivilege ? "privileges" : key.kind.lowercased().prefixBeforeSpace)
-            return isKind && words.allSatisfy { line.contains($0) }
+            line.lowercased().contains(kind) && line.contains(anchor) && words.allSatisfy { line.contains($0) }
         }
     }
-}
-
-extension String {
-    fileprivate var prefixBeforeSpace: String { split(separator: " ").first.map(String.init) ?? self }
 }
 
 extension SchemaDump {
