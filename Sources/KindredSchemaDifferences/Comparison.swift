@@ -8,9 +8,11 @@ struct Comparison {
     func run(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
         do {
             return try await ScratchServer.withServer { server in
-                let old = ComparedSide(source: from, snapshot: try await read(from, on: server), name: "the old side")
-                let new = ComparedSide(source: to, snapshot: try await read(to, on: server), name: "the new side")
-                return try await compare(old, new, on: server)
+                try await withSide(from, "the old side", on: server) { old in
+                    try await withSide(to, "the new side", on: server) { new in
+                        try await compare(old, new, on: server)
+                    }
+                }
             }
         } catch let error as SchemaDifferencesError where error.code == .noServer {
             guard case .database(let old) = from, case .database(let new) = to else { throw error }
@@ -29,14 +31,20 @@ struct Comparison {
 
     // MARK: The sides
 
-    private func read(_ source: SchemaSource, on server: ScratchServer) async throws -> SchemaSnapshot {
+    /// Reads a side; the database in which a script has run lives as long as the closure.
+    private func withSide<T>(
+        _ source: SchemaSource, _ name: String, on server: ScratchServer, _ body: (ComparedSide) async throws -> T
+    ) async throws -> T {
         switch source {
-        case .database(let configuration): return try await Self.read(configuration)
-        case .sql(let text, let name):
-            let script = try ScratchScript(text, name: name)
+        case .database(let configuration):
+            let snapshot = try await Self.read(configuration)
+            return try await body(ComparedSide(source: source, snapshot: snapshot, name: name, scratch: nil))
+        case .sql(let text, let scriptName):
+            let script = try ScratchScript(text, name: scriptName)
             return try await server.withDatabase { client in
                 try await script.run(on: client, of: server)
-                return try await SnapshotReader.read(from: client)
+                let snapshot = try await SnapshotReader.read(from: client)
+                return try await body(ComparedSide(source: source, snapshot: snapshot, name: name, scratch: client))
             }
         case .inspection: throw SchemaDifferencesError(.invalidSource, "An inspection holds no whole schema.")
         }

@@ -68,7 +68,7 @@ extension SchemaDifferences {
     }
 }
 
-/// What an inspection's JSON holds, as far as it is compared.
+/// The part of an inspection's JSON that is compared.
 struct InspectedModel: Decodable {
     struct Entity: Decodable {
         struct Attribute: Decodable, Equatable {

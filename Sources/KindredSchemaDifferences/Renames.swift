@@ -68,7 +68,7 @@ struct Renames {
         return (name, renamed)
     }
 
-    /// What a thing may be called: with its schema, which may be left out if it is public, and with its table's old name.
+    /// The spellings of a thing's name: with its schema, which may be left out if it is public, and with its table's old name.
     private func spellings(of name: ItemName) -> [String] {
         var names = [name]
         for (before, after) in renamed where name.kind == .column && after == name.owner(after.kind) {
@@ -79,7 +79,7 @@ struct Renames {
         }
     }
 
-    /// What a thing is to be called; the new name may have its schema and table before it, as the old one has.
+    /// The name that a thing is to have; the new name may have its schema and table before it, as the old one has.
     private func target(of name: ItemName, _ new: String, _ to: SchemaSnapshot) -> ItemName {
         func target(_ new: String) -> ItemName {
             var result = name
@@ -156,7 +156,7 @@ extension Renames {
         }
     }
 
-    /// What may have been renamed: one column of a type that is gone from a table where one of that type is new, or tables
+    /// Possible renames: one column of a type that is gone from a table where one of that type is new, or tables
     /// with the same columns.
     static func possible(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         var remarks: [String] = []

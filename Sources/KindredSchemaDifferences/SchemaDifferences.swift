@@ -1,7 +1,7 @@
 import HarmlessText
 public import KindredDDL
 
-/// What leads from one schema to another.
+/// The statements that lead from one schema to another, and whatever else differs.
 ///
 /// ```swift
 /// let differences = try await SchemaDifferences.between(
@@ -9,7 +9,7 @@ public import KindredDDL
 /// if !differences.isEmpty { print(differences.sql) }
 /// ```
 public struct SchemaDifferences: Sendable {
-    /// What may be done, and how.
+    /// The changes that may be planned, and how.
     public struct Options: Sendable {
         /// Whether statements are planned that drop things, or that may change values.
         ///
@@ -33,24 +33,25 @@ public struct SchemaDifferences: Sendable {
 
     /// Whether the statements were seen to lead from one side to the other.
     public enum Proof: Sendable, Hashable {
-        /// Run on the old side's schema on an embedded server, they left nothing to change.
+        /// Run where the old side's schema is as it is, on an embedded server, they left nothing to change by the word of `pg_dump`,
+        /// and rows can be written in the tables that they touch.
         case proven
-        /// They were not run, and why not.
+        /// That was not found out, and why not.
         case skipped(String)
-        /// They do not do what they should, and which one fails or what is left.
+        /// They do not do what they should: the statement that fails, or what is left.
         case failed(String)
     }
 
     /// The statements, in steps that run one after the other.
     public internal(set) var steps: [SchemaStep] = []
-    /// What would have to be dropped or may lose values, and is left as it is: statements as text.
+    /// The statements, as text, that are left out since they drop things or may lose values.
     public internal(set) var withheld: [String] = []
-    /// What differs and is not changed by the statements: functions, triggers, policies, privileges, extensions and
+    /// The differences that the statements do not change: functions, triggers, policies, privileges, extensions and
     /// other things, each in a line.
     public internal(set) var unmanaged: [String] = []
-    /// What is worth a look: possible renames, things in the way, the order of columns.
+    /// Remarks that are worth a look: possible renames, things in the way, the order of columns.
     public internal(set) var remarks: [String] = []
-    /// What may stand in the way and could not be tried out.
+    /// Obstacles of which a copy of a schema knows nothing.
     var untried: [String] = []
     /// Tables that the statements touch and in which no row could be tried: each with what refused it, such as a constraint
     /// that does not take the values that were made up.
@@ -72,13 +73,15 @@ public struct SchemaDifferences: Sendable {
     ///
     /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size, and
     /// nothing else; beside an inspection it gets those of `SchemaReader.read`. The embedded server gets each script and 16
-    /// more; for the comparison 44, and those that make both sides; and for the proof the statements that were found, and 14
-    /// more. Two inspections send none.
+    /// more; for the comparison 54, and those that make both sides. For the proof a database is copied once more, by 29
+    /// and those that make it; then come the statements that were found, 16 more, and 8 for each table that they touch and one for
+    /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once more where
+    /// statements are withheld; where the dumps differ, each of them is read and printed again. Two inspections send none.
     ///
     /// - Parameters:
-    ///   - from: What is there.
-    ///   - to: What is wanted.
-    ///   - options: What may be done, and how.
+    ///   - from: The schema that is there.
+    ///   - to: The schema that is wanted.
+    ///   - options: The changes that may be planned, and how.
     /// - Throws: ``SchemaDifferencesError``: `invalidSource`, `scriptFailed` with file and line, `unreachable`, `noServer`,
     ///   `invalidRename`; `PostgresError` if a server fails otherwise.
     public static func between(

@@ -2,7 +2,7 @@ import HarmlessText
 
 /// Why two schemas could not be compared.
 public struct SchemaDifferencesError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong; stable, for `switch` and `==`.
+    /// The kind of failure; stable, for `switch` and `==`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The code's name.
         public let description: String
@@ -25,7 +25,7 @@ public struct SchemaDifferencesError: Error, Sendable, CustomStringConvertible {
         public static let notProven = Code("notProven")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
 
     /// A sentence that says what went wrong and what to do.

@@ -7,22 +7,40 @@ struct ComparedSide {
     let snapshot: SchemaSnapshot
     /// The name of the side in sentences: `the old side`.
     let name: String
+    /// The database in which a script has run.
+    let scratch: PostgresClient?
 
     /// Whether it can be made on another server as it is, since it is a script; a database is copied from its snapshot.
-    var isExact: Bool { if case .sql = source { true } else { false } }
+    var isExact: Bool { scratch != nil }
 
-    /// Makes the side in an empty scratch database.
+    /// A scratch database that has the side.
+    struct Made {
+        let client: PostgresClient
+        let snapshot: SchemaSnapshot
+        /// The things that the database lacks of the side.
+        let lacking: [String]
+    }
+
+    /// Lends the database in which the script has run, or a copy.
     ///
-    /// - Returns: A sentence for each thing that the database lacks of the side.
     /// - Throws: `SchemaCopy.Failure` where the server refuses a statement of a copy.
-    func make(on client: PostgresClient, of server: ScratchServer) async throws -> [String] {
-        if case .sql(let text, let name) = source {
-            try await ScratchScript(text, name: name).run(on: client, of: server)
-            return []
+    func withMade<T>(on server: ScratchServer, _ body: (Made) async throws -> T) async throws -> T {
+        if let scratch { return try await body(Made(client: scratch, snapshot: snapshot, lacking: [])) }
+        return try await withCopy(on: server, body)
+    }
+
+    /// Lends a database of its own.
+    func withCopy<T>(on server: ScratchServer, _ body: (Made) async throws -> T) async throws -> T {
+        try await server.withDatabase { client in
+            if case .sql(let text, let name) = source {
+                try await ScratchScript(text, name: name).run(on: client, of: server)
+                return try await body(Made(client: client, snapshot: snapshot, lacking: []))
+            }
+            let copy = SchemaCopy(snapshot, of: name)
+            try await copy.make(on: client, of: server)
+            let made = try await SnapshotReader.read(from: client)
+            return try await body(Made(client: client, snapshot: made, lacking: copy.lacking(in: made)))
         }
-        let copy = SchemaCopy(snapshot, of: name)
-        try await copy.make(on: client, of: server)
-        return copy.lacking(in: try await SnapshotReader.read(from: client))
     }
 }
 

@@ -10,7 +10,7 @@ struct Smoke {
     let client: PostgresClient
     let tables: [ItemName]
 
-    /// What became of a table's row.
+    /// The end of a table's row.
     enum Outcome {
         case done
         /// A constraint, or a function by RAISE, does not take the values, or there are none.

@@ -21,23 +21,23 @@ struct Trial {
         var wanted: SchemaSnapshot
         /// The new names of relations, by their old ones.
         var renamed: [ItemName: ItemName] = [:]
-        /// What the result names already: it may be left.
+        /// Differences that the result names already: they may be left.
         var named: [String] = []
         var isWithholding = false
-        /// What stands in the way where a statement fails.
+        /// Obstacles, for the case that a statement fails.
         var obstacles: [String] = []
     }
 
-    /// What a trial has shown.
+    /// The result of a trial.
     struct Outcome {
         var proof: SchemaDifferences.Proof
         /// A sentence for each table in which no row could be tried.
         var untried: [String] = []
-        /// What differs without statements that would change it.
+        /// Differences without statements that would change them.
         var left: [String] = []
     }
 
-    private struct Made {
+    private struct Result {
         var lacking: [String]
         var reason: String?
         var dump: SchemaDump.Text?
@@ -56,15 +56,14 @@ struct Trial {
     }
 
     private func tried() async throws -> Outcome {
-        let old = try await server.withDatabase { client in try await result(on: client) }
+        let old = try await from.withMade(on: server) { try await result(in: $0) }
         var outcome = Outcome(proof: .proven, untried: old.untried)
         if let reason = old.reason {
             outcome.proof = .failed(reason)
             return outcome
         }
-        let new = try await server.withDatabase { client in
-            let lacking = try await to.make(on: client, of: server)
-            return Made(lacking: lacking, dump: try await server.dump(of: client))
+        let new = try await to.withMade(on: server) { made in
+            Result(lacking: made.lacking, dump: try await server.dump(of: made.client))
         }
         guard let dump = old.dump, let other = new.dump else {
             outcome.proof = .skipped("there is no pg_dump beside the embedded server's programs")
@@ -99,34 +98,34 @@ struct Trial {
         return outcome
     }
 
-    /// Makes the old side in an empty database, runs the plan there, and tries rows.
-    private func result(on client: PostgresClient) async throws -> Made {
-        var made = Made(lacking: try await from.make(on: client, of: server))
+    /// Runs the plan where the old side is, and tries rows.
+    private func result(in old: ComparedSide.Made) async throws -> Result {
+        let (client, before) = (old.client, old.snapshot)
+        var result = Result(lacking: old.lacking)
         if !plan.steps.isEmpty {
-            let before = try await SnapshotReader.read(from: client)
             for step in plan.steps {
                 do {
                     try await step.run(on: client)
                 } catch let error as FailedStatement {
-                    made.reason = reason(error, before)
-                    return made
+                    result.reason = reason(error, before)
+                    return result
                 }
             }
             let after = try await SnapshotReader.read(from: client)
-            if let reason = try wrong(before, after) {
-                made.reason = reason
-                return made
+            if let reason = try wrong(after) {
+                result.reason = reason
+                return result
             }
             let rows = try await rows(TouchedTables(from: before, to: after).names, on: client)
-            made.untried = rows.untried
+            result.untried = rows.untried
             let broken = Leftovers(from: before, plan.renamed, to: after, wanted: plan.wanted).lines + rows.failures
             if !broken.isEmpty {
-                made.reason = broken.joined(separator: " ")
-                return made
+                result.reason = broken.joined(separator: " ")
+                return result
             }
         }
-        made.dump = try await server.dump(of: client)
-        return made
+        result.dump = try await server.dump(of: client)
+        return result
     }
 
     /// Tries rows in tables; a fault that was there before the plan is no failure of it.
@@ -144,9 +143,8 @@ struct Trial {
         if failures.isEmpty { return (untried, []) }
         let names = Dictionary(plan.renamed.map { ($0.value, $0.key) }) { first, _ in first }
         let earlier = failures.map { names[$0.table] ?? $0.table }
-        let before = try await server.withDatabase { client in
-            _ = try await from.make(on: client, of: server)
-            return try await Smoke(client: client, tables: earlier).outcomes()
+        let before = try await from.withCopy(on: server) {
+            try await Smoke(client: $0.client, tables: earlier).outcomes()
         }
         let known = before.compactMap { if case .failed(let failure) = $0.outcome { failure } else { nil } }
         let (old, new) = (failures.filter { $0.isKnown(among: known) }, failures.filter { !$0.isKnown(among: known) })
@@ -165,7 +163,7 @@ struct Trial {
     }
 
     /// A sentence about what the statements should have made, as far as `pg_dump` does not say it.
-    private func wrong(_ before: SchemaSnapshot, _ after: SchemaSnapshot) throws -> String? {
+    private func wrong(_ after: SchemaSnapshot) throws -> String? {
         for (name, item) in plan.target.items.sorted(by: { $0.key < $1.key }) where SchemaPlanner.isManaged(name) {
             guard let made = after[name], made.comment != item.comment else { continue }
             return "Afterwards the \(name.described) has another comment."
