@@ -18,7 +18,16 @@ struct SampleRows {
         let targetColumns: [String]
     }
 
+    /// The values that lead a row into a partition.
+    private struct Bound {
+        let parent: ItemName
+        let values: [String: String]
+    }
+
     private var columns: [ItemName: [Column]] = [:]
+    private var bounds: [ItemName: Bound] = [:]
+    /// The first partition of each table.
+    private var partitions: [ItemName: ItemName] = [:]
     private var keys: [ItemName: [Key]] = [:]
 
     /// The statements for a table, or why there are none.
@@ -27,7 +36,7 @@ struct SampleRows {
         case none(String)
     }
 
-    /// Reads the tables of users by two statements.
+    /// Reads the tables of users by three statements.
     static func read(from client: PostgresClient) async throws -> SampleRows {
         var rows = SampleRows()
         func query(_ text: String) async throws -> QueryResult {
@@ -53,7 +62,29 @@ struct SampleRows {
                     columns: try row.decode(4, as: [String].self) ?? [],
                     targetColumns: try row.decode(5, as: [String].self) ?? []))
         }
+        for row in try await query(boundsQuery) {
+            func text(_ column: Int) throws -> String { try row.decode(column, as: String.self) ?? "" }
+            let table = ItemName(kind: .table, schema: try text(0), name: try text(1))
+            let parent = ItemName(kind: .table, schema: try text(2), name: try text(3))
+            let names = try row.decode(4, as: [String].self) ?? []
+            let values = zip(names, try row.decode(5, as: [String].self) ?? []).filter {
+                !$0.isEmpty && $1 != "MINVALUE"
+            }
+            rows.bounds[table] = Bound(parent: parent, values: Dictionary(values) { first, _ in first })
+            rows.partitions[parent] = rows.partitions[parent] ?? table
+        }
         return rows
+    }
+
+    /// The values that lead a row into a table, or into its first partition.
+    private func boundValues(of table: ItemName) -> [String: String] {
+        var (values, next): ([String: String], ItemName?) = ([:], table)
+        while let partition = next.flatMap({ partitions[$0] }) { next = partition }
+        while let name = next, let bound = bounds[name] {
+            values.merge(bound.values) { $1 }
+            next = bound.parent
+        }
+        return values
     }
 
     func has(_ table: ItemName) -> Bool { columns[table] != nil }
@@ -96,7 +127,7 @@ struct SampleRows {
         into table: ItemName, isFilled: Bool, isRow: Bool, _ statements: inout [String], _ done: inout Set<ItemName>
     ) throws {
         done.insert(table)
-        var values: [String: String] = [:]
+        var values = boundValues(of: table)
         for key in keys[table] ?? [] {
             let own = (columns[table] ?? []).filter { key.columns.contains($0.name) }
             guard isFilled || own.contains(where: { $0.isNotNull && !$0.hasDefault }) else { continue }
@@ -163,6 +194,24 @@ struct SampleRows {
         LEFT JOIN pg_type AS t ON t.oid = b.oid
         WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 AND n.nspname <> 'kindred'
         ORDER BY c.oid, a.attnum
+        """
+
+    /// The literals of a partition's lower bound, or of its list.
+    private static let boundsQuery = """
+        SELECT n.nspname::text, c.relname::text, pn.nspname::text, p.relname::text,
+            ARRAY(SELECT COALESCE(a.attname::text, '') FROM unnest(k.partattrs::int2[]) WITH ORDINALITY AS u (number, place)
+                LEFT JOIN pg_attribute AS a ON a.attrelid = p.oid AND a.attnum = u.number AND u.number > 0 ORDER BY u.place),
+            ARRAY(SELECT m[1] FROM regexp_matches(
+                substring(pg_get_expr(c.relpartbound, c.oid) FROM '^FOR VALUES (?:FROM|IN) [(](.*?)[)](?: TO [(].*[)])?$'),
+                '(''(?:[^'']|'''')*''|[^,'' ]+)', 'g') AS m)
+        FROM pg_class AS c
+        JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        JOIN pg_inherits AS i ON i.inhrelid = c.oid
+        JOIN pg_partitioned_table AS k ON k.partrelid = i.inhparent
+        JOIN pg_class AS p ON p.oid = k.partrelid
+        JOIN pg_namespace AS pn ON pn.oid = p.relnamespace
+        WHERE c.relispartition AND k.partstrat <> 'h'
+        ORDER BY c.oid
         """
 
     private static let keysQuery = """

@@ -88,16 +88,18 @@ import Testing
         try await MigrationFolder.with([:]) { (folder) async throws in
             let table = "CREATE TABLE t (id integer);"
             let old = try side("old", table, in: folder)
-            // A snapshot knows nothing of conversions.
+            // No statement is planned for it.
             let new = try side(
-                "new", table + "CREATE CONVERSION c FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8;", in: folder)
+                "new",
+                table + "CREATE OPERATOR CLASS c FOR TYPE integer USING btree AS "
+                    + "OPERATOR 1 <, FUNCTION 1 btint4cmp(integer, integer);", in: folder)
             let named = try await run(old, new)
-            #expect(named.status == .success && named.output.contains("conversion public.c"), "\(named)")
+            #expect(named.status == .success && named.output.contains("operator class"), "\(named)")
             #expect(try await run(old, new, "--check").status == .failure)
             #expect(try await run(old, old, "--check", "--no-proof").status == .success)
-            // A copy of the database lacks its rule, on both sides the same.
+            // A copy of the database lacks its publication, on both sides the same.
             let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
-            try await client.runScript("CREATE RULE r AS ON DELETE TO person DO INSTEAD NOTHING")
+            try await client.runScript("CREATE PUBLICATION p")
             await client.close()
             let untried = try await run("DATABASE", "DATABASE", "--check")
             #expect(untried.status == .failure && untried.error.contains("could not be tried out"), "\(untried)")
