@@ -17,6 +17,18 @@ struct SchemaDump {
         /// The name for people: `table public.person`.
         var described: String { "\(kind.lowercased()) \(schema.isEmpty ? name : "\(schema).\(name)")" }
 
+        /// The indexes that an index, or a constraint behind the name of its table, may be.
+        fileprivate var indexes: [Key] {
+            switch kind {
+            case "INDEX": [self]
+            case "CONSTRAINT":
+                name.indices.filter { name[$0] == " " }.map {
+                    Key(kind: "INDEX", schema: schema, name: String(name[name.index(after: $0)...]))
+                }
+            default: []
+            }
+        }
+
         /// Whether statements are planned for what is of this kind; casts, for one, are only named.
         var isPlanned: Bool { Self.planned.contains(kind) }
 
@@ -44,13 +56,10 @@ struct SchemaDump {
             }
         }
         close()
-        let attached = Set(all.filter { $0.0.kind == "INDEX ATTACH" }.map { [$0.0.schema, $0.0.name] })
-        for (key, lines) in all where !Self.isTrackings(key, lines) {
-            let isParts =
-                key.kind == "INDEX" && attached.contains([key.schema, key.name])
-                || key.kind == "CONSTRAINT"
-                    && attached.contains { $0[0] == key.schema && key.name.hasSuffix(" \($0[1])") }
-            if !isParts { add(key, lines) }
+        let attached = Set(
+            all.filter { $0.0.kind == "INDEX ATTACH" }.map { Key(kind: "INDEX", schema: $0.0.schema, name: $0.0.name) })
+        for (key, lines) in all where !Self.isTrackings(key, lines) && !key.indexes.contains(where: attached.contains) {
+            add(key, lines)
         }
         for key in entries.keys where key.kind == "INDEX ATTACH" { entries[key]?.sort() }
     }
