@@ -85,8 +85,8 @@ extension SchemaCopy {
         case .view(var view):
             view.query = ""
             return .view(view)
-        case .other: return .other("")
-        default: return content
+        case .schema, .enumeration, .composite, .sequence: return content
+        default: return .other("")
         }
     }
 }

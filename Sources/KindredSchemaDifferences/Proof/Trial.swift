@@ -112,7 +112,7 @@ struct Trial {
                 }
             }
             let after = try await SnapshotReader.read(from: client)
-            if let reason = try wrong(after) {
+            if let reason = try wrong(after, lacking: old.lacking) {
                 result.reason = reason
                 return result
             }
@@ -163,14 +163,14 @@ struct Trial {
     }
 
     /// A sentence about what the statements should have made, as far as `pg_dump` does not say it.
-    private func wrong(_ after: SchemaSnapshot) throws -> String? {
-        for (name, item) in plan.target.items.sorted(by: { $0.key < $1.key }) where SchemaPlanner.isManaged(name) {
+    private func wrong(_ after: SchemaSnapshot, lacking: [String]) throws -> String? {
+        for (name, item) in plan.target.items.sorted(by: { $0.key < $1.key }) {
             guard let made = after[name], made.comment != item.comment else { continue }
             return "Afterwards the \(name.described) has another comment."
         }
-        // A copy is written as the new side's copy is.
-        guard !from.isExact else { return nil }
-        var planner = SchemaPlanner(from: after, to: plan.target)
+        // A whole copy is written as the new side's copy is.
+        guard !from.isExact, lacking.isEmpty else { return nil }
+        var planner = SchemaPlanner(from: after.withUnmanaged(of: from.snapshot), to: plan.target)
         let rest = try planner.plan().flatMap(\.statements)
         return rest.first.map { "Afterwards \(rest.count) statements are still to do, such as: \($0.sql)" }
     }
