@@ -25,7 +25,7 @@ public struct EmbeddedPostgresError: Error, Sendable, CustomStringConvertible {
         public static let folderFailed = Code(.folderFailed)
         /// The path of the server's socket would be longer than the system allows.
         public static let socketPathTooLong = Code(.socketPathTooLong)
-        /// The supervising shell could not be run.
+        /// The supervising shell, or `pg_dump`, could not be run.
         public static let launchFailed = Code(.launchFailed)
         /// `initdb` failed, or `pg_basebackup` where another server is to be followed.
         public static let initializationFailed = Code(.initializationFailed)

@@ -35,7 +35,7 @@ public struct Migrations: Sendable {
     }
 
     /// The files, of which those that have run need not be valid: another tool may have run them.
-    func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: folder) }
+    package func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: folder) }
 
     /// The same with its files read, which the calls that follow use as they are now.
     package func read() throws -> Migrations {

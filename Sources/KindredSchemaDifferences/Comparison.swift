@@ -8,21 +8,16 @@ struct Comparison {
     func run(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
         do {
             return try await ScratchServer.withServer { server in
-                let (old, new) = (try await read(from, on: server), try await read(to, on: server))
-                do {
-                    return try await compare(old, new, on: server)
-                } catch let error as SchemaCopy.Failure {
-                    // What cannot be copied is compared as it stands.
-                    var result = try differences(old, new)
-                    result.proof = .skipped("\(error.name) cannot be made on the embedded server: \(error.reason)")
-                    try refuseRenames()
-                    return result
+                try await withSide(from, "the old side", on: server) { old in
+                    try await withSide(to, "the new side", on: server) { new in
+                        try await compare(old, new, on: server)
+                    }
                 }
             }
         } catch let error as SchemaDifferencesError where error.code == .noServer {
             guard case .database(let old) = from, case .database(let new) = to else { throw error }
             try refuseRenames()
-            var result = try differences(try await Self.read(old), try await Self.read(new))
+            var (result, _) = try differences(try await Self.read(old), try await Self.read(new))
             result.proof = .skipped("there is no embedded server: \(error.message)")
             return result
         }
@@ -36,14 +31,20 @@ struct Comparison {
 
     // MARK: The sides
 
-    private func read(_ source: SchemaSource, on server: ScratchServer) async throws -> SchemaSnapshot {
+    /// Reads a side; the database in which a script has run lives as long as the closure.
+    private func withSide<T>(
+        _ source: SchemaSource, _ name: String, on server: ScratchServer, _ body: (ComparedSide) async throws -> T
+    ) async throws -> T {
         switch source {
-        case .database(let configuration): return try await Self.read(configuration)
-        case .sql(let text, let name):
-            let script = try ScratchScript(text, name: name)
+        case .database(let configuration):
+            let snapshot = try await Self.read(configuration)
+            return try await body(ComparedSide(source: source, snapshot: snapshot, name: name, scratch: nil))
+        case .sql(let text, let scriptName):
+            let script = try ScratchScript(text, name: scriptName)
             return try await server.withDatabase { client in
                 try await script.run(on: client, of: server)
-                return try await SnapshotReader.read(from: client)
+                let snapshot = try await SnapshotReader.read(from: client)
+                return try await body(ComparedSide(source: source, snapshot: snapshot, name: name, scratch: client))
             }
         case .inspection: throw SchemaDifferencesError(.invalidSource, "An inspection holds no whole schema.")
         }
@@ -60,32 +61,50 @@ struct Comparison {
     }
 
     private func compare(
-        _ old: SchemaSnapshot, _ new: SchemaSnapshot, on server: ScratchServer
+        _ old: ComparedSide, _ new: ComparedSide, on server: ScratchServer
     ) async throws -> SchemaDifferences {
-        try await server.withDatabase { client in
-            // Undone, so that the same database serves both sides.
-            let wanted = try await undone(client) {
-                try await SchemaCopy(new, of: "the new side").make(on: client, of: server)
-                return try await SnapshotReader.read(from: client)
+        var (result, plan): (SchemaDifferences, Trial.Plan)
+        do {
+            (result, plan) = try await server.withDatabase { client in
+                try await normalised(old.snapshot, new.snapshot, on: client, of: server)
             }
-            try await SchemaCopy(old, of: "the old side").make(on: client, of: server)
-            let before = try await SnapshotReader.read(from: client)
-            var present = before
-            let (renames, renamed) = try await rename(&present, wanted, on: client)
-            // The copies hold everything that is changed, and not all that is only named.
-            var result = try differences(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
-            if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
-            if !options.isProven {
-                result.proof = .skipped("--no-proof was given")
-            } else if !result.steps.isEmpty {
-                let steps = result.steps.dropFirst(renames.isEmpty ? 0 : 1)
-                result.proof = try await prove(steps, from: before, renamed, to: wanted, on: client)
-                if result.proof == .proven, let obstacle = result.untried.first {
-                    result.proof = .failed("The copy lacks it, so it cannot be tried out: \(obstacle)")
-                }
-            }
+        } catch is SchemaCopy.Failure {
+            // Sides that cannot be copied are compared as they stand.
+            try refuseRenames()
+            (result, plan) = try differences(old.snapshot, new.snapshot)
+        }
+        guard options.isProven else {
+            result.proof = .skipped("--no-proof was given")
             return result
         }
+        plan.steps = result.steps
+        plan.isWithholding = !result.withheld.isEmpty
+        plan.named = result.unmanaged + result.withheld + result.remarks
+        plan.obstacles = result.untried
+        let outcome = try await Trial(server: server, from: old, to: new, plan: plan).run()
+        result.proof = outcome.proof
+        result.untriedTables = outcome.untried
+        result.unmanaged += outcome.left
+        return result
+    }
+
+    /// Compares the sides as the server writes both.
+    private func normalised(
+        _ old: SchemaSnapshot, _ new: SchemaSnapshot, on client: PostgresClient, of server: ScratchServer
+    ) async throws -> (SchemaDifferences, Trial.Plan) {
+        // Undone, so that the same database serves both sides.
+        let wanted = try await client.undone {
+            try await SchemaCopy(new, of: "the new side").make(on: client, of: server)
+            return try await SnapshotReader.read(from: client)
+        }
+        try await SchemaCopy(old, of: "the old side").make(on: client, of: server)
+        var present = try await SnapshotReader.read(from: client)
+        let (renames, renamed) = try await rename(&present, wanted, on: client)
+        // The copies hold everything that is changed, and not all that is only named.
+        var (result, plan) = try differences(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
+        plan.renamed = renamed
+        if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
+        return (result, plan)
     }
 
     /// Renames what was asked for in the old side's copy, so that what follows is read with the new names.
@@ -100,32 +119,17 @@ struct Comparison {
 
         func run(_ statements: [SchemaStatement]) async throws {
             guard !statements.isEmpty else { return }
-            try await apply(SchemaStep(isTransaction: true, statements: statements), on: client)
+            try await SchemaStep(isTransaction: true, statements: statements).run(on: client)
             present = try await SnapshotReader.read(from: client)
             all += statements
         }
     }
 
-    /// Ends a transaction by rolling it back.
-    private struct Undone: Error {}
-
-    private func undone<T>(_ client: PostgresClient, _ body: () async throws -> T) async throws -> T {
-        var result: T?
-        do {
-            try await client.withTransaction { _ in
-                result = try await body()
-                throw Undone()
-            }
-        } catch is Undone {}
-        guard let result else {
-            throw SchemaDifferencesError(.unreadable, "The transaction on the embedded server has no result.")
-        }
-        return result
-    }
-
     // MARK: The differences
 
-    private func differences(_ old: SchemaSnapshot, _ new: SchemaSnapshot) throws -> SchemaDifferences {
+    private func differences(
+        _ old: SchemaSnapshot, _ new: SchemaSnapshot
+    ) throws -> (SchemaDifferences, Trial.Plan) {
         var result = SchemaDifferences()
         var wanted = new
         let withholding = Withholding(from: old, to: new)
@@ -141,56 +145,26 @@ struct Comparison {
         result.remarks =
             Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted()
             + Unmanaged.orderRemarks(old, new)
+        return (result, Trial.Plan(target: wanted, wanted: new))
+    }
+}
+
+extension PostgresClient {
+    /// Ends a transaction by rolling it back.
+    private struct Undone: Error {}
+
+    /// Runs a closure in a transaction that is rolled back.
+    func undone<T>(_ body: () async throws -> T) async throws -> T {
+        var result: T?
+        do {
+            try await withTransaction { _ in
+                result = try await body()
+                throw Undone()
+            }
+        } catch is Undone {}
+        guard let result else {
+            throw SchemaDifferencesError(.unreadable, "The transaction on the embedded server has no result.")
+        }
         return result
-    }
-
-    // MARK: The proof
-
-    /// Runs the statements on the old side's copy, which has nothing that they do not make.
-    private func prove(
-        _ steps: ArraySlice<SchemaStep>, from before: SchemaSnapshot, _ renamed: [ItemName: ItemName],
-        to wanted: SchemaSnapshot, on client: PostgresClient
-    ) async throws -> SchemaDifferences.Proof {
-        for step in steps {
-            do {
-                try await apply(step, on: client)
-            } catch let error as FailedStatement {
-                let needed = Unmanaged.needed(before, wanted)
-                let reason = "A statement fails (\(error.reason)): \(error.sql)"
-                return .failed(
-                    needed.isEmpty
-                        ? reason
-                        : reason
-                            + ". These statements do not make what the new side needs: \(needed.joined(separator: ", "))"
-                )
-            }
-        }
-        let after = try await SnapshotReader.read(from: client)
-        let rest = try differences(after, wanted).steps.flatMap(\.statements)
-        if let first = rest.first {
-            return .failed("Afterwards \(rest.count) statements are still to do, such as: \(first.sql)")
-        }
-        let broken = Leftovers(from: before, renamed, to: after, wanted: wanted).lines
-        return broken.isEmpty ? .proven : .failed(broken.joined(separator: " "))
-    }
-
-    private struct FailedStatement: Error {
-        let sql: String
-        let reason: String
-    }
-
-    private func apply(_ step: SchemaStep, on client: PostgresClient) async throws {
-        func run(_ statement: SchemaStatement) async throws {
-            do {
-                try await ScratchServer.run(statement.sql, on: client)
-            } catch let error as PostgresError {
-                throw FailedStatement(sql: statement.sql, reason: error.server?.message ?? error.message)
-            }
-        }
-        if step.isTransaction {
-            try await client.withTransaction { _ in for statement in step.statements { try await run(statement) } }
-        } else {
-            for statement in step.statements { try await run(statement) }
-        }
     }
 }

@@ -13,7 +13,7 @@ struct Leftovers {
     /// - Parameters:
     ///   - before: The old side.
     ///   - renamed: The new names of its relations, by their old ones.
-    ///   - after: What the statements made of it.
+    ///   - after: The old side after the statements.
     ///   - wanted: The new side.
     init(
         from before: SchemaSnapshot, _ renamed: [ItemName: ItemName], to after: SchemaSnapshot, wanted: SchemaSnapshot

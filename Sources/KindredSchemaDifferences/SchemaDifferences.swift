@@ -33,11 +33,12 @@ public struct SchemaDifferences: Sendable {
 
     /// Whether the statements were seen to lead from one side to the other.
     public enum Proof: Sendable, Hashable {
-        /// Run on the old side's schema on an embedded server, they left nothing to change.
+        /// Run where the old side's schema is as it is, on an embedded server, they left nothing to change by the word of `pg_dump`,
+        /// and rows can be written in the tables that they touch.
         case proven
-        /// They were not run, and why not.
+        /// That was not found out, and why not.
         case skipped(String)
-        /// They do not do what they should, and which one fails or what is left.
+        /// They do not do what they should: the statement that fails, or what is left.
         case failed(String)
     }
 
@@ -52,6 +53,9 @@ public struct SchemaDifferences: Sendable {
     public internal(set) var remarks: [String] = []
     /// Things that may stand in the way and could not be tried out.
     var untried: [String] = []
+    /// Tables that the statements touch and in which no row could be tried: each with what refused it, such as a constraint
+    /// that does not take the values that were made up.
+    public internal(set) var untriedTables: [String] = []
     /// Whether the statements were tried out.
     public internal(set) var proof = Proof.skipped("there is nothing to do")
     /// Whether one side is an inspection's JSON: then ``unmanaged`` lists how entities, columns, keys and relationships
@@ -69,13 +73,15 @@ public struct SchemaDifferences: Sendable {
     ///
     /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size, and
     /// nothing else; beside an inspection it gets those of `SchemaReader.read`. The embedded server gets each script and 16
-    /// more; for the comparison 44, and those that make both sides; and for the proof the statements that were found, and 14
-    /// more. Two inspections send none.
+    /// more; for the comparison 54, and those that make both sides. For the proof a database is copied once more, by 29
+    /// and those that make it; then come the statements that were found, 17 more, and 8 for each table that they touch and one for
+    /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once more where
+    /// statements are withheld; where the dumps differ, each of them is read and printed again. Two inspections send none.
     ///
     /// - Parameters:
-    ///   - from: What is there.
-    ///   - to: What is wanted.
-    ///   - options: What may be done, and how.
+    ///   - from: The schema that is there.
+    ///   - to: The schema that is wanted.
+    ///   - options: The changes that may be planned, and how.
     /// - Throws: ``SchemaDifferencesError``: `invalidSource`, `scriptFailed` with file and line, `unreachable`, `noServer`,
     ///   `invalidRename`; `PostgresError` if a server fails otherwise.
     public static func between(
@@ -92,12 +98,17 @@ public struct SchemaDifferences: Sendable {
             text += "-- Step \(index + 1) of \(steps.count): "
             text +=
                 step.isTransaction ? "one transaction\nBEGIN;\nSET LOCAL lock_timeout = '5s';\n" : "no transaction\n"
-            for statement in step.statements {
-                text += "\n-- \(statement.remarks.harmless)\n\(statement.sql);\n"
-            }
+            text += step.script
             text += step.isTransaction ? "\nCOMMIT;\n" : ""
             if index < steps.count - 1 { text += "\n" }
         }
         return text
+    }
+}
+
+extension SchemaStep {
+    /// The statements as a script, with what each means above it.
+    package var script: String {
+        statements.reduce("") { $0 + "\n-- \($1.remarks.harmless)\n\($1.sql);\n" }
     }
 }

@@ -14,11 +14,14 @@ struct DiffCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Prints the SQL that leads from one schema to another, and changes nothing.",
-        usage: "kindred diff FROM TO [--allow-drop] [--rename old=new ...] [--check]",
+        usage: "kindred diff FROM TO [--allow-drop] [--rename old=new ...] [--check] [--write folder]",
         discussion: """
             FROM and TO are a database's address, a file with SQL, or the JSON of `kindred inspect`. SQL is normalised on a \
             private server, where the statements are tried out, too. What can lose data needs --allow-drop. Keys of relationships \
             that lead elsewhere afterwards, or nowhere, are named first.
+
+            Ends with 1 where the statements were tried out and fail, and where some are left out. With --check it also does where \
+            there is a difference, be it only named, and where nothing could be tried out.
 
             Example: kindred diff "$DATABASE_URL" schema.sql --rename public.person.name=surname --output change.sql
             """)
@@ -48,6 +51,24 @@ struct DiffCommand: ToolCommand {
     @Option(help: ArgumentHelp("Write the SQL to this file.", valueName: "file"))
     var output: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the SQL as the next numbered files of this folder, for `kindred migrate`: one for each step. Nothing is "
+                + "written where trying it out fails, unless --no-proof is given.", valueName: "folder"))
+    var write: String?
+
+    @Option(help: ArgumentHelp("With --write: the word behind the number; change by default.", valueName: "name"))
+    var name: String?
+
+    func validate() throws {
+        if write != nil, output != nil { throw ValidationError("Give either --output or --write.") }
+        guard let name else { return }
+        if write == nil { throw ValidationError("--name goes with --write.") }
+        guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }) else {
+            throw ValidationError("--name takes letters, digits, _ and -.")
+        }
+    }
+
     func run(in terminal: Terminal) async throws {
         guard sides.count == 2 else {
             throw CommandFailure(
@@ -73,13 +94,27 @@ struct DiffCommand: ToolCommand {
         }
         try print(differences, in: terminal)
         if case .failed(let reason) = differences.proof {
-            throw CommandFailure(.failure, "The statements do not lead from FROM to TO. \(reason)")
+            let end = write == nil ? "" : " Nothing was written; --no-proof writes the statements all the same."
+            throw CommandFailure(.failure, "The statements do not lead from FROM to TO. \(reason)\(end)")
+        }
+        if let write {
+            let files = try PlannedMigrations(folder: write, name: name ?? "change").write(differences.steps)
+            for file in files { terminal.print("-- Wrote \(file).") }
         }
         if check, !differences.isEmpty { throw CommandFailure(.failure, "The schemas differ.") }
-        if !allowDrop, !differences.withheld.isEmpty {
+        if check, let reason = skippedProof(of: differences) {
+            throw CommandFailure(.failure, "No difference was found, but that could not be tried out: \(reason).")
+        }
+        if !differences.withheld.isEmpty {
             throw CommandFailure(
                 .failure, "\(differences.withheld.count) statements that drop or may lose data need --allow-drop.")
         }
+    }
+
+    /// Why a proof that was asked for was not made.
+    private func skippedProof(of differences: SchemaDifferences) -> String? {
+        guard !noProof, !differences.isOfModels, case .skipped(let reason) = differences.proof else { return nil }
+        return reason
     }
 
     private func status(of error: SchemaDifferencesError) -> ExitStatus {
@@ -95,19 +130,20 @@ struct DiffCommand: ToolCommand {
         if differences.isEmpty { terminal.print("-- The schemas are the same.") }
         for (title, lines) in [
             ("Not changed by these statements", differences.unmanaged), ("Worth a look", differences.remarks),
-            ("Left out without --allow-drop", differences.withheld),
+            ("Left out without --allow-drop", differences.withheld), ("Tables in which no row was tried", differences.untriedTables),
         ] where !lines.isEmpty {
             terminal.print("-- \(title):")
             for line in lines { terminal.print("--   \(line)") }
         }
         let sql = differences.sql
-        if !sql.isEmpty {
-            switch differences.proof {
-            case .proven: terminal.print("-- Tried out: afterwards nothing is left to change.")
-            case .skipped(let reason): terminal.print("-- Not tried out: \(reason).")
-            case .failed: break
-            }
+        if !sql.isEmpty, differences.proof == .proven {
+            terminal.print("-- Tried out: afterwards nothing is left to change.")
+        } else if case .skipped(let reason) = differences.proof, !sql.isEmpty {
+            terminal.print("-- Not tried out: \(reason).")
+        } else if let reason = skippedProof(of: differences) {
+            terminal.print("-- Not tried out: \(reason).")
         }
+        if write != nil { return }
         guard let output else {
             let shown = sql.unicodeScalars.contains { $0 != "\n" && $0 != "\t" && $0.isHarmful }
             guard !shown else {

@@ -18,7 +18,7 @@ package struct SchemaCopy {
     ///
     /// - Parameters:
     ///   - snapshot: The schema as it was read.
-    ///   - name: What errors call the original: `the old side`.
+    ///   - name: The original's name in errors: `the old side`.
     package init(_ snapshot: SchemaSnapshot, of name: String) {
         self.snapshot = snapshot
         self.name = name
@@ -26,7 +26,7 @@ package struct SchemaCopy {
 
     /// The server refused a statement that makes the copy.
     package struct Failure: Error {
-        /// What the original is called.
+        /// The original's name.
         package let name: String
         /// The server's message.
         package let reason: String

@@ -55,6 +55,12 @@ package struct ScratchServer {
                 text: StatementText(oneTime: statement, effect: effect, mayChangeSession: true), resultFormat: .text))
     }
 
+    /// Prints the schema of a scratch database by the server's own `pg_dump`; nil where there is none.
+    func dump(of client: PostgresClient) async throws -> SchemaDump.Text? {
+        guard let database = client.configuration.database else { return nil }
+        return try await server.schemaDump(of: database).map(SchemaDump.Text.init)
+    }
+
     /// Makes a role that a script, a grant or a policy names.
     package func makeRole(_ name: String) async throws {
         do {

@@ -9,9 +9,16 @@ import Testing
     /// A schema is read by twelve statements, in one round trip with BEGIN and COMMIT.
     private static let reading = 14
 
-    /// On the private server a database is made and dropped, read empty, with the old side, and in a transaction with the
-    /// new one; before a side is made, the check of functions' bodies is switched off.
-    private static let comparison = 2 + 2 * reading + (reading - 2) + 2
+    /// On the private server a database is made and dropped, and read with the old side; in transactions it is read empty
+    /// before a side is made, and with the new one; before a side is made, the check of functions' bodies is switched off.
+    private static let comparison = 2 + reading + 3 * (reading - 2) + 2
+
+    /// For the copy of a database, one is made and dropped, read empty in a transaction, and read with the copy, after the check
+    /// of functions' bodies is switched off.
+    private static let copy = 2 + (reading - 2) + 1 + reading
+
+    /// A row's transaction: two settings, INSERT, UPDATE and DELETE, and what is deferred after each of them.
+    private static let row = 2 + 3 * 2
 
     private func database() throws -> SchemaSource {
         .database(try PostgresConfiguration(uri: try TestDatabase.current.uri))
@@ -38,7 +45,8 @@ import Testing
             // What is sent together is measured together.
             #expect(Set(side.map(\.duration)).count == 1)
         }
-        #expect(statements == 2 * Self.reading + Self.comparison)
+        // Both sides are copied, and dumped.
+        #expect(statements == 2 * Self.reading + Self.comparison + 2 * Self.copy)
     }
 
     @Test func scriptsRunInDatabasesOfTheirOwn() async throws {
@@ -51,9 +59,9 @@ import Testing
         #expect(same.isEmpty && equal == sides + Self.comparison + 1 + 1, "\(equal)")
         let (planned, plain, _) = try await compare(from, to, isProven: false)
         #expect(planned.steps.map(\.statements.count) == [2] && plain == sides + Self.comparison + 1 + 2, "\(plain)")
-        // The proof runs the statements and reads once more.
+        // The proof runs the statements and reads once more, finds out about the tables, and writes a row in both.
         let (proven, all, _) = try await compare(from, to)
-        #expect(proven.proof == .proven && all == plain + 2 + Self.reading, "\(all)")
+        #expect(proven.proof == .proven && all == plain + 2 + Self.reading + 3 + 2 * Self.row, "\(all)")
     }
 
     @Test func inspectionsSendNothingOrWhatReadingASchemaSends() async throws {

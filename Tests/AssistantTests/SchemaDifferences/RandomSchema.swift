@@ -69,6 +69,7 @@ struct RandomSchema {
     var sequences: [String: (increment: Int, minimum: Int, comment: String?)] = [:]
     var tables: [String: Table] = [:]
     var views: [String: View] = [:]
+    var code = Code()
     /// Where each table, view and type stands.
     var places: [String: String] = [:]
 

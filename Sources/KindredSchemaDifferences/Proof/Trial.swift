@@ -1,0 +1,228 @@
+import EmbeddedPostgres
+import KindredDDL
+import KindredPostgres
+
+/// Runs a plan where the old side is as it is, and compares what comes out with the new side.
+///
+/// The scratch database begins with the old side and nothing else: a script runs there, a database is copied. What comes
+/// out is judged by the embedded server's `pg_dump`, and by a row that is inserted, updated and deleted in each table that
+/// the plan touched.
+struct Trial {
+    let server: ScratchServer
+    let (from, to): (ComparedSide, ComparedSide)
+    let plan: Plan
+
+    /// The statements to try, and what they should make of the old side.
+    struct Plan {
+        var steps: [SchemaStep] = []
+        /// The new side, with everything that is withheld.
+        var target: SchemaSnapshot
+        /// The new side as the server writes it.
+        var wanted: SchemaSnapshot
+        /// The new names of relations, by their old ones.
+        var renamed: [ItemName: ItemName] = [:]
+        /// Differences that the result names already: they may be left.
+        var named: [String] = []
+        var isWithholding = false
+        /// Obstacles, for the case that a statement fails.
+        var obstacles: [String] = []
+    }
+
+    /// The result of a trial.
+    struct Outcome {
+        var proof: SchemaDifferences.Proof
+        /// A sentence for each table in which no row could be tried.
+        var untried: [String] = []
+        /// Differences without statements that would change them.
+        var left: [String] = []
+    }
+
+    private struct Result {
+        var lacking: [String]
+        var reason: String?
+        var dump: SchemaDump.Text?
+        var untried: [String] = []
+    }
+
+    func run() async throws -> Outcome {
+        do {
+            return try await tried()
+        } catch let error as SchemaCopy.Failure {
+            return Outcome(
+                proof: .skipped("\(error.name) cannot be made on the embedded server: \(error.reason)"))
+        } catch let error as EmbeddedPostgresError {
+            return Outcome(proof: .skipped(error.message))
+        }
+    }
+
+    private func tried() async throws -> Outcome {
+        let old = try await from.withMade(on: server) { try await result(in: $0) }
+        var outcome = Outcome(proof: .proven, untried: old.untried)
+        if let reason = old.reason {
+            outcome.proof = .failed(reason)
+            return outcome
+        }
+        let new = try await to.withMade(on: server) { made in
+            Result(lacking: made.lacking, dump: try await server.dump(of: made.client))
+        }
+        guard let dump = old.dump, let other = new.dump else {
+            outcome.proof = .skipped("there is no pg_dump beside the embedded server's programs")
+            return outcome
+        }
+        var targets = [other]
+        if plan.isWithholding {
+            try await server.withDatabase { client in
+                try await SchemaCopy(plan.target, of: "what is left of the old side").make(on: client, of: server)
+                if let kept = try await server.dump(of: client) { targets.append(kept) }
+            }
+        }
+        let left = try await differences(dump, targets).filter { !isNamed($0) }
+        if from.isExact, to.isExact {
+            let failures = plan.steps.isEmpty ? [] : left.filter(\.key.isPlanned)
+            if let first = failures.first {
+                let rest = failures.count == 1 ? "" : " and \(failures.count - 1) more"
+                outcome.proof = .failed("Afterwards pg_dump tells the two sides apart by \(first.phrase)\(rest).")
+            }
+            outcome.left = left.filter { plan.steps.isEmpty || !$0.key.isPlanned }.map(\.sentence)
+            return outcome
+        }
+        if !left.isEmpty {
+            // A copy may lack what its original has, where a snapshot does not know of it.
+            outcome.proof = .skipped(
+                "a copy of a database does not tell whether it has \(left.map(\.phrase).joined(separator: ", "))")
+        }
+        for (side, lacking) in [(from, old.lacking), (to, new.lacking)] where !lacking.isEmpty {
+            outcome.proof = .skipped("the copy of \(side.name) lacks \(lacking.joined(separator: ", "))")
+            break
+        }
+        return outcome
+    }
+
+    /// Runs the plan where the old side is, and tries rows.
+    private func result(in old: ComparedSide.Made) async throws -> Result {
+        let (client, before) = (old.client, old.snapshot)
+        var result = Result(lacking: old.lacking)
+        if !plan.steps.isEmpty {
+            for step in plan.steps {
+                do {
+                    try await step.run(on: client)
+                } catch let error as FailedStatement {
+                    result.reason = reason(error, before)
+                    return result
+                }
+            }
+            let after = try await SnapshotReader.read(from: client)
+            if let reason = try wrong(after, lacking: old.lacking) {
+                result.reason = reason
+                return result
+            }
+            let rows = try await rows(TouchedTables(from: before, to: after).names, on: client)
+            result.untried = rows.untried
+            let broken = Leftovers(from: before, plan.renamed, to: after, wanted: plan.wanted).lines + rows.failures
+            if !broken.isEmpty {
+                result.reason = broken.joined(separator: " ")
+                return result
+            }
+        }
+        result.dump = try await server.dump(of: client)
+        return result
+    }
+
+    /// Tries rows in tables; a fault that was there before the plan is no failure of it.
+    private func rows(
+        _ tables: [ItemName], on client: PostgresClient
+    ) async throws -> (untried: [String], failures: [String]) {
+        var (untried, failures): ([String], [Smoke.Failure]) = ([], [])
+        for (table, outcome) in try await Smoke(client: client, tables: tables).outcomes() {
+            switch outcome {
+            case .done: break
+            case .refused(let reason): untried.append("No row was tried in the \(table.described): \(reason).")
+            case .failed(let failure): failures.append(failure)
+            }
+        }
+        if failures.isEmpty { return (untried, []) }
+        let names = Dictionary(plan.renamed.map { ($0.value, $0.key) }) { first, _ in first }
+        let earlier = failures.map { names[$0.table] ?? $0.table }
+        let before = try await from.withCopy(on: server) {
+            try await Smoke(client: $0.client, tables: earlier).outcomes()
+        }
+        let known = before.compactMap { if case .failed(let failure) = $0.outcome { failure } else { nil } }
+        let (old, new) = (failures.filter { $0.isKnown(among: known) }, failures.filter { !$0.isKnown(among: known) })
+        untried += old.map { "No row was tried in the \($0.table.described), as before: \($0.message)." }
+        return (untried.sorted(), new.map(\.sentence))
+    }
+
+    private func reason(_ error: FailedStatement, _ before: SchemaSnapshot) -> String {
+        let needed = Unmanaged.needed(before, plan.wanted)
+        var reason = "A statement fails (\(error.reason)): \(error.sql)"
+        if !needed.isEmpty {
+            reason += ". These statements do not make what the new side needs: \(needed.joined(separator: ", "))"
+        }
+        if let obstacle = plan.obstacles.first { reason += ". In the way: \(obstacle)" }
+        return reason
+    }
+
+    /// A sentence about what the statements should have made, as far as `pg_dump` does not say it.
+    private func wrong(_ after: SchemaSnapshot, lacking: [String]) throws -> String? {
+        for (name, item) in plan.target.items.sorted(by: { $0.key < $1.key }) {
+            guard let made = after[name], made.comment != item.comment else { continue }
+            return "Afterwards the \(name.described) has another comment."
+        }
+        // A whole copy is written as the new side's copy is.
+        guard !from.isExact, lacking.isEmpty else { return nil }
+        var planner = SchemaPlanner(from: after.withUnmanaged(of: from.snapshot), to: plan.target)
+        let rest = try planner.plan().flatMap(\.statements)
+        return rest.first.map { "Afterwards \(rest.count) statements are still to do, such as: \($0.sql)" }
+    }
+
+    // MARK: What is left
+
+    /// Compares dumps; what differs is read and written once more by the server, which settles how it writes expressions.
+    private func differences(_ dump: SchemaDump.Text, _ targets: [SchemaDump.Text]) async throws
+        -> [SchemaDump.Difference]
+    {
+        let found = dump.entries.differences(from: targets.map(\.entries))
+        if found.isEmpty { return [] }
+        var again: [SchemaDump] = []
+        do {
+            for text in [dump] + targets {
+                again.append(
+                    try await server.withDatabase { client in
+                        try await ScratchScript(text.text, name: "the dump").run(on: client, of: server)
+                        return try await server.dump(of: client)?.entries ?? text.entries
+                    })
+            }
+        } catch is SchemaDifferencesError {
+            // A dump that cannot be read again says what it says.
+            return found
+        }
+        return again[0].differences(from: Array(again.dropFirst()))
+    }
+
+    /// Whether a line of the result names what differs: its kind and its name.
+    private func isNamed(_ difference: SchemaDump.Difference) -> Bool {
+        let key = difference.key
+        let isPrivilege = key.kind == "ACL" || key.kind == "DEFAULT ACL"
+        // A privilege's name begins with the kind of what it is on, in capitals.
+        let words = key.name.split(separator: " ").map(String.init).filter { !isPrivilege || $0 != $0.uppercased() }
+        let kind = isPrivilege ? "privileges" : key.kind.lowercased()
+        guard let start = words.first else { return false }
+        let anchor = key.schema.isEmpty ? start : "\(key.schema).\(start)"
+        return plan.named.contains { line in
+            line.lowercased().contains(kind) && line.contains(anchor) && words.allSatisfy { line.contains($0) }
+        }
+    }
+}
+
+extension SchemaDump {
+    /// A dump as it was printed, and split.
+    struct Text {
+        let text: String
+        let entries: SchemaDump
+
+        init(_ text: String) {
+            self.text = text
+            entries = SchemaDump(text)
+        }
+    }
+}
