@@ -45,11 +45,11 @@ public enum Doctor {
         var (ignoredCount, smallTableCount) = (0, 0)
         var newNames: Set<QualifiedName> = []
         for rule in DoctorRule.all {
-            var visit = RuleVisit(rule: rule, examination: examination, newNames: newNames)
-            rule.check(&visit)
-            newNames = visit.newNames
-            skipped += visit.skipped
-            for found in visit.found {
+            var run = RuleRun(rule: rule, examination: examination, newNames: newNames)
+            rule.check(&run)
+            newNames = run.newNames
+            skipped += run.skipped
+            for found in run.found {
                 if found.subjects.contains(where: { examination.ignores(rule.id, on: $0) })
                     || options.ignored.contains(found.finding)
                 {

@@ -17,11 +17,11 @@ public struct DoctorRule: Sendable {
     public let explanation: String
     /// Whether it is about the speed of statements alone, so that it says nothing of small tables unless asked to.
     public let isAboutSize: Bool
-    let check: @Sendable (inout RuleVisit) -> Void
+    let check: @Sendable (inout RuleRun) -> Void
 
     init(
         _ id: String, _ name: String, _ level: DoctorLevel, isAboutSize: Bool = false, _ summary: String,
-        explanation: String, check: @escaping @Sendable (inout RuleVisit) -> Void
+        explanation: String, check: @escaping @Sendable (inout RuleRun) -> Void
     ) {
         self.id = id
         self.name = name

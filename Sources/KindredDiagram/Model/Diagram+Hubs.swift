@@ -19,7 +19,7 @@ extension Diagram {
         private let hubs: Set<QualifiedName>
         /// The labels beside each entity, sorted by hub.
         let besides: [QualifiedName: [Label]]
-        /// What a hub's relationships lead to, by the relationship's name.
+        /// The ends of a hub's relationships, by the relationship's name.
         let destinations: [QualifiedName: [String: QualifiedName]]
 
         init(hubs: [QualifiedName], edges: [Edge]) {

@@ -18,7 +18,7 @@ public struct Diagram: Sendable, Hashable {
     /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels or words with
     /// their names at the other ends.
     public let hubs: [QualifiedName]
-    /// What stands together, sorted by kind and title; a group may hold others.
+    /// Entities that stand together, sorted by kind and title; a group may hold others.
     public let groups: [Group]
     /// How the ends of lines are drawn.
     public let notation: Notation
@@ -55,10 +55,10 @@ public struct Diagram: Sendable, Hashable {
     public struct Node: Sendable, Hashable {
         /// The entity's name.
         public let entity: QualifiedName
-        /// What people see: without the schema where all entities of the diagram have the same, or where it is that of what
+        /// The name that people see: without the schema where all entities of the diagram have the same, or where it is that of what
         /// the diagram is about.
         public let title: String
-        /// What holds its rows.
+        /// The kind of relation that holds its rows.
         public let kind: Entity.Kind
         /// The comment on it.
         public let comment: String?
@@ -112,7 +112,7 @@ public struct Diagram: Sendable, Hashable {
         public let kind: Relationship.Kind
         /// The foreign key; nil for many-to-many.
         public let foreignKey: String?
-        /// What the database does when the object referred to is deleted.
+        /// The action of the database when the object referred to is deleted.
         package let action: DatabaseAction
         /// The helper table that the line stands for.
         public let helper: QualifiedName?
@@ -150,7 +150,7 @@ public struct Diagram: Sendable, Hashable {
             case unconnected
         }
 
-        /// What people see.
+        /// The title that people see.
         public let title: String
         /// Why the entities stand together.
         public let kind: Kind
@@ -162,7 +162,7 @@ public struct Diagram: Sendable, Hashable {
 }
 
 extension Diagram {
-    /// What a diagram is to show.
+    /// The parts of a schema that a diagram shows.
     public struct Options: Sendable, Hashable {
         /// How the ends of lines are drawn.
         public var notation: Notation = .arrows

@@ -1,4 +1,4 @@
-/// What all pages of a site have in common.
+/// The parts that all pages of a site have in common.
 enum SitePage {
     /// A page around its contents.
     static func html(title: String, home: String?, _ body: Markup) -> String {

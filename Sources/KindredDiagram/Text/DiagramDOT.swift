@@ -22,7 +22,7 @@ struct DOTWriter {
     let diagram: Diagram
     let emphasis: Set<QualifiedName>
     let link: ((QualifiedName) -> String?)?
-    /// What stands beside the name of a relationship: the helper table that its line stands for, and where it leads to if
+    /// The text beside the name of a relationship: the helper table that its line stands for, and where it leads to if
     /// that is said instead of drawn.
     let notes: [QualifiedName: [String: String]]
     let labels: Diagram.Labels
@@ -31,7 +31,7 @@ struct DOTWriter {
     let hasFrames: Bool
     /// The lines that are drawn.
     let drawn: [Diagram.Edge]
-    /// What an entity says of its lines that are not drawn.
+    /// The words of an entity about its lines that are not drawn.
     let words: LinesInWords
     /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
     /// leaves at its right, where there is room for it.

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// What entities are called where something around them says which schema they are of.
+/// The names of entities where something around them says which schema they are of.
 struct DiagramTitles {
     private let titles: [QualifiedName: String]
     /// The entities in a frame that has the schema's name.

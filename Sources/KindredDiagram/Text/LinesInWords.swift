@@ -3,18 +3,18 @@ import KindredSchema
 /// The lines that a diagram which is cut says in words instead of drawing them: those of hubs, and those that lead from one
 /// group to another.
 struct LinesInWords {
-    /// What each entity says: the names of the other ends after an arrow that has one head towards one object and two
+    /// The lines that each entity says: the names of the other ends after an arrow that has one head towards one object and two
     /// towards many.
     let lines: [QualifiedName: [String]]
     /// How many lines of each entity only the other end says anything of.
     let countElsewhere: [QualifiedName: Int]
-    /// What relationships without a line lead to.
+    /// The ends of relationships without a line.
     let destinations: [QualifiedName: [String: QualifiedName]]
     private let hubs: Set<QualifiedName>
     private let groups: [QualifiedName: Int]
     private let isCut: Bool
 
-    /// What a reader is to know.
+    /// The legend for readers.
     static let legend =
         "An arrow before a name is a line to an entity elsewhere on the sheet: one head leads to one object, two to many."
 

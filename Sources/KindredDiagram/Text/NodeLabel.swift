@@ -3,9 +3,9 @@ import KindredSchema
 /// An entity as a table of Graphviz: its name, its columns, and the names of its relationships, where lines begin.
 struct NodeLabel {
     let node: Diagram.Node
-    /// What stands above the columns.
+    /// The title above the columns.
     let title: String
-    /// What stands beside relationships, by the relationship's name.
+    /// The texts beside relationships, by the relationship's name.
     let notes: [String: String]
     let isEmphasized: Bool
 

@@ -3,20 +3,20 @@ import KindredSchema
 
 /// K105: indexes that are not complete.
 enum InvalidIndexes {
-    static func check(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func check(_ run: inout RuleRun) {
+        let examination = run.examination
         for relation in examination.sortedRelations {
             for index in examination.indexes(of: relation.oid) where !index.isValid || !index.isReady {
                 let missing = index.isPartitioned ? missing(of: index, relation, examination) : []
                 let columns = examination.names(index.keyColumns, of: relation.oid)
-                let names = missing.map { visit.newName(on: $0, columns + ["idx"]) }
+                let names = missing.map { run.newName(on: $0, columns + ["idx"]) }
                 let twin = twin(of: index, relation, examination)
                 var facts = [("state", index.isReady ? "not valid" : "not ready")]
                 if !missing.isEmpty {
                     facts = [("partitions without it", missing.map(\.name).joined(separator: ", "))]
                 }
                 if let twin { facts.append(("the same as", twin.name)) }
-                visit.report(
+                run.report(
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The index \(index.name) of \(relation.qualifiedName) is not complete, so that no query uses it",
                     facts: facts,

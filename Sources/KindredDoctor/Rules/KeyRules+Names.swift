@@ -2,14 +2,14 @@ import KindredSchema
 
 // Names that differ by case only, and names that were cut.
 extension KeyChecks {
-    static func checkCase(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkCase(_ run: inout RuleRun) {
+        let examination = run.examination
         let schemas = Dictionary(grouping: examination.sortedRelations, by: \.schema)
         for relations in schemas.values {
             for group in Dictionary(grouping: relations, by: { $0.name.lowercased() }).values where group.count > 1 {
                 guard let first = group.first else { continue }
                 let others = group.dropFirst().map(\.name).joined(separator: ", ")
-                visit.report(
+                run.report(
                     first, subjects: group.map { .relation($0.oid) },
                     "The name of \(first.qualifiedName) differs from \(others) by the case of its letters alone",
                     facts: [("names", group.map(\.name).joined(separator: ", "))])
@@ -19,7 +19,7 @@ extension KeyChecks {
             let columns = Dictionary(grouping: examination.columns(of: relation.oid)) { $0.name.lowercased() }
             for group in columns.values where group.count > 1 {
                 guard let first = group.first else { continue }
-                visit.report(
+                run.report(
                     relation, object: first.name, subjects: group.map { .column(relation.oid, $0.number) },
                     "The columns \(group.map(\.name).joined(separator: ", ")) of \(relation.qualifiedName) differ by the case "
                         + "of their letters alone",
@@ -28,21 +28,21 @@ extension KeyChecks {
         }
     }
 
-    static func checkLength(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkLength(_ run: inout RuleRun) {
+        let examination = run.examination
         for relation in examination.sortedRelations where !relation.isPartition {
             if isCut(relation.name) {
-                visit.report(
+                run.report(
                     relation, "The name of \(relation.qualifiedName) may be cut off", facts: length(relation.name))
             }
             for column in examination.columns(of: relation.oid) where isCut(column.name) {
-                visit.report(
+                run.report(
                     relation, object: column.name, subjects: [.column(relation.oid, column.number)],
                     "The name of the column \(column.name) of \(relation.qualifiedName) may be cut off",
                     facts: length(column.name))
             }
             for key in examination.foreignKeys(of: relation.oid) where isCut(key.name) {
-                visit.report(
+                run.report(
                     relation, object: key.name, subjects: [.constraint(key.oid)],
                     "The name of the foreign key \(key.name) of \(relation.qualifiedName) may be cut off",
                     facts: length(key.name))

@@ -66,8 +66,8 @@ extension DoctorRule {
 
 /// The checks of K3.
 enum KeyChecks {
-    static func checkTables(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkTables(_ run: inout RuleRun) {
+        let examination = run.examination
         let dropped = RedundantIndexes.dropped(in: examination)
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .missingKey {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid],
@@ -75,7 +75,7 @@ enum KeyChecks {
                 let entity = examination.schema[diagnostic.entity]
             else { continue }
             let names = examination.columns(of: oid).map(\.name)
-            visit.report(
+            run.report(
                 relation, "The table \(relation.qualifiedName) has no key, so that its objects can only be read",
                 facts: [("columns", names.joined(separator: ", "))],
                 repair: {
@@ -119,14 +119,14 @@ enum KeyChecks {
         }
     }
 
-    static func checkViews(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkViews(_ run: inout RuleRun) {
+        let examination = run.examination
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .missingKey {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid],
                 relation.isView
             else { continue }
             let names = examination.columns(of: oid).map(\.name)
-            visit.report(
+            run.report(
                 relation,
                 "The view \(relation.qualifiedName) has no key that is known, so that its objects are not uniqued",
                 facts: [("columns", names.joined(separator: ", "))])
@@ -135,8 +135,8 @@ enum KeyChecks {
 
     // MARK: Sequences
 
-    static func checkSequences(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkSequences(_ run: inout RuleRun) {
+        let examination = run.examination
         var unreadable: Set<UInt32> = []
         var seen: Set<CatalogObject> = []
         for sequence in examination.facts.sequences.sorted(by: { $0.oid < $1.oid }) {
@@ -157,7 +157,7 @@ enum KeyChecks {
             }
             let end = min(largest, sequence.maximum)
             guard end > 0, case let used = min(Double(last) / Double(end), 1), used > 0.7 else { continue }
-            visit.report(
+            run.report(
                 relation, object: column.name,
                 subjects: [.column(relation.oid, column.number), .relation(sequence.oid)],
                 level: used > 0.9 ? .error : .warning,
@@ -169,7 +169,7 @@ enum KeyChecks {
                 })
         }
         if !unreadable.isEmpty {
-            visit.skip(
+            run.skip(
                 "The role \(examination.role) may not read \(unreadable.count) sequences: grant it SELECT on them")
         }
     }

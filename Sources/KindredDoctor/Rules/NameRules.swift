@@ -24,8 +24,8 @@ enum NameRules {
         "\(relationship.name) (\(relationship.foreignKey ?? relationship.helper?.entity.name ?? ""))"
     }
 
-    static func checkContested(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkContested(_ run: inout RuleRun) {
+        let examination = run.examination
         let fixedNames = FixedNames(examination)
         for entity in examination.schema.entities {
             guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
@@ -44,7 +44,7 @@ enum NameRules {
                 // One of the claimants may have it by another rule.
                 let owner = entity.relationship(named: name)
                 let outcome = owner.map { "of which only \(described($0)) has it" } ?? "so that none has it"
-                visit.report(
+                run.report(
                     relation, object: name,
                     subjects: claimants.flatMap { fixedNames.constraints(of: $0).map { .constraint($0.oid) } },
                     "\(claimants.count) relationships of \(relation.qualifiedName) claim the name \(name), \(outcome)",
@@ -54,8 +54,8 @@ enum NameRules {
         }
     }
 
-    static func checkGenerated(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkGenerated(_ run: inout RuleRun) {
+        let examination = run.examination
         let fixedNames = FixedNames(examination)
         for entity in examination.schema.entities {
             guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
@@ -64,7 +64,7 @@ enum NameRules {
             for relationship in own(entity)
             where !relationship.explanation.contains(where: { $0.isGiven && $0.rule != .generated }) {
                 let lost = relationship.explanation.filter { !$0.isGiven }.map { "\($0)" }
-                visit.report(
+                run.report(
                     relation, object: relationship.name,
                     subjects: fixedNames.constraints(of: relationship).map { .constraint($0.oid) },
                     "The relationship of \(relation.qualifiedName) to \(relationship.destination) has no name but the "
@@ -75,13 +75,13 @@ enum NameRules {
         }
     }
 
-    static func checkHelpers(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkHelpers(_ run: inout RuleRun) {
+        let examination = run.examination
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .ambiguousHelper {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid] else {
                 continue
             }
-            visit.report(
+            run.report(
                 relation,
                 subjects: diagnostic.constraints.compactMap { name in
                     examination.foreignKey(named: name, of: oid).map { .constraint($0.oid) }
@@ -103,7 +103,7 @@ enum NameRules {
 struct FixedNames {
     private let examination: Examination
     private let duplicates: DuplicateForeignKeys
-    /// What the annotation of a key would say, by the key's OID.
+    /// The text of the annotation of a key, by the key's OID.
     private var members: [UInt32: [String: String]] = [:]
     /// The keys whose annotations would clash, as they give one name to two relationships of an entity.
     private var clashing: Set<UInt32> = []

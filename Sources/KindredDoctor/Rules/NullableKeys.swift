@@ -2,8 +2,8 @@ import KindredSchema
 
 /// K302: unique keys of several columns of which some may be NULL.
 enum NullableKeys {
-    static func check(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func check(_ run: inout RuleRun) {
+        let examination = run.examination
         let referenced = Set(examination.facts.foreignKeys.map(\.targetIndex))
         let dropped = RedundantIndexes.dropped(in: examination)
         let positions = positions(in: examination)
@@ -21,7 +21,7 @@ enum NullableKeys {
                 {
                     continue
                 }
-                visit.report(
+                run.report(
                     relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
                     "The unique key \(index.name) of \(relation.qualifiedName) lets rows be there twice, as "
                         + "\(nullable.map(\.name).joined(separator: ", ")) may be NULL",

@@ -46,14 +46,14 @@ extension DoctorRule {
 
 /// The checks of K5.
 enum OwnChecks {
-    static func checkAnnotations(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkAnnotations(_ run: inout RuleRun) {
+        let examination = run.examination
         for problem in examination.problems {
             let comment = examination.annotationRepairs.comment(of: problem)
             let relation = (comment?.relation ?? examination.oid(of: problem.entity)).flatMap {
                 examination.relations[$0]
             }
-            visit.report(
+            run.report(
                 relation, object: comment?.name, subjects: comment.map { [$0.object] } ?? [],
                 "\(problem.location) does not fit: \(problem.reason)",
                 facts: [("written in", problem.location)],
@@ -63,7 +63,7 @@ enum OwnChecks {
         for (object, text) in examination.facts.comments {
             let unknown = (DoctorAnnotation(text)?.ignoredRules ?? []).subtracting(known).sorted()
             guard !unknown.isEmpty else { continue }
-            visit.report(
+            run.report(
                 relation(of: object, examination), level: .note,
                 "A comment ignores \(unknown.joined(separator: ", ")), which is no rule",
                 facts: [("comment", String(text.prefix(100)))])
@@ -82,8 +82,8 @@ enum OwnChecks {
         }
     }
 
-    static func checkOrders(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkOrders(_ run: inout RuleRun) {
+        let examination = run.examination
         var seen: Set<UInt32> = []
         for entity in examination.schema.entities {
             for relationship in entity.relationships where relationship.isToMany && !relationship.isByView {
@@ -101,8 +101,8 @@ enum OwnChecks {
                 }
                 if isUnique { continue }
                 let list = columns + (columns.contains(position) ? [] : [position])
-                let made = visit.newName(on: relation, list + ["key"])
-                visit.report(
+                let made = run.newName(on: relation, list + ["key"])
+                run.report(
                     relation, object: name, subjects: [.constraint(key.oid)],
                     "Nothing keeps the positions of \(entity.name.name).\(relationship.name) apart",
                     facts: [("position", position), ("foreign key", columns.joined(separator: ", "))],
@@ -128,13 +128,13 @@ enum OwnChecks {
         return [try RepairText.alter(relation, "ADD UNIQUE (\(try RepairText.list(columns))) DEFERRABLE")]
     }
 
-    static func checkClasses(_ visit: inout RuleVisit) {
-        guard let (folder, files) = visit.examination.outdated else { return }
+    static func checkClasses(_ run: inout RuleRun) {
+        guard let (folder, files) = run.examination.outdated else { return }
         guard let files else {
-            return visit.skip("\(folder) holds no generated classes, or its lock file cannot be read")
+            return run.skip("\(folder) holds no generated classes, or its lock file cannot be read")
         }
         for file in files {
-            visit.report(
+            run.report(
                 nil, object: file,
                 "The file \(file) in \(folder) does not fit the database any more; run kindred generate again",
                 facts: [("folder", folder)])

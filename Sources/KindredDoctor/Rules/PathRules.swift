@@ -24,13 +24,13 @@ enum PathRules {
             """,
         check: checkFunctions)
 
-    private static func checkFunctions(_ visit: inout RuleVisit) {
-        let others = Set(callsFromOutside(visit.examination).map(\.function.oid))
-        for function in visit.examination.facts.functions
+    private static func checkFunctions(_ run: inout RuleRun) {
+        let others = Set(callsFromOutside(run.examination).map(\.function.oid))
+        for function in run.examination.facts.functions
         where !function.hasSearchPath && !function.isSecurityDefiner && !function.isResolved
             && !others.contains(function.oid)
         {
-            visit.report(
+            run.report(
                 nil, object: function.signature, subjects: [.function(function.oid)],
                 "The function \(function.signature) takes its caller's search path", facts: [("search_path", "not set")]
             )
@@ -50,12 +50,12 @@ enum PathRules {
             }
     }
 
-    private static func checkLoose(_ visit: inout RuleVisit) {
-        let path = visit.examination.searchPath
-        for (function, callers) in callsFromOutside(visit.examination) {
+    private static func checkLoose(_ run: inout RuleRun) {
+        let path = run.examination.searchPath
+        for (function, callers) in callsFromOutside(run.examination) {
             let names = callers.map(\.qualifiedName.description).sortedByBytes()
             let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
-            visit.report(
+            run.report(
                 nil, object: function.signature, subjects: [.function(function.oid)],
                 "The function \(function.signature) takes its caller's search path, which does not lead to tables that call it",
                 facts: [("called by", names.prefix(3).joined(separator: ", ") + rest)],

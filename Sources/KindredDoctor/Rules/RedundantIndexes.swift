@@ -3,7 +3,7 @@ import KindredSchema
 
 /// K102 to K104: indexes that cost and give nothing.
 enum RedundantIndexes {
-    /// What two indexes have to have in common to find the same.
+    /// The traits that two indexes have in common where they find the same.
     struct Shape: Hashable {
         var method: String
         var columns: [Int16]
@@ -26,14 +26,14 @@ enum RedundantIndexes {
         }
     }
 
-    static func checkDuplicates(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkDuplicates(_ run: inout RuleRun) {
+        let examination = run.examination
         let leaning = LeaningKeys(examination)
         for relation in examination.sortedRelations {
             for (index, kept) in duplicates(of: relation, leaning, examination) {
                 let keys = leaning.keys(on: index)
                 let names = keys.map(\.name).joined(separator: ", ")
-                visit.report(
+                run.report(
                     relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
                     "The index \(index.name) of \(relation.qualifiedName) repeats \(kept.name)",
                     facts: facts(of: index) + (keys.isEmpty ? [] : [("foreign keys that lean on it", names)]),
@@ -109,14 +109,14 @@ enum RedundantIndexes {
         [("size", "\(index.pages * 8) kB"), ("uses since statistics began", "\(index.scans)")]
     }
 
-    static func checkPrefixes(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkPrefixes(_ run: inout RuleRun) {
+        let examination = run.examination
         for relation in examination.sortedRelations {
             let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && $0.method == "btree" }
             guard indexes.count > 1 else { continue }
             for index in indexes where mayBeShorter(index) {
                 guard let kept = longer(than: index, indexes) else { continue }
-                visit.report(
+                run.report(
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The columns of the index \(index.name) of \(relation.qualifiedName) are the first ones of \(kept.name)",
                     facts: facts(of: index), weight: Double(index.pages),
@@ -157,20 +157,20 @@ enum RedundantIndexes {
     /// Statistics younger than this many seconds say nothing.
     private static let youngest: Int64 = 7 * 86_400
 
-    static func checkUnused(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkUnused(_ run: inout RuleRun) {
+        let examination = run.examination
         let settings = examination.facts.settings
-        if !settings.countsAccess { return visit.skip("The server counts no accesses: track_counts is off") }
-        if settings.isStandby { return visit.skip("A standby counts its own accesses only; ask the primary") }
+        if !settings.countsAccess { return run.skip("The server counts no accesses: track_counts is off") }
+        if settings.isStandby { return run.skip("A standby counts its own accesses only; ask the primary") }
         guard let age = settings.statisticsAge, age >= youngest else {
-            return visit.skip("Statistics began less than seven days ago, so that an index without uses says nothing")
+            return run.skip("Statistics began less than seven days ago, so that an index without uses says nothing")
         }
         for relation in examination.sortedRelations where relation.holdsRows {
             for index in examination.indexes(of: relation.oid)
             where index.scans == 0 && index.isUsable && !index.isUnique && index.constraint == 0 && index.parent == 0
                 && !index.isReplicaIdentity && !isNeededByKey(index, of: relation, examination)
             {
-                visit.report(
+                run.report(
                     relation, object: index.name, subjects: [.relation(index.oid)],
                     "The index \(index.name) of \(relation.qualifiedName) was not used in \(age / 86_400) days",
                     facts: facts(of: index), weight: Double(index.pages),

@@ -27,18 +27,18 @@ extension DoctorRule {
 
 /// The checks of K41x.
 enum TenantChecks {
-    static func checkUniques(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkUniques(_ run: inout RuleRun) {
+        let examination = run.examination
         guard let name = examination.tenantColumn else { return }
         let tables = tables(in: examination)
-        if tables.isEmpty { return visit.skip("No table has the column \(name), by which rows would be a tenant's") }
+        if tables.isEmpty { return run.skip("No table has the column \(name), by which rows would be a tenant's") }
         let referenced = Set(examination.facts.foreignKeys.map(\.targetIndex))
         let dropped = RedundantIndexes.dropped(in: examination)
         for (relation, column) in tables {
             for index in uniques(of: relation, without: column, examination)
             where !isGenerated(index, of: relation, examination) {
                 let columns = examination.names(index.keyColumns, of: relation.oid)
-                visit.report(
+                run.report(
                     relation, object: index.name, subjects: [.relation(index.oid), .constraint(index.constraint)],
                     "The unique key \(index.name) of \(relation.qualifiedName) lacks \(name), so that one tenant's values "
                         + "are in another's way",
@@ -61,15 +61,15 @@ enum TenantChecks {
         }
     }
 
-    static func checkGeneratedKeys(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkGeneratedKeys(_ run: inout RuleRun) {
+        let examination = run.examination
         guard let name = examination.tenantColumn else { return }
         let names = tables(in: examination).filter { relation, column in
             uniques(of: relation, without: column, examination)
                 .contains { $0.isPrimary && isGenerated($0, of: relation, examination) }
         }.map(\.relation.qualifiedName.description)
         guard !names.isEmpty else { return }
-        visit.report(
+        run.report(
             nil, object: name,
             "\(names.count == 1 ? "A primary key lacks" : "\(names.count) primary keys lack") \(name), so that foreign keys "
                 + "to them may refer to rows of another tenant",

@@ -5,8 +5,8 @@ import KindredSchema
 enum VersionColumns {
     private static let names: Set<String> = ["version", "lock_version", "row_version", "lockVersion", "rowVersion"]
 
-    static func check(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func check(_ run: inout RuleRun) {
+        let examination = run.examination
         let oldVersions = OldVersions(examination)
         for entity in examination.schema.entities
         where entity.kind == .table && entity.optimisticLocking == nil && !entity.primaryKey.isEmpty {
@@ -25,7 +25,7 @@ enum VersionColumns {
             guard candidates.count == 1, let column = candidates.first, !oldVersions.contains(relation),
                 !isNamedAfterVersions(relation)
             else { continue }
-            visit.report(
+            run.report(
                 relation, object: column.name, subjects: [.column(oid, column.number)],
                 "The column \(column.name) of \(relation.qualifiedName) looks like a version, and is not declared as one",
                 facts: [("type", column.typeName)],

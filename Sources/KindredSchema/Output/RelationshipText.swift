@@ -12,7 +12,7 @@ extension Relationship {
             + "\(list(helper.destinationColumns, of: helper.entity)) = \(destination)"
     }
 
-    /// What deleting a row of the source does.
+    /// The effect of deleting a row of the source.
     package var deletion: String { "when a row of \(source.name) is deleted: \(deleteRule.words)" }
 }
 

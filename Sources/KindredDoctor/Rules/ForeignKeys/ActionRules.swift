@@ -4,8 +4,8 @@ import KindredSchema
 enum ActionRules {
     // MARK: Cycles
 
-    static func checkCycles(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkCycles(_ run: inout RuleRun) {
+        let examination = run.examination
         var edges: [UInt32: [DoctorCatalog.ForeignKey]] = [:]
         for key in examination.foreignKeys where isStrict(key, examination) {
             edges[key.relation, default: []].append(key)
@@ -16,7 +16,7 @@ enum ActionRules {
             let inside = Set(cycle)
             let keys = members.flatMap { edges[$0.oid] ?? [] }.filter { inside.contains($0.target) }
             let closing = closingKeys(keys, from: members.map(\.oid))
-            visit.report(
+            run.report(
                 first, subjects: keys.map { .constraint($0.oid) },
                 "Each of \(members.map(\.qualifiedName.description).joined(separator: ", ")) needs a row of another, so that "
                     + "no first row can be stored",
@@ -71,8 +71,8 @@ enum ActionRules {
 
     // MARK: SET NULL
 
-    static func checkSetNull(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkSetNull(_ run: inout RuleRun) {
+        let examination = run.examination
         for key in examination.foreignKeys {
             guard let relation = examination.relations[key.relation] else { continue }
             let deleted = key.deleteSetColumns.isEmpty ? key.columns : key.deleteSetColumns
@@ -82,7 +82,7 @@ enum ActionRules {
             guard !failing.isEmpty else { continue }
             let names = failing.map(\.name).joined(separator: ", ")
             let action = onDelete.isEmpty ? key.updateAction : key.deleteAction
-            visit.report(
+            run.report(
                 relation, object: key.name, subjects: [.constraint(key.oid)],
                 "The foreign key \(key.name) of \(relation.qualifiedName) says ON \(onDelete.isEmpty ? "UPDATE" : "DELETE") "
                     + "\(ForeignKeyText.action(action)), and \(names) cannot be NULL, so that it always fails",
@@ -135,8 +135,8 @@ enum ActionRules {
     private static let mostTables = 10
     private static let mostRows = 1_000_000
 
-    static func checkCascades(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkCascades(_ run: inout RuleRun) {
+        let examination = run.examination
         var followers: [UInt32: Set<UInt32>] = [:]
         for key in examination.foreignKeys where key.deleteAction == UInt8(ascii: "c") && key.isEnforced {
             followers[key.target, default: []].insert(key.relation)
@@ -153,7 +153,7 @@ enum ActionRules {
             let rows = reached.reduce(0) { $0.addingReportingOverflow(examination.rows(of: $1)).partialValue }
             guard reached.count > mostTables || rows > mostRows else { continue }
             let names = reached.compactMap { examination.relations[$0]?.qualifiedName.description }.sortedByBytes()
-            visit.report(
+            run.report(
                 relation,
                 "Deleting a row of \(relation.qualifiedName) reaches \(reached.count) tables with about \(rows) rows by "
                     + "ON DELETE CASCADE",

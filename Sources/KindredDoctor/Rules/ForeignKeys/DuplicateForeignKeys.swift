@@ -17,12 +17,12 @@ struct DuplicateForeignKeys {
         }
     }
 
-    static func check(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func check(_ run: inout RuleRun) {
+        let examination = run.examination
         let duplicates = DuplicateForeignKeys(examination)
         for relation in examination.sortedRelations {
             for (key, kept) in pairs(of: relation, examination) {
-                visit.report(
+                run.report(
                     relation, object: key.name, subjects: [.constraint(key.oid)],
                     "The foreign key \(key.name) of \(relation.qualifiedName) repeats \(kept.name)",
                     facts: ForeignKeyRules.facts(key, examination) + [

@@ -2,8 +2,8 @@ import KindredSchema
 
 // Helper tables without a key.
 extension ForeignKeyRules {
-    static func checkHelperKeys(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkHelperKeys(_ run: inout RuleRun) {
+        let examination = run.examination
         let referenced = Set(examination.facts.foreignKeys.map(\.target))
         for relation in examination.sortedRelations {
             let hasSurrogate = examination.indexes(of: relation.oid).contains(where: \.isPrimary)
@@ -13,7 +13,7 @@ extension ForeignKeyRules {
             let keys = examination.foreignKeys(of: relation.oid)
             let names = keys.flatMap { examination.names($0.columns, of: relation.oid) }
                 .reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-            visit.report(
+            run.report(
                 relation, subjects: keys.map { .constraint($0.oid) }, level: hasSurrogate ? .note : nil,
                 "Nothing keeps the pairs of \(relation.qualifiedName) unique, so that it makes no many-to-many relationship"
                     + (hasSurrogate ? ", if its rows are pairs" : ""),

@@ -2,8 +2,8 @@ import KindredSchema
 
 // Keys that are missing: columns that are called as if they referred to a table.
 extension ForeignKeyRules {
-    static func checkMissing(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkMissing(_ run: inout RuleRun) {
+        let examination = run.examination
         let oldVersions = OldVersions(examination)
         var tables: [QualifiedName: [DoctorCatalog.Relation]] = [:]
         for relation in examination.sortedRelations
@@ -28,21 +28,21 @@ extension ForeignKeyRules {
                     examination.baseType(other.type) == examination.baseType(column.type),
                     other.collation == column.collation, !oldVersions.contains(relation)
                 else { continue }
-                report(column, of: relation, target, other, &visit)
+                report(column, of: relation, target, other, &run)
             }
         }
     }
 
     private static func report(
         _ column: DoctorCatalog.Column, of relation: DoctorCatalog.Relation, _ target: DoctorCatalog.Relation,
-        _ other: DoctorCatalog.Column, _ visit: inout RuleVisit
+        _ other: DoctorCatalog.Column, _ run: inout RuleRun
     ) {
-        let entity = visit.examination.schema[relation.qualifiedName]
+        let entity = run.examination.schema[relation.qualifiedName]
         let index =
-            isIndexed(column, of: relation, visit.examination)
-            ? nil : visit.newName(on: relation, [column.name, "idx"])
-        let name = visit.newName(on: relation, [column.name, "fkey"])
-        visit.report(
+            isIndexed(column, of: relation, run.examination)
+            ? nil : run.newName(on: relation, [column.name, "idx"])
+        let name = run.newName(on: relation, [column.name, "fkey"])
+        run.report(
             relation, object: column.name, subjects: [.column(relation.oid, column.number)],
             "The column \(column.name) of \(relation.qualifiedName) has the name of \(target.qualifiedName)'s key and no "
                 + "foreign key",

@@ -11,8 +11,8 @@ enum ForeignKeyRules {
         return [("columns", columns), ("refers to", "\(target?.qualifiedName.description ?? "?") (\(others))")]
     }
 
-    static func checkTypes(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkTypes(_ run: inout RuleRun) {
+        let examination = run.examination
         for key in examination.foreignKeys {
             guard let relation = examination.relations[key.relation] else { continue }
             var differing: [(own: DoctorCatalog.Column, other: DoctorCatalog.Column)] = []
@@ -29,7 +29,7 @@ enum ForeignKeyRules {
                 .sortedByBytes()
             let obstacleFacts = [("what keeps the type", obstacles.joined(separator: ", "))]
             let texts = differing.map { "\($0.own.name) is \(words($0.own)), \($0.other.name) is \(words($0.other))" }
-            visit.report(
+            run.report(
                 relation, object: key.name,
                 subjects: [.constraint(key.oid)] + differing.map { .column(key.relation, $0.own.number) },
                 "The foreign key \(key.name) of \(relation.qualifiedName) compares different types: "
@@ -67,12 +67,12 @@ enum ForeignKeyRules {
         return " COLLATE \(try RepairText.name(schema: name.schema, name.name))"
     }
 
-    static func checkValidity(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkValidity(_ run: inout RuleRun) {
+        let examination = run.examination
         let duplicates = DuplicateForeignKeys(examination)
         for key in examination.foreignKeys where !key.isValidated && key.isEnforced {
             guard let relation = examination.relations[key.relation] else { continue }
-            visit.report(
+            run.report(
                 relation, object: key.name, subjects: [.constraint(key.oid)],
                 "The foreign key \(key.name) of \(relation.qualifiedName) is NOT VALID: rows from before it may lead nowhere",
                 facts: facts(key, examination) + orphans(key, relation, examination),
@@ -105,12 +105,12 @@ enum ForeignKeyRules {
         ]
     }
 
-    static func checkEnforcement(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkEnforcement(_ run: inout RuleRun) {
+        let examination = run.examination
         let duplicates = DuplicateForeignKeys(examination)
         for key in examination.foreignKeys where !key.isEnforced {
             guard let relation = examination.relations[key.relation] else { continue }
-            visit.report(
+            run.report(
                 relation, object: key.name, subjects: [.constraint(key.oid)],
                 "The foreign key \(key.name) of \(relation.qualifiedName) is NOT ENFORCED: rows may lead nowhere",
                 facts: facts(key, examination) + orphans(key, relation, examination),
@@ -122,14 +122,14 @@ enum ForeignKeyRules {
         }
     }
 
-    static func checkTargets(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkTargets(_ run: inout RuleRun) {
+        let examination = run.examination
         for key in examination.foreignKeys {
             guard let relation = examination.relations[key.relation], let target = examination.relations[key.target],
                 let primary = examination.indexes(of: key.target).first(where: \.isPrimary),
                 !primary.keyColumns.allSatisfy({ key.targetColumns.contains($0) })
             else { continue }
-            visit.report(
+            run.report(
                 relation, object: key.name, subjects: [.constraint(key.oid)],
                 "The foreign key \(key.name) of \(relation.qualifiedName) refers to a unique key of "
                     + "\(target.qualifiedName) that is not its primary key",
@@ -139,14 +139,14 @@ enum ForeignKeyRules {
 
     // MARK: Partitions
 
-    static func checkPartitions(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkPartitions(_ run: inout RuleRun) {
+        let examination = run.examination
         let diagnosed = examination.schema.diagnostics.filter { $0.code == .partitionForeignKey }
         for diagnostic in diagnosed {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid] else {
                 continue
             }
-            visit.report(
+            run.report(
                 relation, object: diagnostic.constraints.joined(separator: ", "), diagnostic.message,
                 facts: [("foreign keys", diagnostic.constraints.joined(separator: ", "))],
                 repair: { try partitionRepair(diagnostic, relation, examination) })

@@ -3,7 +3,7 @@ import KindredSchema
 /// K101: foreign keys whose rows no index finds.
 struct UnindexedForeignKeys {
     let examination: Examination
-    /// What the model asks by each key, by the table that holds it and the key's name.
+    /// The questions of the model by each key, by the table that holds it and the key's name.
     private let uses: [Use: [String]]
 
     private struct Use: Hashable {
@@ -35,17 +35,17 @@ struct UnindexedForeignKeys {
     }
 
     /// Every key without an index, with what is wrong and the statements that make one.
-    static func check(_ visit: inout RuleVisit) {
-        let keys = UnindexedForeignKeys(visit.examination)
+    static func check(_ run: inout RuleRun) {
+        let keys = UnindexedForeignKeys(run.examination)
         var found: [Finding] = []
-        for key in visit.examination.foreignKeys {
-            let coverage = ForeignKeyCoverage(key, in: visit.examination)
+        for key in run.examination.foreignKeys {
+            let coverage = ForeignKeyCoverage(key, in: run.examination)
             let uncovered = coverage.uncovered()
-            guard !uncovered.isEmpty, let relation = visit.examination.relations[key.relation] else { continue }
+            guard !uncovered.isEmpty, let relation = run.examination.relations[key.relation] else { continue }
             found.append(Finding(coverage: coverage, relation: relation, uncovered: uncovered))
         }
-        let proposals = Proposals(found, &visit)
-        for finding in found { keys.report(finding, proposals, &visit) }
+        let proposals = Proposals(found, &run)
+        for finding in found { keys.report(finding, proposals, &run) }
     }
 
     fileprivate struct Finding {
@@ -62,7 +62,7 @@ struct UnindexedForeignKeys {
         }
     }
 
-    private func report(_ finding: Finding, _ proposals: Proposals, _ visit: inout RuleVisit) {
+    private func report(_ finding: Finding, _ proposals: Proposals, _ run: inout RuleRun) {
         let (key, relation) = (finding.key, finding.relation)
         // A table of an extension or of the system is not among the relations.
         let target = examination.relations[key.target]
@@ -87,7 +87,7 @@ struct UnindexedForeignKeys {
         let holder =
             finding.uncovered.count == 1 && !relation.isPartitioned
             ? "\(relation.qualifiedName) has" : partitions(finding, relation)
-        visit.report(
+        run.report(
             relation, object: key.name, subjects: [.constraint(key.oid)],
             "\(holder) no usable index on \(columns) for the foreign key \(key.name), so that deleting a row of "
                 + "\(targetName), or reading the rows that refer to it, reads all of about \(rows) rows",
@@ -111,8 +111,8 @@ struct UnindexedForeignKeys {
         private var names: [UInt32: [String]] = [:]
         private let examination: Examination
 
-        init(_ findings: [Finding], _ visit: inout RuleVisit) {
-            examination = visit.examination
+        init(_ findings: [Finding], _ run: inout RuleRun) {
+            examination = run.examination
             var wanted: [UInt32: [[String]]] = [:]
             var order: [DoctorCatalog.Relation] = []
             for finding in findings {
@@ -133,7 +133,7 @@ struct UnindexedForeignKeys {
                     }
                 }
                 columns[place.oid] = lists
-                names[place.oid] = lists.map { visit.newName(on: place, $0 + ["idx"]) }
+                names[place.oid] = lists.map { run.newName(on: place, $0 + ["idx"]) }
             }
         }
 

@@ -18,16 +18,16 @@ enum PermissivePolicies {
     ]
     private static let everyRole = "public"
 
-    private static func check(_ visit: inout RuleVisit) {
-        let policies = Dictionary(grouping: visit.examination.facts.policies.filter(\.isPermissive), by: \.relation)
-        for relation in visit.examination.sortedRelations where relation.hasRowSecurity && !relation.isPartition {
+    private static func check(_ run: inout RuleRun) {
+        let policies = Dictionary(grouping: run.examination.facts.policies.filter(\.isPermissive), by: \.relation)
+        for relation in run.examination.sortedRelations where relation.hasRowSecurity && !relation.isPartition {
             guard let own = policies[relation.oid], own.count > 1 else { continue }
             let places = commands.flatMap { command in
                 crowded(own.filter { $0.command == command.letter || $0.command == UInt8(ascii: "*") })
                     .map { ("\(command.name) by \($0.role)", $0.policies.joined(separator: ", ")) }
             }
             guard !places.isEmpty else { continue }
-            visit.report(
+            run.report(
                 relation, subjects: own.map { .policy($0.oid) },
                 "\(relation.qualifiedName) has several permissive policies for one role and command", facts: places,
                 weight: Double(relation.rows))

@@ -11,9 +11,9 @@ enum PublicExtensions {
             extensions, and put it on the search path of the roles that use them. Some extensions cannot be moved, and functions \
             with a fixed path need the new schema in it, so that this has no repair to be run unread.
             """,
-        check: { visit in
-            for name in visit.examination.facts.publicExtensions.sortedByBytes() {
-                visit.report(
+        check: { run in
+            for name in run.examination.facts.publicExtensions.sortedByBytes() {
+                run.report(
                     nil, object: name, "The extension \(name) is in the schema public", facts: [("schema", "public")])
             }
         })

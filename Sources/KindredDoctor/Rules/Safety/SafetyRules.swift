@@ -86,21 +86,21 @@ extension DoctorRule {
 
 /// The checks of K4.
 enum SafetyChecks {
-    static func checkSchemas(_ visit: inout RuleVisit) {
-        for schema in visit.examination.openSchemas {
-            visit.report(
+    static func checkSchemas(_ run: inout RuleRun) {
+        for schema in run.examination.openSchemas {
+            run.report(
                 nil, object: schema,
                 "Every role may create objects in the schema \(schema), which is on the search path",
-                facts: [("search path", visit.examination.searchPath.joined(separator: ", "))],
+                facts: [("search path", run.examination.searchPath.joined(separator: ", "))],
                 repair: { ["REVOKE CREATE ON SCHEMA \(try RepairText.name(schema)) FROM PUBLIC"] })
         }
     }
 
-    static func checkFunctions(_ visit: inout RuleVisit) {
-        for function in visit.examination.facts.functions
+    static func checkFunctions(_ run: inout RuleRun) {
+        for function in run.examination.facts.functions
         where function.isSecurityDefiner && !function.hasSearchPath {
             let signature = function.signature
-            visit.report(
+            run.report(
                 nil, object: signature, subjects: [.function(function.oid)],
                 "The function \(signature) runs with its owner's rights and its caller's search path",
                 facts: [("search_path", "not set")],
@@ -108,22 +108,22 @@ enum SafetyChecks {
         }
     }
 
-    static func checkUnpoliced(_ visit: inout RuleVisit) {
-        let policed = Set(visit.examination.facts.policies.map(\.relation))
-        for relation in visit.examination.sortedRelations
+    static func checkUnpoliced(_ run: inout RuleRun) {
+        let policed = Set(run.examination.facts.policies.map(\.relation))
+        for relation in run.examination.sortedRelations
         where relation.hasRowSecurity && !relation.isPartition && !policed.contains(relation.oid) {
-            visit.report(
+            run.report(
                 relation,
                 "The table \(relation.qualifiedName) has row security and no policy, so that only its owner sees rows",
                 facts: [("policies", "none")])
         }
     }
 
-    static func checkUnenforced(_ visit: inout RuleVisit) {
-        let policies = Dictionary(grouping: visit.examination.facts.policies, by: \.relation)
-        for relation in visit.examination.sortedRelations where !relation.hasRowSecurity {
+    static func checkUnenforced(_ run: inout RuleRun) {
+        let policies = Dictionary(grouping: run.examination.facts.policies, by: \.relation)
+        for relation in run.examination.sortedRelations where !relation.hasRowSecurity {
             guard let own = policies[relation.oid] else { continue }
-            visit.report(
+            run.report(
                 relation, subjects: own.map { .policy($0.oid) },
                 "The policies of \(relation.qualifiedName) are not in force, as its row security is not enabled",
                 facts: [("policies", own.map(\.name).sorted().joined(separator: ", "))],
@@ -131,14 +131,14 @@ enum SafetyChecks {
         }
     }
 
-    static func checkPolicies(_ visit: inout RuleVisit) {
-        for policy in visit.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
-            guard let relation = visit.examination.relations[policy.relation] else { continue }
+    static func checkPolicies(_ run: inout RuleRun) {
+        for policy in run.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
+            guard let relation = run.examination.relations[policy.relation] else { continue }
             let using = policy.using.map(PolicyText.init)
             let check = policy.check.map(PolicyText.init)
             let calls = (using?.calls ?? []) + (check?.calls ?? [])
             guard !calls.isEmpty else { continue }
-            visit.report(
+            run.report(
                 relation, object: policy.name, subjects: [.policy(policy.oid)],
                 "The policy \(policy.name) of \(relation.qualifiedName) calls \(calls.joined(separator: ", ")) for each row",
                 facts: [("calls", "\(calls.count)")], weight: Double(relation.rows),
@@ -151,27 +151,27 @@ enum SafetyChecks {
         }
     }
 
-    static func checkSettings(_ visit: inout RuleVisit) {
-        for policy in visit.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
-            guard let relation = visit.examination.relations[policy.relation] else { continue }
+    static func checkSettings(_ run: inout RuleRun) {
+        for policy in run.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
+            guard let relation = run.examination.relations[policy.relation] else { continue }
             let names = [policy.using, policy.check].compactMap { $0 }.flatMap { PolicySettings($0).bare }
             guard !names.isEmpty else { continue }
-            visit.report(
+            run.report(
                 relation, object: policy.name, subjects: [.policy(policy.oid)],
                 "The policy \(policy.name) of \(relation.qualifiedName) reads a setting without nullif",
                 facts: [("settings", Set(names).sorted { $0.precedesInBytes($1) }.joined(separator: ", "))])
         }
     }
 
-    static func checkViews(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkViews(_ run: inout RuleRun) {
+        let examination = run.examination
         let tables = Dictionary(grouping: examination.facts.viewsOfSecuredTables, by: \.view)
         for relation in examination.sortedRelations
         where relation.kind == UInt8(ascii: "v") && !relation.isSecurityInvoker {
             guard let secured = tables[relation.oid] else { continue }
             let names = secured.compactMap { examination.relations[$0.table]?.qualifiedName.description }
                 .sortedByBytes()
-            visit.report(
+            run.report(
                 relation, "The view \(relation.qualifiedName) reads tables with row security by its owner's rights",
                 facts: [("tables", names.joined(separator: ", "))],
                 repair: {
@@ -181,19 +181,19 @@ enum SafetyChecks {
         }
     }
 
-    static func checkRole(_ visit: inout RuleVisit) {
-        let examination = visit.examination
+    static func checkRole(_ run: inout RuleRun) {
+        let examination = run.examination
         guard examination.bypassesRowSecurity, !examination.facts.policies.isEmpty else { return }
-        visit.report(
+        run.report(
             nil, object: examination.role, "Row security does not hold for the role \(examination.role)",
             facts: [("policies", "\(examination.facts.policies.count)")],
             repair: { ["ALTER ROLE \(try RepairText.name(examination.role)) NOBYPASSRLS"] })
     }
 
-    static func checkPath(_ visit: inout RuleVisit) {
-        let path = visit.examination.searchPath
+    static func checkPath(_ run: inout RuleRun) {
+        let path = run.examination.searchPath
         guard let place = path.firstIndex(of: "pg_catalog"), place > 0 else { return }
-        visit.report(
+        run.report(
             nil, object: "search_path", "Schemas come before pg_catalog on the search path",
             facts: [("search_path", path.joined(separator: ", "))])
     }
@@ -203,14 +203,14 @@ extension SafetyChecks {
     /// The first minor version of each major one without vulnerabilities that were published by November 2025.
     private static let safeVersions = [14: 20, 15: 15, 16: 11, 17: 7, 18: 1]
 
-    static func checkServer(_ visit: inout RuleVisit) {
-        let version = visit.examination.facts.settings.serverVersion
+    static func checkServer(_ run: inout RuleRun) {
+        let version = run.examination.facts.settings.serverVersion
         let (major, minor) = (version / 10_000, version % 10_000)
         let facts = [("server", "\(major).\(minor)")]
         if major < 14 {
-            visit.report(nil, object: "server", "PostgreSQL \(major) gets no more fixes", facts: facts)
+            run.report(nil, object: "server", "PostgreSQL \(major) gets no more fixes", facts: facts)
         } else if let safe = safeVersions[major], minor < safe {
-            visit.report(
+            run.report(
                 nil, object: "server", "PostgreSQL \(major).\(minor) has published vulnerabilities",
                 facts: facts + [("without them from", "\(major).\(safe)")])
         }

@@ -87,7 +87,7 @@ extension DoctorRulesTests {
                 CREATE TABLE kinds (kind_id smallint, number smallint PRIMARY KEY);
                 CREATE TABLE doc (id integer PRIMARY KEY, kind_id smallint, author_id integer);
                 CREATE TABLE author (id integer PRIMARY KEY); CREATE UNLOGGED TABLE session (id integer PRIMARY KEY);
-                CREATE TABLE visit (id integer PRIMARY KEY, session_id integer);
+                CREATE TABLE run (id integer PRIMARY KEY, session_id integer);
                 CREATE UNLOGGED TABLE click (id integer PRIMARY KEY, session_id integer);
                 CREATE TABLE doc_old (old integer PRIMARY KEY, id integer, kind_id smallint, author_id integer);
                 """,

@@ -3,7 +3,7 @@ import KindredPostgres
 import KindredSchema
 
 /// One rule at work, with its findings and with the parts that it could not look at.
-struct RuleVisit {
+struct RuleRun {
     struct Found {
         var finding: DoctorFinding
         /// The objects whose annotations may leave the finding out.
