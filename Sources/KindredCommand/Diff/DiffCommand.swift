@@ -130,7 +130,8 @@ struct DiffCommand: ToolCommand {
         if differences.isEmpty { terminal.print("-- The schemas are the same.") }
         for (title, lines) in [
             ("Not changed by these statements", differences.unmanaged), ("Worth a look", differences.remarks),
-            ("Left out without --allow-drop", differences.withheld), ("Tables in which no row was tried", differences.untriedTables),
+            ("Left out without --allow-drop", differences.withheld),
+            ("Tables in which no row was tried", differences.untriedTables),
         ] where !lines.isEmpty {
             terminal.print("-- \(title):")
             for line in lines { terminal.print("--   \(line)") }
