@@ -9,13 +9,11 @@ struct DoctorAnnotation {
 
     /// Takes a comment apart; nil for one that is no annotation, or a malformed one.
     init?(_ comment: String) {
-        guard comment.hasPrefix(Self.mark) else { return nil }
-        let text = comment.dropFirst(Self.mark.count).drop(while: \.isWhitespace)
-        guard text.first == "{", text.utf8.count <= 65_536, let end = Self.endOfObject(text.utf8),
-            let object = try? JSONSerialization.jsonObject(with: Data(text[..<end].utf8)) as? [String: Any]
+        guard AnnotationText.isAnnotation(comment), let parts = try? AnnotationText.parts(of: comment),
+            let object = try? JSONSerialization.jsonObject(with: Data(parts.object.utf8)) as? [String: Any]
         else { return nil }
         members = object
-        remainder = String(text[end...].drop(while: \.isWhitespace))
+        remainder = String(parts.remainder)
     }
 
     /// The numbers of the rules in `"ignore"`.
@@ -56,30 +54,12 @@ struct DoctorAnnotation {
         return String(text)
     }
 
-    private static let mark = "@kindred"
+    private static let mark = AnnotationText.mark
 
     private static func text(of members: [String: Any], _ remainder: String) -> String? {
         let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? JSONSerialization.data(withJSONObject: members, options: options) else { return nil }
         let json = String(decoding: data, as: UTF8.self)
         return remainder.isEmpty ? "\(mark) \(json)" : "\(mark) \(json) \(remainder)"
-    }
-
-    /// Finds the place behind the brace that closes the first one.
-    private static func endOfObject(_ text: Substring.UTF8View) -> Substring.UTF8View.Index? {
-        var (depth, isInString, isEscaped) = (0, false, false)
-        for index in text.indices {
-            switch text[index] {
-            case _ where isEscaped: isEscaped = false
-            case UInt8(ascii: "\\") where isInString: isEscaped = true
-            case UInt8(ascii: "\""): isInString.toggle()
-            case UInt8(ascii: "{") where !isInString: depth += 1
-            case UInt8(ascii: "}") where !isInString:
-                depth -= 1
-                if depth == 0 { return text.index(after: index) }
-            default: break
-            }
-        }
-        return nil
     }
 }

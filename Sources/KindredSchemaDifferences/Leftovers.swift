@@ -46,7 +46,7 @@ struct Leftovers {
             guard !named.isEmpty else { return nil }
             return
                 "The \(trigger.described) stays and names \(named.joined(separator: ", ")), which its table has no more, "
-                + "so that it fails; these statements do not make triggers and functions."
+                + "so that it fails."
         }
     }
 
@@ -87,7 +87,7 @@ struct Leftovers {
             guard let first = named.min() else { return nil }
             return
                 "The \(function.described) stays and seems to name the \(first.described), which is gone, so that it may "
-                + "fail; these statements do not make functions."
+                + "fail."
         }
     }
 }

@@ -25,7 +25,7 @@ import Testing
         ),
         (
             ["migrate", "undo", "Migrations", "--steps", "3"],
-            #"There is no folder or subcommand "undo"; there are apply, status, resolve."#
+            #"There is no folder or subcommand "undo"; there are apply, status, resolve, lint."#
         ),
         (
             ["--format", "json", "inspect"],

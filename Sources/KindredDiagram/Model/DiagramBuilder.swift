@@ -29,7 +29,7 @@ final class DiagramBuilder {
     private let start: [QualifiedName]
     /// The helper tables that are folded into lines.
     private var folded: Set<QualifiedName> = []
-    /// The views that nobody asked for.
+    /// The views that no option asks for.
     private var hiddenViews: Set<QualifiedName> = []
     private var selected: Set<QualifiedName> = []
     /// The entities that the diagram is about.
@@ -196,7 +196,7 @@ final class DiagramBuilder {
     }
 
     /// Whether a relationship without a line is no loss: the other end, or the helper in between, is there, or the other
-    /// end is a view that nobody asked for.
+    /// end is a view that no option asks for.
     private func isWithin(_ relationship: Relationship, of entity: Entity) -> Bool {
         if hiddenViews.contains(relationship.destination) { return true }
         if let helper = relationship.helper { return selected.contains(helper.entity) }

@@ -80,14 +80,14 @@ private struct Tokenizer {
             if word == nil { word = range.lowerBound }
         } else {
             endWord(at: range.lowerBound)
-            if byte > 0x20 { add(.sign, range, text: range, line) }
+            if byte > 0x20 { add(.sign, range, text: range, line: line) }
         }
     }
 
     private mutating func endWord(at end: Int) {
         guard let start = word else { return }
         word = nil
-        add(.word, start..<end, text: start..<end, line)
+        add(.word, start..<end, text: start..<end, line: line)
     }
 
     /// Leaves the letter of `E'…'` and its like out.
@@ -100,10 +100,10 @@ private struct Tokenizer {
 
     private mutating func close(_ state: SQLScanner.State, _ end: Int) {
         switch state {
-        case .identifier: add(.name, "\"", (quote.position + 1)..<(end - 1))
-        case .quoted(let hasEscapes): add(.text, "'", (quote.position + 1)..<(end - 1), hasEscapes: hasEscapes)
+        case .identifier: add(.name, between: "\"", (quote.position + 1)..<(end - 1))
+        case .quoted(let hasEscapes): add(.text, between: "'", (quote.position + 1)..<(end - 1), hasEscapes: hasEscapes)
         case .dollarQuoted(let tag):
-            add(.text, quote.position..<end, text: (quote.position + tag.count)..<(end - tag.count), quote.line)
+            add(.text, quote.position..<end, text: (quote.position + tag.count)..<(end - tag.count), line: quote.line)
         case .plain, .lineComment, .blockComment: break
         }
     }
@@ -111,7 +111,7 @@ private struct Tokenizer {
     /// Adds what stands between quotes, to the token before where that ends with a quote: a doubled one looks like an end and a
     /// beginning.
     private mutating func add(
-        _ kind: SQLToken.Kind, _ sign: String, _ inner: Range<Int>, hasEscapes: Bool = false
+        _ kind: SQLToken.Kind, between sign: String, _ inner: Range<Int>, hasEscapes: Bool = false
     ) {
         var text = String(decoding: bytes[inner], as: UTF8.self)
         if hasEscapes { text = Self.withoutEscapes(text) }
@@ -139,7 +139,7 @@ private struct Tokenizer {
         return String(result)
     }
 
-    private mutating func add(_ kind: SQLToken.Kind, _ range: Range<Int>, text: Range<Int>, _ line: Int) {
+    private mutating func add(_ kind: SQLToken.Kind, _ range: Range<Int>, text: Range<Int>, line: Int) {
         var content = String(decoding: bytes[text], as: UTF8.self)
         if kind == .word { content = content.lowercased() }
         result.append(SQLToken(kind: kind, text: content, line: line, range: range))

@@ -5,7 +5,7 @@
 #endif
 
 /// A parsed comment of the form `@kindred {"name": "owner"} text for people`.
-struct AnnotationText {
+package struct AnnotationText {
     /// The members of the JSON object.
     let members: [String: Value]
     /// The text after the object, for people; nil if there is none.
@@ -21,14 +21,15 @@ struct AnnotationText {
     }
 
     /// The reason why a comment is malformed.
-    struct Malformed: Error {
+    package struct Malformed: Error {
         let reason: String
     }
 
-    private static let mark = "@kindred"
+    /// The beginning of an annotation.
+    package static let mark = "@kindred"
 
     /// Returns whether a comment is an annotation: it begins with the mark, and no letter follows.
-    static func isAnnotation(_ comment: String) -> Bool {
+    package static func isAnnotation(_ comment: String) -> Bool {
         guard comment.hasPrefix(mark) else { return false }
         guard let next = comment.dropFirst(mark.count).first else { return true }
         return next.isWhitespace || !(next.isLetter || next.isNumber || next == "_" || next == "-" || next == ".")
@@ -36,18 +37,23 @@ struct AnnotationText {
 
     /// Parses an annotation.
     init(_ comment: String) throws(Malformed) {
-        let text = comment.dropFirst(Self.mark.count).drop(while: \.isWhitespace)
-        guard text.first == "{" else { throw Malformed(reason: "a JSON object must follow @kindred") }
-        guard let end = Self.endOfObject(text.utf8) else { throw Malformed(reason: "its JSON object does not end") }
-        let object = text[..<end]
-        guard object.utf8.count <= 65_536 else { throw Malformed(reason: "its JSON is longer than 65,536 bytes") }
+        let (object, rest) = try Self.parts(of: comment)
         do {
             members = try JSONDecoder().decode([String: Value].self, from: Data(object.utf8))
         } catch {
             throw Malformed(reason: "its JSON is malformed")
         }
-        let rest = text[end...].drop(while: \.isWhitespace)
         remainder = rest.isEmpty ? nil : String(rest)
+    }
+
+    /// Takes an annotation apart: its JSON object, which is not parsed, and the text behind it for people.
+    package static func parts(of comment: String) throws(Malformed) -> (object: Substring, remainder: Substring) {
+        let text = comment.dropFirst(mark.count).drop(while: \.isWhitespace)
+        guard text.first == "{" else { throw Malformed(reason: "a JSON object must follow @kindred") }
+        guard let end = endOfObject(text.utf8) else { throw Malformed(reason: "its JSON object does not end") }
+        let object = text[..<end]
+        guard object.utf8.count <= 65_536 else { throw Malformed(reason: "its JSON is longer than 65,536 bytes") }
+        return (object, text[end...].drop(while: \.isWhitespace))
     }
 
     /// Finds the end of the object: the index after the brace that closes the first one.

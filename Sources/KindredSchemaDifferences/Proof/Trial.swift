@@ -170,7 +170,12 @@ struct Trial {
         }
         // A whole copy is written as the new side's copy is.
         guard !from.isExact, lacking.isEmpty else { return nil }
-        var planner = SchemaPlanner(from: after.withUnmanaged(of: from.snapshot), to: plan.target)
+        var present = after.withUnmanaged(of: from.snapshot)
+        // Versions of extensions are those of their own servers.
+        for (name, item) in plan.target.items where name.kind == .extension && after[name] != nil {
+            present.items[name] = item
+        }
+        var planner = SchemaPlanner(from: present, to: plan.target)
         let rest = try planner.plan().flatMap(\.statements)
         return rest.first.map { "Afterwards \(rest.count) statements are still to do, such as: \($0.sql)" }
     }
@@ -203,9 +208,17 @@ struct Trial {
     private func isNamed(_ difference: SchemaDump.Difference) -> Bool {
         let key = difference.key
         let isPrivilege = key.kind == "ACL" || key.kind == "DEFAULT ACL"
-        // A privilege's name begins with the kind of what it is on, in capitals.
-        let words = key.name.split(separator: " ").map(String.init).filter { !isPrivilege || $0 != $0.uppercased() }
-        let kind = isPrivilege ? "privileges" : key.kind.lowercased()
+        var words = key.name.split(separator: " ").map(String.init)
+        var kind = key.kind.lowercased()
+        switch key.kind {
+        case "ACL", "DEFAULT ACL": kind = "privileges"
+        // A publication is named with all that it publishes.
+        case "PUBLICATION TABLE", "PUBLICATION TABLES IN SCHEMA":
+            (kind, words) = ("publication", Array(words.prefix(1)))
+        default: break
+        }
+        // These names have words of the statement in capitals, such as the kind of what a privilege is on.
+        if isPrivilege || key.kind == "USER MAPPING" { words.removeAll { $0 == $0.uppercased() } }
         guard let start = words.first else { return false }
         let anchor = key.schema.isEmpty ? start : "\(key.schema).\(start)"
         return plan.named.contains { line in

@@ -61,7 +61,7 @@ import Testing
         // A program does not connect.
         #expect(
             try await run().hasSuffix(
-                "Begin with K501 misfitting-annotation: public.person; kindred doctor --explain K501 says more.\n"))
+                "Begin with K501 misfitting-annotation: public.person; its SQL is above.\n"))
         try await withDoctorClient { client in _ = try await client.query("COMMENT ON TABLE person IS NULL") }
         #expect(
             try await run().hasSuffix(
