@@ -114,7 +114,7 @@ private struct Tokenizer {
         _ kind: SQLToken.Kind, between sign: String, _ inner: Range<Int>, hasEscapes: Bool = false
     ) {
         var text = String(decoding: bytes[inner], as: UTF8.self)
-        if hasEscapes { text = Self.withoutEscapes(text) }
+        if kind == .text { text = Self.unescaped(text, hasEscapes: hasEscapes) }
         var (start, first) = (inner.lowerBound - 1, quote.line)
         if let last = result.last, last.kind == kind, last.range.upperBound == start {
             result.removeLast()
@@ -124,17 +124,16 @@ private struct Tokenizer {
         result.append(SQLToken(kind: kind, text: text, line: first, range: start..<(inner.upperBound + 1)))
     }
 
-    /// Backslashes and quotes behind a backslash; other escapes stay as they are written.
-    private static func withoutEscapes(_ text: String) -> String {
-        var (result, isEscaped) = (String.UnicodeScalarView(), false)
-        for scalar in text.unicodeScalars {
-            if !isEscaped, scalar == "\\" {
-                isEscaped = true
-                continue
-            }
-            if isEscaped, scalar != "\\", scalar != "'" { result.append("\\") }
-            isEscaped = false
-            result.append(scalar)
+    /// Doubled quotes once, and backslashes and quotes without the backslash before them; other escapes stay as they are written.
+    private static func unescaped(_ text: String, hasEscapes: Bool) -> String {
+        var result = String.UnicodeScalarView()
+        var rest = text.unicodeScalars[...]
+        while let first = rest.popFirst() {
+            let isEscape =
+                first == "'"
+                ? rest.first == "'"
+                : hasEscapes && first == "\\" && (rest.first.map { "\\'".unicodeScalars.contains($0) } ?? false)
+            result.append(isEscape ? rest.removeFirst() : first)
         }
         return String(result)
     }

@@ -209,18 +209,18 @@ struct Trial {
         let key = difference.key
         let isPrivilege = key.kind == "ACL" || key.kind == "DEFAULT ACL"
         var words = key.name.split(separator: " ").map(String.init)
-        var kind = key.kind.lowercased()
+        var (kind, schema) = (key.kind.lowercased(), key.schema)
         switch key.kind {
         case "ACL", "DEFAULT ACL": kind = "privileges"
         // A publication is named with all that it publishes.
         case "PUBLICATION TABLE", "PUBLICATION TABLES IN SCHEMA":
-            (kind, words) = ("publication", Array(words.prefix(1)))
+            (kind, schema, words) = ("publication", "", Array(words.prefix(1)))
         default: break
         }
         // These names have words of the statement in capitals, such as the kind of what a privilege is on.
         if isPrivilege || key.kind == "USER MAPPING" { words.removeAll { $0 == $0.uppercased() } }
         guard let start = words.first else { return false }
-        let anchor = key.schema.isEmpty ? start : "\(key.schema).\(start)"
+        let anchor = schema.isEmpty ? start : "\(schema).\(start)"
         return plan.named.contains { line in
             line.lowercased().contains(kind) && line.contains(anchor) && words.allSatisfy { line.contains($0) }
         }
