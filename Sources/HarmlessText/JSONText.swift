@@ -5,6 +5,8 @@ package indirect enum JSONText: ExpressibleByStringLiteral {
     case bool(Bool)
     case null
     case list([JSONText])
+    /// A list with one element on a line behind so many blanks, also where the whole stands on one line.
+    case rows([JSONText], indentation: Int)
     case object([(String, JSONText)])
 
     package init(stringLiteral text: String) { self = .string(text) }
@@ -22,8 +24,8 @@ package indirect enum JSONText: ExpressibleByStringLiteral {
         case .bool(let value): "\(value)"
         case .null: "null"
         case .list(let values): "[\(values.map(\.line).joined(separator: ", "))]"
-        case .object(let members):
-            "{\(Self.members(members))}"
+        case .rows(let values, let indentation): Self.lines(of: values, indentation: indentation)
+        case .object(let members): "{\(Self.members(members))}"
         }
     }
 

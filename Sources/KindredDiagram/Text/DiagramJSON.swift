@@ -8,66 +8,53 @@ extension Diagram {
     /// `id`, which is schema and name with a dot between them and unusual characters written as in an address. Later
     /// versions may add members, and change none.
     public func json() -> String {
-        let head = #"{"format": 1, "notation": "\#(notation.rawValue)", "detail": "\#(detail.rawValue)","#
-        let parts = [
-            Self.lines("nodes", nodes.map(Self.text)), Self.lines("edges", edges.map(Self.text)),
-            Self.lines("groups", groups.map(Self.text)),
-            "\"hubs\": \(Self.list(hubs.map(\.diagramID)))",
+        let lines = [
+            JSONText.members([
+                ("format", .integer(1)), ("notation", .string(notation.rawValue)), ("detail", .string(detail.rawValue)),
+            ]),
+            JSONText.members([("nodes", .rows(nodes.map(Self.json), indentation: 2))]),
+            JSONText.members([("edges", .rows(edges.map(Self.json), indentation: 2))]),
+            JSONText.members([("groups", .rows(groups.map(Self.json), indentation: 2))]),
+            JSONText.members([("hubs", .strings(hubs.map(\.diagramID)))]),
         ]
-        return head + "\n " + parts.joined(separator: ",\n ") + "}\n"
+        return "{\(lines.joined(separator: ",\n "))}\n"
     }
 
-    private static func lines(_ name: String, _ elements: [String]) -> String {
-        elements.isEmpty ? #""\#(name)": []"# : "\"\(name)\": [\n  \(elements.joined(separator: ",\n  "))]"
-    }
-
-    private static func text(_ node: Node) -> String {
+    private static func json(_ node: Node) -> JSONText {
         let columns = node.columns.map { column in
-            object([
-                ("name", column.name.quotedForJSON), ("type", column.type.quotedForJSON), ("key", "\(column.isKey)"),
-                ("foreignKey", "\(column.isForeignKey)"), ("notNull", "\(column.isNotNull)"),
+            JSONText.object([
+                ("name", .string(column.name)), ("type", .string(column.type)), ("key", .bool(column.isKey)),
+                ("foreignKey", .bool(column.isForeignKey)), ("notNull", .bool(column.isNotNull)),
             ])
         }
-        return object([
-            ("id", node.entity.diagramID.quotedForJSON), ("schema", node.entity.schema.quotedForJSON),
-            ("name", node.entity.name.quotedForJSON), ("kind", node.kind.rawValue.quotedForJSON),
-            ("comment", node.comment?.quotedForJSON ?? "null"),
-            ("columns", columns.isEmpty ? "[]" : "[\n    \(columns.joined(separator: ",\n    "))]"),
-            ("hiddenColumns", "\(node.hiddenColumns)"), ("relationships", list(node.relationships)),
-            ("hiddenRelationships", "\(node.hiddenRelationships)"),
-            ("joins", "[" + node.joins.map(text).joined(separator: ", ") + "]"),
-            ("shows", list(node.shownTables.map(\.diagramID))),
+        return .object([
+            ("id", .string(node.entity.diagramID)), ("schema", .string(node.entity.schema)),
+            ("name", .string(node.entity.name)), ("kind", .string(node.kind.rawValue)),
+            ("comment", .optional(node.comment)), ("columns", .rows(columns, indentation: 4)),
+            ("hiddenColumns", .integer(node.hiddenColumns)), ("relationships", .strings(node.relationships)),
+            ("hiddenRelationships", .integer(node.hiddenRelationships)), ("joins", .list(node.joins.map(json))),
+            ("shows", .strings(node.shownTables.map(\.diagramID))),
         ])
     }
 
-    private static func text(_ edge: Edge) -> String {
-        func text(_ end: End) -> String {
-            object([
-                ("entity", end.entity.diagramID.quotedForJSON), ("relationship", end.relationship.quotedForJSON),
-                ("many", "\(end.isMany)"), ("optional", "\(end.isOptional)"), ("columns", list(end.columns)),
+    private static func json(_ edge: Edge) -> JSONText {
+        func json(_ end: End) -> JSONText {
+            .object([
+                ("entity", .string(end.entity.diagramID)), ("relationship", .string(end.relationship)),
+                ("many", .bool(end.isMany)), ("optional", .bool(end.isOptional)), ("columns", .strings(end.columns)),
             ])
         }
-        return object([
-            ("from", text(edge.from)), ("to", text(edge.to)), ("kind", edge.kind.rawValue.quotedForJSON),
-            ("foreignKey", edge.foreignKey?.quotedForJSON ?? "null"),
-            ("helper", edge.helper?.diagramID.quotedForJSON ?? "null"), ("helperColumns", list(edge.helperColumns)),
-            ("byView", "\(edge.isByView)"),
+        return .object([
+            ("from", json(edge.from)), ("to", json(edge.to)), ("kind", .string(edge.kind.rawValue)),
+            ("foreignKey", .optional(edge.foreignKey)), ("helper", .optional(edge.helper?.diagramID)),
+            ("helperColumns", .strings(edge.helperColumns)), ("byView", .bool(edge.isByView)),
         ])
     }
 
-    private static func text(_ group: Group) -> String {
-        object([
-            ("title", group.title.quotedForJSON), ("kind", group.kind.rawValue.quotedForJSON),
-            ("members", list(group.members.map(\.diagramID))),
-            ("groups", "[" + group.groups.map(text).joined(separator: ", ") + "]"),
+    private static func json(_ group: Group) -> JSONText {
+        .object([
+            ("title", .string(group.title)), ("kind", .string(group.kind.rawValue)),
+            ("members", .strings(group.members.map(\.diagramID))), ("groups", .list(group.groups.map(json))),
         ])
-    }
-
-    private static func list(_ texts: [String]) -> String {
-        "[" + texts.map(\.quotedForJSON).joined(separator: ", ") + "]"
-    }
-
-    private static func object(_ members: [(name: String, text: String)]) -> String {
-        "{" + members.map { "\"\($0.name)\": \($0.text)" }.joined(separator: ", ") + "}"
     }
 }

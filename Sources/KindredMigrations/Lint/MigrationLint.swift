@@ -40,24 +40,20 @@ public struct MigrationLint: Sendable, Hashable {
     /// - Returns: One JSON object and a newline.
     public func json() -> String {
         let findings = findings.map { finding in
-            """
-            {"rule": \(finding.rule.id.quotedForJSON), "name": \(finding.rule.name.quotedForJSON), \
-            "level": \(finding.rule.level.rawValue.quotedForJSON), "file": \(finding.file.quotedForJSON), \
-            "line": \(finding.line), "entity": \(finding.entity?.quotedForJSON ?? "null"), \
-            "object": \(finding.object?.quotedForJSON ?? "null"), "message": \(finding.message.quotedForJSON), \
-            "remedy": \(finding.rule.remedy.quotedForJSON), "repair": [], "ignore": \(finding.ignoreKey.quotedForJSON)}
-            """
+            JSONText.object([
+                ("rule", .string(finding.rule.id)), ("name", .string(finding.rule.name)),
+                ("level", .string(finding.rule.level.rawValue)), ("file", .string(finding.file)),
+                ("line", .integer(finding.line)), ("entity", .optional(finding.entity)),
+                ("object", .optional(finding.object)), ("message", .string(finding.message)),
+                ("remedy", .string(finding.rule.remedy)), ("repair", .list([])), ("ignore", .string(finding.ignoreKey)),
+            ])
         }
         let skipped = skipped.map { skip in
-            """
-            {"file": \(skip.file.quotedForJSON), "line": \(skip.line), "reason": \(skip.reason.quotedForJSON)}
-            """
+            JSONText.object([
+                ("file", .string(skip.file)), ("line", .integer(skip.line)), ("reason", .string(skip.reason)),
+            ])
         }
-        return "{\"format\": 1, \"findings\": \(Self.list(findings)), \"skipped\": \(Self.list(skipped))}\n"
-    }
-
-    /// One element on a line, so that differences are easy to read.
-    private static func list(_ elements: [String]) -> String {
-        elements.isEmpty ? "[]" : "[\n  \(elements.joined(separator: ",\n  "))]"
+        return
+            "{\"format\": 1, \"findings\": \(JSONText.lines(of: findings)), \"skipped\": \(JSONText.lines(of: skipped))}\n"
     }
 }

@@ -63,17 +63,16 @@ struct ModelAnnotation {
 
     /// The comment: the annotation, if there is anything to annotate, and the text for people.
     func comment(_ text: String?) -> String? {
-        var members: [String] = []
-        let names = [("name", name), ("inverse", inverse), ("manyToMany", manyToMany)]
-        for (key, value) in names {
-            if let value { members.append("\"\(key)\": \(value.quotedForJSON)") }
+        var members: [(String, JSONText)] = []
+        for case let (key, value?) in [("name", name), ("inverse", inverse), ("manyToMany", manyToMany)] {
+            members.append((key, .string(value)))
         }
-        members += rules.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value.quotedForJSON)" }
-        if let orderedBy { members.append("\"orderedBy\": \(orderedBy.quotedForJSON)") }
-        if let minimumCount { members.append("\"minimumCount\": \(minimumCount)") }
-        if let maximumCount { members.append("\"maximumCount\": \(maximumCount)") }
+        members += rules.sorted { $0.key < $1.key }.map { ($0.key, .string($0.value)) }
+        if let orderedBy { members.append(("orderedBy", .string(orderedBy))) }
+        if let minimumCount { members.append(("minimumCount", .integer(minimumCount))) }
+        if let maximumCount { members.append(("maximumCount", .integer(maximumCount))) }
         if members.isEmpty { return text }
-        let annotation = "@kindred {\(members.joined(separator: ", "))}"
+        let annotation = "@kindred \(JSONText.object(members).line)"
         return text.map { "\(annotation) \($0)" } ?? annotation
     }
 }
