@@ -65,8 +65,8 @@ package struct ScratchServer {
     package func makeRole(_ name: String) async throws {
         do {
             try await run("CREATE ROLE \(try SQLIdentifier.quote(name)) NOLOGIN", on: maintenance)
-        } catch let error as PostgresError where error.sqlState?.rawValue == "42710" {
-            // Another comparison has made it.
+        } catch let error as PostgresError where ["42710", "23505"].contains(error.sqlState?.rawValue) {
+            // Another comparison has made it, or has made it meanwhile.
         }
     }
 }

@@ -1,10 +1,18 @@
 import EmbeddedPostgres
 import KindredSchemaDifferences
+import TestSupport
 import Testing
 
 /// What the catalog says after a plan is what it says after the script of the new side, by SQL that is not the
 /// comparison's own.
 enum CatalogOracle {
+    /// Each pair's number with whether its plan may be several transactions: both in full runs, else one and the other in turn.
+    static func plans(of count: Int) -> [(Int, Bool)] {
+        (0..<count).flatMap { number in
+            TestAmount.isFull ? [(number, true), (number, false)] : [(number, number.isMultiple(of: 2))]
+        }
+    }
+
     /// Compares two scripts, runs the statements on a database with the old one, and expects the catalog of the new one.
     ///
     /// - Parameters:

@@ -55,7 +55,7 @@ import Testing
         ("CREATE TABLE t (a integer, b integer); CREATE STATISTICS s ON a, b FROM t;", "CREATE TABLE t (a integer);"),
     ]
 
-    @Test(arguments: pairs.indices, [true, false])
+    @Test(arguments: CatalogOracle.plans(of: pairs.count))
     func thePlanMakesTheNewSide(_ index: Int, _ isConcurrent: Bool) async throws {
         let (from, to) = Self.pairs[index]
         let differences = try await CatalogOracle.expectChange(from, to, isConcurrent: isConcurrent)

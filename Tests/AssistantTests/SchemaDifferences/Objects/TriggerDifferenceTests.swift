@@ -78,7 +78,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: pairs.indices, [true, false])
+    @Test(arguments: CatalogOracle.plans(of: pairs.count))
     func thePlanMakesTheNewSide(_ index: Int, _ isConcurrent: Bool) async throws {
         let (from, to) = Self.pairs[index]
         let differences = try await CatalogOracle.expectChange(from, to, isConcurrent: isConcurrent)
