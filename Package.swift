@@ -90,7 +90,8 @@ let package = Package(
         ),
         .target(name: "KindredGenerator", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
         // Numbered SQL files, applied once each; for servers at start-up, for tests and for the tool.
-        .target(name: "KindredMigrations", dependencies: ["HarmlessText", "Kindred", "KindredPostgres"]),
+        .target(
+            name: "KindredMigrations", dependencies: ["HarmlessText", "Kindred", "KindredPostgres", "KindredSchema"]),
         // The ground of the assistant: a schema as it stands in the catalog, and the statements from one to another.
         .target(name: "KindredDDL", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
         // The commands of the tool as calls. Each needs as little as it can: `KindredSchemaDifferences` alone an embedded server.

@@ -1,3 +1,4 @@
+import KindredDDL
 import KindredSchema
 
 /// Comments that are left of those whose annotations do not fit: all that they say, without the members at fault.
@@ -97,7 +98,7 @@ struct AnnotationRepairs: Sendable {
             case .column: "COLUMN \(table).\(try RepairText.name(comment.name ?? ""))"
             case .constraint: "CONSTRAINT \(try RepairText.name(comment.name ?? "")) ON \(table)"
             }
-        return ["COMMENT ON \(target) IS \(text.isEmpty ? "NULL" : RepairText.literal(text))"]
+        return ["COMMENT ON \(target) IS \(text.isEmpty ? "NULL" : DDL.literal(text))"]
     }
 
     private static func kind(of relation: DoctorCatalog.Relation) -> String {

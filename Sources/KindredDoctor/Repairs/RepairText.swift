@@ -1,4 +1,4 @@
-import HarmlessText
+import KindredDDL
 import KindredPostgres
 import KindredSchema
 
@@ -16,21 +16,6 @@ enum RepairText {
 
     static func list(_ names: [String]) throws -> String {
         try names.map { try name($0) }.joined(separator: ", ")
-    }
-
-    /// A text as a constant on one line, whatever `standard_conforming_strings` says; it survives being printed.
-    static func literal(_ text: String) -> String {
-        var hasEscapes = false
-        // By scalars: a mark may combine with a quote.
-        let escaped = text.unicodeScalars.reduce(into: "") { result, scalar in
-            switch scalar {
-            case "'": result += "''"
-            case "\\": (result, hasEscapes) = (result + "\\\\", true)
-            case _ where scalar.isHarmful: (result, hasEscapes) = (result + scalar.inFourDigits, true)
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return "\(hasEscapes ? "E" : "")'\(escaped)'"
     }
 
     /// CREATE INDEX, which nothing else has to wait for unless the table is partitioned.
@@ -55,7 +40,7 @@ enum RepairText {
     }
 
     static func comment(on constraint: String, of table: DoctorCatalog.Relation, _ text: String) throws -> String {
-        "COMMENT ON CONSTRAINT \(try name(constraint)) ON \(try name(table)) IS \(literal(text))"
+        "COMMENT ON CONSTRAINT \(try name(constraint)) ON \(try name(table)) IS \(DDL.literal(text))"
     }
 
     /// Fixes a function's search path to its own schema, with the temporary one last.

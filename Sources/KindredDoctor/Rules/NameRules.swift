@@ -1,3 +1,4 @@
+import KindredDDL
 import KindredSchema
 
 /// K206 to K208: conflicts between the names of relationships.
@@ -92,7 +93,7 @@ enum NameRules {
                 repair: {
                     let comment = examination.facts.comments[.relation(oid)]
                     guard let text = DoctorAnnotation.adding(["manyToMany": false], to: comment) else { return [] }
-                    return ["COMMENT ON TABLE \(try RepairText.name(relation)) IS \(RepairText.literal(text))"]
+                    return ["COMMENT ON TABLE \(try RepairText.name(relation)) IS \(DDL.literal(text))"]
                 })
         }
     }

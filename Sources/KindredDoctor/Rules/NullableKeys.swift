@@ -52,7 +52,7 @@ enum NullableKeys {
     ) -> Bool {
         column.isNotNull
             || (examination.constraints[relation.oid] ?? []).contains { constraint in
-                constraint.check.map { ExpressionCondition($0).requires(column.name) } ?? false
+                constraint.check.map { ExpressionCondition($0).requiredColumns.contains(column.name) } ?? false
             }
     }
 

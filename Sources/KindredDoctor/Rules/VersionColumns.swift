@@ -1,4 +1,5 @@
 import Foundation
+import KindredDDL
 import KindredSchema
 
 /// K503: columns that look like versions by which concurrent changes could be detected.
@@ -35,7 +36,7 @@ enum VersionColumns {
                     if comment.flatMap(DoctorAnnotation.init)?.members["lazy"] as? Bool == true { return [] }
                     guard let text = DoctorAnnotation.adding(["version": true], to: comment) else { return [] }
                     let name = "\(try RepairText.name(relation)).\(try RepairText.name(column.name))"
-                    return ["COMMENT ON COLUMN \(name) IS \(RepairText.literal(text))"]
+                    return ["COMMENT ON COLUMN \(name) IS \(DDL.literal(text))"]
                 })
         }
     }

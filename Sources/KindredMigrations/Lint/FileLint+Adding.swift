@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 // ALTER TABLE … ADD.
 extension FileLint {
@@ -25,7 +26,7 @@ extension FileLint {
         func reads(_ what: String) -> String { "\(label) \(what) \(table)." }
         var isExclusive = true
         if cursor.take("check") {
-            let columns = cursor.parenthesized().map { LintHistory.requiredColumns(of: $0) } ?? []
+            let columns = cursor.parenthesized().map { ExpressionCondition(tokens: $0).requiredColumns } ?? []
             // The name that the server gives.
             let parts = columns.count == 1 ? [table.name] + columns + ["check"] : [table.name, "check"]
             history.add(

@@ -58,32 +58,4 @@ struct LintHistory: Sendable {
         let known = checks[table.name] ?? []
         return known.indices.filter { known[$0].table.mayBe(table) }
     }
-
-    private static let deepest = 16
-
-    /// The columns that a condition requires not to be NULL: of `a IS NOT NULL AND …` those.
-    ///
-    /// Conditions that are nested deeper than any that people write say nothing.
-    static func requiredColumns(of condition: ArraySlice<SQLToken>, depth: Int = 0) -> Set<String> {
-        guard depth < deepest else { return [] }
-        let condition = withoutParentheses(condition)
-        guard StatementCursor.split(condition, at: { $0.isWord("or") }).count == 1 else { return [] }
-        let terms = StatementCursor.split(condition) { $0.isWord("and") }
-        if terms.count > 1 { return terms.reduce(into: []) { $0.formUnion(requiredColumns(of: $1, depth: depth + 1)) } }
-        var cursor = StatementCursor(condition)
-        var name = cursor.parenthesized().map { StatementCursor(withoutParentheses($0)) }
-        guard let column = name?.identifier() ?? cursor.identifier(), cursor.take("is", "not", "null"), cursor.isAtEnd
-        else { return [] }
-        return [column]
-    }
-
-    private static func withoutParentheses(_ tokens: ArraySlice<SQLToken>) -> ArraySlice<SQLToken> {
-        var tokens = tokens
-        for _ in 0..<deepest {
-            var cursor = StatementCursor(tokens)
-            guard let inner = cursor.parenthesized(), cursor.isAtEnd, inner.count == tokens.count - 2 else { break }
-            tokens = inner
-        }
-        return tokens
-    }
 }

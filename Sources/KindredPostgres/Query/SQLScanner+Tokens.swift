@@ -22,6 +22,9 @@ package struct SQLToken: Sendable, Hashable {
     /// Whether it is this keyword.
     package func isWord(_ word: String) -> Bool { kind == .word && text == word }
 
+    /// Whether it is a number without a point or a sign.
+    package var isNumber: Bool { kind == .word && text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+
     /// Whether it is this character.
     package func isSign(_ sign: String) -> Bool { kind == .sign && text == sign }
 }

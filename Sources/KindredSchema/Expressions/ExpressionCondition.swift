@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// A condition as the server writes it (`pg_get_expr`), as far as it is made of tests of columns.
 ///
@@ -23,9 +23,27 @@ package indirect enum ExpressionCondition {
     case or([ExpressionCondition])
 
     package init(_ text: String) {
-        var parser = Parser(tokens: SQLScanner.tokens(of: text)[...])
+        self.init(tokens: SQLScanner.tokens(of: text)[...])
+    }
+
+    package init(tokens: ArraySlice<SQLToken>) {
+        var parser = Parser(tokens: tokens)
         let condition = parser.disjunction(0)
         self = parser.tokens.isEmpty ? condition : .unknown
+    }
+
+    /// The columns that are not NULL in any row which passes the condition as a check; a check whose result is NULL is passed.
+    package var requiredColumns: Set<String> {
+        switch self {
+        case .isNotNull(let operands): Set(operands.map(\.column))
+        case .not(.isNull(let operands)) where operands.count == 1: [operands[0].column]
+        case .and(let conditions): conditions.reduce(into: []) { $0.formUnion($1.requiredColumns) }
+        case .or(let conditions):
+            conditions.dropFirst().reduce(conditions.first?.requiredColumns ?? []) {
+                $0.intersection($1.requiredColumns)
+            }
+        case .always, .isNull, .isTrue, .equals, .not, .unknown: []
+        }
     }
 
     private struct Parser {
@@ -113,7 +131,7 @@ package indirect enum ExpressionCondition {
             guard let first = tokens.first else { return nil }
             switch first.kind {
             case .name: break
-            case .word where !["not", "null", "row", "true", "false"].contains(first.text) && !first.text.isNumber:
+            case .word where !["not", "null", "row", "true", "false"].contains(first.text) && !first.isNumber:
                 break
             default: return nil
             }
@@ -133,7 +151,7 @@ package indirect enum ExpressionCondition {
                 guard let token = tokens.popFirst() else { return nil }
                 switch token.kind {
                 case .text where sign.isEmpty: text = token.text
-                case .word where token.text.isNumber: text = sign + token.text
+                case .word where token.isNumber: text = sign + token.text
                 default: return nil
                 }
             }
@@ -194,8 +212,4 @@ package indirect enum ExpressionCondition {
             return true
         }
     }
-}
-
-extension String {
-    fileprivate var isNumber: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }

@@ -44,7 +44,7 @@ import Testing
         ("(NOT (a IS NULL))", true), ("true", false), ("(num_nonnulls(a, b) = 1)", false),
     ])
     func aCheckRequiresAColumnOrNot(text: String, requires: Bool) {
-        #expect(ExpressionCondition(text).requires("a") == requires)
+        #expect(ExpressionCondition(text).requiredColumns.contains("a") == requires)
     }
 
     @Test(

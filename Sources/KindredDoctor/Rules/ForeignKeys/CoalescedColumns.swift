@@ -20,10 +20,7 @@ enum CoalescedColumns {
 
     /// Takes a number, or a text with the type that it is cast to.
     private static func takeConstant(_ rest: inout ArraySlice<SQLToken>) -> Bool {
-        guard let constant = rest.popFirst(),
-            constant.kind == .text
-                || constant.kind == .word && constant.text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-        else { return false }
+        guard let constant = rest.popFirst(), constant.kind == .text || constant.isNumber else { return false }
         guard takeSign(":", &rest) else { return true }
         guard takeSign(":", &rest) else { return false }
         rest = rest.drop { $0.kind == .word }

@@ -39,15 +39,4 @@ extension ExpressionCondition {
             return operand.casts.isEmpty || (isSameAsText && operand.casts == ["text"])
         }
     }
-
-    /// Whether no row in which a column is NULL passes the condition as a check, which a result of NULL passes.
-    func requires(_ column: String) -> Bool {
-        switch self {
-        case .isNotNull(let operands): operands.contains { $0.column == column }
-        case .not(.isNull(let operands)): operands.count == 1 && operands[0].column == column
-        case .and(let conditions): conditions.contains { $0.requires(column) }
-        case .or(let conditions): conditions.allSatisfy { $0.requires(column) }
-        case .always, .isNull, .isTrue, .equals, .not, .unknown: false
-        }
-    }
 }

@@ -60,8 +60,7 @@ struct PolicyText {
             switch token.kind {
             case .word where isInType: continue
             case .word:
-                let isNumber = token.text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-                guard isNumber || ["true", "false"].contains(token.text) else { return false }
+                guard token.isNumber || ["true", "false"].contains(token.text) else { return false }
             case .name where !isInType: return false
             case .name, .text: break
             case .sign: isInType = false
