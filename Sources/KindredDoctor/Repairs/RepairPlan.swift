@@ -24,23 +24,4 @@ package struct RepairPlan: Sendable {
     }
 
     private static let annotations = "K501"
-
-    /// The same findings without comments on constraints that another one's repair drops, since those fail behind it.
-    static func withoutLostComments(_ findings: [DoctorFinding]) -> [DoctorFinding] {
-        let comments = findings.flatMap(\.repair).compactMap(comment(onDropped:))
-        if comments.isEmpty { return findings }
-        return findings.map { finding in
-            var finding = finding
-            finding.repair.removeAll { statement in comments.contains { statement.hasPrefix($0) } }
-            return finding
-        }
-    }
-
-    /// The beginning of a comment on the constraint that a statement drops for good; nil for other statements.
-    private static func comment(onDropped statement: String) -> String? {
-        let (start, drop) = ("ALTER TABLE ", " DROP CONSTRAINT ")
-        guard statement.hasPrefix(start), !statement.contains(", ADD CONSTRAINT ") else { return nil }
-        let parts = statement.dropFirst(start.count).split(separator: drop)
-        return parts.count == 2 ? "COMMENT ON CONSTRAINT \(parts[1]) ON \(parts[0]) IS " : nil
-    }
 }

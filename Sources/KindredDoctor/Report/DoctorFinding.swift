@@ -31,7 +31,7 @@ public struct DoctorFinding: Sendable, Hashable {
     /// The facts that the finding rests on.
     public let facts: [Fact]
     /// The statements that repair it, each to be run by itself and in this order; empty where SQL cannot.
-    public internal(set) var repair: [String]
+    public let repair: [String]
     /// How much work the finding costs, to put the worst of a rule first; 0 where that is not known.
     public let weight: Double
 

@@ -24,7 +24,7 @@ public struct DoctorReport: Sendable, Hashable {
     init(
         findings: [DoctorFinding], skipped: [Skip], ignoredCount: Int = 0, smallTableCount: Int = 0
     ) {
-        self.findings = RepairPlan.withoutLostComments(findings).sorted(by: Self.precedes)
+        self.findings = findings.sorted(by: Self.precedes)
         self.skipped = skipped.sorted { ($0.rule, $0.reason) < ($1.rule, $1.reason) }
         self.ignoredCount = ignoredCount
         self.smallTableCount = smallTableCount
