@@ -73,7 +73,7 @@ public struct SchemaDifferences: Sendable {
     ///
     /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size, and
     /// nothing else; beside an inspection it gets those of `SchemaReader.read`. The embedded server gets each script and 16
-    /// more; for the comparison 54, and those that make both sides. For the proof a database is copied once more, by 29
+    /// more; for the comparison 52, and those that make both sides. For the proof a database is copied once more, by 28
     /// and those that make it; then come the statements that were found, 17 more, and 8 for each table that they touch and one for
     /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once more where
     /// statements are withheld; where the dumps differ, each of them is read and printed again. Two inspections send none.

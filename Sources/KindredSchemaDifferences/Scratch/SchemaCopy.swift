@@ -34,8 +34,8 @@ package struct SchemaCopy {
 
     /// Makes the copy in an empty database, in the task's transaction or in one of its own.
     ///
-    /// Roles that the schema names and the server lacks are made. What the server has no statement for in a plan (rules,
-    /// aggregates, operators, foreign tables) is not copied.
+    /// Roles that the schema names and the server lacks are made. Things that a plan only names, such as publications and operator
+    /// classes, are not copied.
     ///
     /// - Parameters:
     ///   - client: The empty database; see ``ScratchServer/withDatabase(_:)``.
@@ -50,7 +50,6 @@ package struct SchemaCopy {
         planner.isConcurrent = false
         for role in snapshot.roles { try await server.makeRole(role) }
         do {
-            try await ScratchServer.run("SET LOCAL check_function_bodies = off", on: client)
             let statements = try planner.plan().flatMap(\.statements)
             for start in stride(from: 0, to: statements.count, by: 200) {
                 // Many in one round trip; the first that fails is the error.

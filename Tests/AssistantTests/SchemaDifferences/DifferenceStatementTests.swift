@@ -10,12 +10,11 @@ import Testing
     private static let reading = 14
 
     /// On the private server a database is made and dropped, and read with the old side; in transactions it is read empty
-    /// before a side is made, and with the new one; before a side is made, the check of functions' bodies is switched off.
-    private static let comparison = 2 + reading + 3 * (reading - 2) + 2
+    /// before a side is made, and with the new one.
+    private static let comparison = 2 + reading + 3 * (reading - 2)
 
-    /// For the copy of a database, one is made and dropped, read empty in a transaction, and read with the copy, after the check
-    /// of functions' bodies is switched off.
-    private static let copy = 2 + (reading - 2) + 1 + reading
+    /// For the copy of a database, one is made and dropped, read empty in a transaction, and read with the copy.
+    private static let copy = 2 + (reading - 2) + reading
 
     /// A row's transaction: two settings, INSERT, UPDATE and DELETE, and what is deferred after each of them.
     private static let row = 2 + 3 * 2
