@@ -26,7 +26,7 @@ test-integration:
 long:
 	KINDRED_LONG_TESTS=1 bin/test --filter 'DeletionModel|GraphConsistency|GraphWalk|OperatorTests|Order.*Model' \
 		--filter 'OverlapTests|RacingTransaction|RandomCatalog|RandomDifference|UniqueValueModel'
-	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter ClientLeak \
+	KINDRED_LONG_TESTS=1 bin/test --no-parallel --filter StreamMemory --filter CancellationRace --filter CancelledWrite --filter ClientLeak \
 		--filter ServerEnd --filter Standby --filter CopyAnswer --filter ProcessFault --filter TenantIsolation \
 		--filter PoolStateMachine --filter Forged --filter aRowThatIsTooLarge --filter ChangeBooks \
 		--filter ManySchemas --filter PoolerLoad --filter PositionTests --filter FailoverTests

@@ -10,7 +10,9 @@ extension PostgresClient {
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
-    ///   `CancellationError` if the task is cancelled, which stops the server's work too.
+    ///   `CancellationError` if the task is cancelled and nothing is stored: the statement was not sent, or the server has
+    ///   stopped it; `.outcomeUnknown` if the server has not confirmed that in time. One that was done before the server
+    ///   heard of the cancellation returns its result.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
         -> QueryResult

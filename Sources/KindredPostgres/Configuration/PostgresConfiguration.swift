@@ -64,8 +64,8 @@ public struct PostgresConfiguration: Sendable {
     /// The time for which the caller of a cancelled statement waits for the server's confirmation.
     ///
     /// After a timeout or the task's cancellation the server is asked to stop, which it mostly does within a
-    /// millisecond; the connection stays usable. Past this time the caller continues and the connection is closed. Zero
-    /// never waits. Raise it for a distant or busy server: each statement that it stops too late costs a connection.
+    /// millisecond; the connection stays usable. Past this time the caller continues and the connection is closed: of a statement
+    /// that may write the outcome is unknown then, as `PostgresError.mayHaveTakenEffect` says. Zero never waits. Raise it for a distant or busy server: each statement that it stops too late costs a connection.
     public var cancellationGrace: Duration = .milliseconds(150)
     /// The number of prepared statements that a connection keeps; 256, and 0 behind a transaction pooler, unless set.
     ///

@@ -24,7 +24,8 @@ extension PostgresClient {
     /// ```
     ///
     /// `data` is iterated as fast as the server accepts it; chunks under 64 KiB are coalesced, for 20
-    /// milliseconds at most. If it throws, or the task is cancelled, nothing is copied.
+    /// milliseconds at most. If it throws, or the task is cancelled before the end of the data has been sent, nothing is copied;
+    /// after that the outcome counts, as of every statement.
     /// Inside a transaction the COPY takes its connection, which runs no other statement until the end.
     ///
     /// Throws the errors of `data`, unchanged, and `PostgresError` as a query does; `.unsupported` if the server does not take the

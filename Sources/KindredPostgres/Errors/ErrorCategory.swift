@@ -49,7 +49,7 @@ extension PostgresError: CategorizedError {
     public var category: ErrorCategory {
         switch code {
         case .connectionFailed, .tooManyOpenFiles, .passwordUnavailable, .connectionLost, .timeout, .poolTimeout,
-            .poolOverloaded, .closed, .commitUnknown, .transactionBroken, .twoPrimaries:
+            .poolOverloaded, .closed, .commitUnknown, .outcomeUnknown, .transactionBroken, .twoPrimaries:
             .unavailable
         case .invalidParameter: .invalid
         case .server: sqlState?.category ?? .failure

@@ -59,6 +59,11 @@ extension PostgresError {
         /// Or the server's wait for a synchronous standby was cancelled, also after a single statement: it took effect, but
         /// standbys may not have it.
         public static let commitUnknown = Code("commitUnknown")
+        /// The task was cancelled, and it is not known whether the statement took effect: the server has not confirmed in time that
+        /// it stopped, so that it may do so yet, or it may have committed a part of its work before it stopped.
+        ///
+        /// Every other cancelled call throws `CancellationError`, and has stored nothing.
+        public static let outcomeUnknown = Code("outcomeUnknown")
         /// A task that holds a connection asked for another one, and none was free.
         public static let nestedAcquire = Code("nestedAcquire")
         /// A COPY occupies the connection.
@@ -72,7 +77,7 @@ extension PostgresError {
 
         /// Whether an error with this code may follow an effect, unless its maker knows better.
         var leavesDoubt: Bool {
-            [.commitUnknown, .transactionBroken, .decodingFailed, .protocolViolation].contains(self)
+            [.commitUnknown, .outcomeUnknown, .transactionBroken, .decodingFailed, .protocolViolation].contains(self)
         }
     }
 }

@@ -48,6 +48,14 @@ extension StatementText {
             || effect == .lasting && text.uppercased().contains("CONCURRENTLY")
     }
 
+    /// Whether a COPY may write: one of a table to the client only reads, but a query or a function in one may do anything.
+    static func mayWrite(copy text: String) -> Bool {
+        let source = text.drop { $0.isWhitespace }.dropFirst(4).drop { $0.isWhitespace }
+        // A query stands in parentheses.
+        guard let first = source.first, !"(/-".contains(first) else { return true }
+        return source.lowercased().contains("from")
+    }
+
     /// Whether the first word is COPY.
     var isCopy: Bool { begins(with: ["COPY"]) }
 

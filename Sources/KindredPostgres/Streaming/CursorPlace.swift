@@ -86,7 +86,8 @@ final class OwnTransaction: Sendable {
             openings += client.settings?.statements ?? []
         }
         do {
-            let results = try await lease.connection.run(openings + statements, by: deadline)
+            let traits = Request.Traits(isCommittedLater: true)
+            let results = try await lease.connection.run(openings + statements, traits: traits, by: deadline)
             return openings.isEmpty ? results : Array(results.dropFirst(openings.count))
         } catch let gone as ConnectionGone {
             throw gone.lost(statements.last?.text.text)

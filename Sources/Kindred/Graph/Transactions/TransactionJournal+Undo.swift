@@ -95,6 +95,16 @@ extension TransactionJournal {
 }
 
 extension ContextCore {
+    /// Notes that a write outside transactions may have taken effect, or may do so yet: everything in memory is read again before
+    /// it is used.
+    func noteUnknownWrite() {
+        forgetAllNotes()
+        for entity in runtime.entities {
+            for object in withMap({ $0.knows(entity) ? $0.objects(of: entity) : [] }) { object.markStale() }
+        }
+        noteUndone()
+    }
+
     /// Removes an object from the key that it had in an undone scope.
     fileprivate func leave(_ object: DatabaseObject, _ undone: ObjectState) {
         guard let key = undone.key(object.runtime) else { return }
@@ -120,7 +130,7 @@ extension ContextCore {
 
 extension DatabaseObject {
     /// Marks a stored row that may have been undone: it is read again before it is used.
-    fileprivate func markStale() {
+    func markStale() {
         guard !runtime.key.isEmpty else { return }
         let time = core.tick()
         withState { $0.becomeStale(at: time) }

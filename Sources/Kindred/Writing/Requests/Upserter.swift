@@ -71,13 +71,23 @@ struct Upserter: Sendable {
         let entity = upsert.entity
         let new = try applyUpserted(inserted, of: entity)
         let askedAt = core.now
-        let result = try await core.client.send([try upsert.selection()], entity)[0]
+        let result = try await existing(upsert)
         if result.count == upsert.count {
             return try withExtendedLifetime(new) { try core.objects(from: result, of: entity, askedAt: askedAt) }
         }
         // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
         guard upsert.isChecked, core.journal != nil else { throw upsert.hiddenConflict }
         return try await conflicting(upsert, result, askedAt: askedAt)
+    }
+
+    /// The rows that the values name, new and existing ones.
+    ///
+    /// Outside of transactions the new ones are stored: there it is too late for a cancellation.
+    private func existing(_ upsert: Upsert) async throws -> QueryResult {
+        let selection = try upsert.selection()
+        guard core.journal == nil else { return try await core.client.send([selection], upsert.entity)[0] }
+        let (client, entity) = (core.client, upsert.entity)
+        return try await Task { try await client.send([selection], entity)[0] }.value
     }
 
     /// The objects of all rows where a trigger has changed keys, so that some existing rows have other keys than were given.

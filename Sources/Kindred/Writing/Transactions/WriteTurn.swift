@@ -24,7 +24,12 @@ extension ContextCore {
             noteViewsOutdated()
             turn.end()
         }
-        return try await body()
+        do {
+            return try await body()
+        } catch {
+            if let error = error as? any CategorizedError, error.mayHaveTakenEffect { noteUnknownWrite() }
+            throw error
+        }
     }
 
     /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set, or if rules may put

@@ -14,9 +14,7 @@ extension PostgresClient {
             return result
         } catch {
             // Nothing was written that has to be seen, unless that is not certain.
-            if (error as? any CategorizedError)?.mayHaveTakenEffect ?? (error is CancellationError) {
-                positions.learn(nil)
-            }
+            if (error as? any CategorizedError)?.mayHaveTakenEffect == true { positions.learn(nil) }
             throw error
         }
     }

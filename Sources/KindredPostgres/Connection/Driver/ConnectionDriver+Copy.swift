@@ -86,6 +86,7 @@ extension ConnectionDriver {
     mutating func endCopyData(_ id: Request.ID, failure: String?, _ effects: inout Effects) {
         guard let handle, let pending = state.copyInput(id) else { return }
         pending.copyPhase = nil
+        pending.isCopyUndone = failure != nil
         copyAnswer = nil
         guard handle.endCopyData(failure: failure) else {
             return end(handle.lost, &effects)

@@ -23,7 +23,7 @@ final class PendingRequest {
     var deadline: MonotonicTime
     /// The reason why the answer is no longer wanted.
     var stop: Request.Stop?
-    /// When the caller goes on without the server's confirmation.
+    /// When the caller of a stopped request goes on without the server's confirmation.
     var leaveAt = MonotonicTime.never
     /// The parties not yet notified.
     var parties = Completion.Parties.all
@@ -45,6 +45,8 @@ final class PendingRequest {
     var copyPhase: CopyOperation.Direction?
     /// Whether copied data was discarded.
     var isCut = false
+    /// Whether the data of a COPY was ended with a failure, so that nothing of it is stored.
+    var isCopyUndone = false
     /// Whether it puts the session back.
     var isReset = false
     /// Whether the transaction that puts the session back had begun before the error.
@@ -56,10 +58,17 @@ final class PendingRequest {
         self.attempts = attempts
     }
 
-    /// Whether a waiter or callback needs the answer.
+    /// Whether a waiter or callback needs the answer, also that to a cancellation.
     var isAwaited: Bool {
-        parties.contains(.caller) && stop == nil
-            && (request.waiter != nil || request.onAnswer != nil || request.copy != nil)
+        parties.contains(.caller) && (request.waiter != nil || request.onAnswer != nil || request.copy != nil)
+    }
+
+    /// Whether it may take effect although its answer is missing; not a COPY whose data has not come to its end.
+    var mayTakeEffect: Bool { request.mayTakeEffect && copyPhase != .input && !isCopyUndone }
+
+    /// The error of the stopped request, given the server's error, if any.
+    func stopped(_ stop: Request.Stop, _ error: PostgresError?) -> any Error {
+        request.stopped(stop, error, mayTakeEffect: mayTakeEffect)
     }
 
     var currentStep: Step? { step < steps.count ? steps[step] : nil }
@@ -132,8 +141,8 @@ final class PendingRequest {
                         "COMMIT timed out: the transaction took effect, but its standbys may not have it",
                         statement: request.text()))
             }
-            // The server may have finished the COPY before the stop; the discarded data is missing.
-            if isCut, let stop { return .failure(request.stopped(stop, nil)) }
+            // The server has finished the COPY before the stop; the discarded data is missing.
+            if isCut, let stop { return .failure(stopped(stop, nil)) }
             return .success(request.own(results))
         }
         if request.traits.end == .commit, error.code == .server, results.count == request.statements.count {
@@ -144,7 +153,7 @@ final class PendingRequest {
                     statement: request.text(), underlying: [error.description]))
         }
         if let stop, error.sqlState == .queryCanceled || error.code == .connectionLost {
-            return .failure(request.stopped(stop, error))
+            return .failure(stopped(stop, error))
         }
         if let failedPosition, request.makesSettings(at: failedPosition),
             let refusal = PostgresError.refusal(ofSettings: error)

@@ -17,6 +17,8 @@ final class Request: Sendable {
         var mayRepeat = false
         /// It belongs to a transaction begun before it, or by its hidden statements.
         var isInTransaction = false
+        /// It belongs to a transaction that a later request commits.
+        var isCommittedLater = false
         /// How it ends the transaction, if it does.
         var end: TransactionEnd?
         /// It is a transaction of its own from BEGIN to COMMIT, and the session is put back behind it under the same Sync.
@@ -169,34 +171,46 @@ final class Request: Sendable {
 
     /// Whether it may take effect although its answer is missing: it ends no transaction, is in none, and may write.
     var mayTakeEffect: Bool {
-        guard !traits.isInTransaction, traits.end != .rollback, !traits.isDescription else { return false }
+        guard !traits.isInTransaction, !traits.isCommittedLater, traits.end != .rollback, !traits.isDescription else {
+            return false
+        }
+        if let script { return copy == nil || StatementText.mayWrite(copy: script) }
         // COMMIT has the effect of what was sent before it; beside others it has theirs.
-        return script != nil
-            || statements.dropFirst(hiddenCount).contains {
-                $0.text.mayWrite && (statements.count == 1 || $0.text.effect != .transactionControl)
-            }
+        return statements.dropFirst(hiddenCount).contains {
+            $0.text.mayWrite && (statements.count == 1 || $0.text.effect != .transactionControl)
+        }
     }
 
     /// Whether a part of it may have taken effect although the server has reported an error.
     var mayTakeEffectInPart: Bool {
-        guard !traits.isInTransaction else { return false }
+        guard !traits.isInTransaction, !traits.isCommittedLater else { return false }
         return script != nil && copy == nil || statements.dropFirst(hiddenCount).contains { $0.text.mayCommitInside }
     }
 
     /// The error of a request that was stopped before it was sent.
     func stoppedUnsent(_ stop: Stop) -> any Error {
-        guard case .timedOut = stop else { return stopped(stop, nil) }
+        guard case .timedOut = stop else { return stopped(stop, nil, mayTakeEffect: false) }
         return PostgresError(.timeout, "The statement timed out before it could be sent", statement: text())
     }
 
     /// The error of a stopped request, given the server's error, if any; SQLSTATE 57014 confirms the stop.
-    func stopped(_ stop: Stop, _ error: PostgresError?) -> any Error {
+    ///
+    /// - Parameter mayTakeEffect: whether it may take effect where the server has not confirmed that.
+    func stopped(_ stop: Stop, _ error: PostgresError?, mayTakeEffect: Bool) -> any Error {
         let isConfirmed = error?.sqlState == .queryCanceled
         let isOpen = isConfirmed ? mayTakeEffectInPart : mayTakeEffect
         switch stop {
         case .tooLarge(let limit):
             return Self.tooLarge(limit: limit, isExecuted: false).of(statement: text(), mayHaveTakenEffect: isOpen)
-        case .cancelled: return CancellationError()
+        case .cancelled:
+            guard isOpen else { return CancellationError() }
+            let fate =
+                isConfirmed
+                ? "the statement was stopped, but a part of it may have been committed before"
+                : "the server has not confirmed that the statement was stopped: it may have taken effect, or may do so yet"
+            return PostgresError(
+                .outcomeUnknown, "The task was cancelled, and \(fate)",
+                sqlState: error?.sqlState, server: error?.server, statement: text() ?? script)
         case .timedOut:
             let fate =
                 isConfirmed

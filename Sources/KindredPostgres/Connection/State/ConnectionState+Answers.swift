@@ -99,6 +99,7 @@ extension ConnectionState {
     /// Goes on behind an answer; returns whether the held requests are sent.
     func sendsHeld(_ effects: inout Effects) -> Bool {
         if inFlight.first?.stop != nil, cancellation == nil { effects.sendsCancel = true }
+        noteTurns(&effects)
         effects.deadline = min(effects.deadline, resetIsDue)
         guard let next = held.first, cancellation?.isSending != true, !isInScript else { return false }
         return inFlight.isEmpty || (!next.request.isSentAlone && hasRoom(for: next.request))

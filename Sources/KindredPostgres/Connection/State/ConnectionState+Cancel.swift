@@ -23,6 +23,9 @@ extension ConnectionState {
 
     /// Stops a request that was cancelled, timed out, or has too large a result.
     ///
+    /// The caller of a read that waits behind others goes on at once. That of a statement that may write goes on when its outcome
+    /// is known: it waits for its turn until its deadline, and for the answer to its cancellation for the grace.
+    ///
     /// - Returns: whether it is the first one, whose COPY has to be stopped if it runs.
     mutating func stop(
         _ id: Request.ID, reason stop: Request.Stop, at now: MonotonicTime, _ effects: inout Effects
@@ -36,19 +39,28 @@ extension ConnectionState {
         else { return false }
         let pending = inFlight[index]
         pending.stop = stop
+        let deadline = pending.deadline
         pending.deadline = .never
         // Cancelled when its turn comes; it keeps its share of the connection until then. Behind a reset it waits for that, so
         // that a server which does not answer the reset is noticed.
         let isBehindReset = index == 1 && inFlight[0].isReset
-        if index > 0, !isBehindReset, pending.request.traits.mayLeave {
+        if index > 0, !isBehindReset, pending.request.traits.mayLeave, !pending.mayTakeEffect {
             leave(pending, &effects)
             return false
         }
-        pending.leaveAt = now + grace(for: pending.request, stop)
+        let isItsTurn = !inFlight[..<index].contains(where: \.isAwaited)
+        pending.leaveAt = (isItsTurn ? now : max(deadline, now)) + grace(for: pending.request, stop)
         effects.deadline = min(effects.deadline, pending.leaveAt)
         guard index == 0, !pending.request.traits.isUndoing else { return false }
         effects.sendsCancel = cancellation == nil
         return true
+    }
+
+    /// Notes that an answer has come: a stopped request whose turn has come with it waits for the server's confirmation only.
+    func noteTurns(_ effects: inout Effects) {
+        guard let next = inFlight.first(where: \.isAwaited), let stop = next.stop else { return }
+        next.leaveAt = min(next.leaveAt, heardAt + grace(for: next.request, stop))
+        effects.deadline = min(effects.deadline, next.leaveAt)
     }
 
     /// The time for which the caller of a stopped request waits for the server's confirmation.
@@ -65,7 +77,7 @@ extension ConnectionState {
         pending.parties.remove(.caller)
         effects.completions.append(
             Completion(
-                request: pending.request, result: .failure(pending.request.stopped(stop, nil)), parties: .caller))
+                request: pending.request, result: .failure(pending.stopped(stop, nil)), parties: .caller))
     }
 
     // MARK: Giving up
@@ -84,7 +96,9 @@ extension ConnectionState {
     mutating func letGo(at now: MonotonicTime, _ effects: inout Effects) -> LetGo {
         let leaving = inFlight.filter { $0.leaveAt <= now }
         if leaving.isEmpty { return .nothing }
-        guard inFlight.contains(where: \.isAwaited), leaving.allSatisfy(\.request.traits.mayLeave) else {
+        guard inFlight.contains(where: { $0.isAwaited && $0.leaveAt > now }),
+            leaving.allSatisfy(\.request.traits.mayLeave)
+        else {
             return .ends(
                 PostgresError(.timeout, "The server did not stop a statement in time; the connection was closed"))
         }

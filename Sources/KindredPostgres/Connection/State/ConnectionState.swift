@@ -145,15 +145,16 @@ struct ConnectionState {
         let isUntouched = isUntouched || (inFlight.first?.error ?? reason).sqlState == .idleSessionTimeout
         for (position, pending) in inFlight.enumerated() {
             let request = pending.request
-            if isUntouched, pending.stop == nil {
-                effects.completions.append(pending.completion(ConnectionGone()))
+            if isUntouched {
+                let error = pending.stop.map { request.stoppedUnsent($0) } ?? ConnectionGone()
+                effects.completions.append(pending.completion(error))
                 continue
             }
             // The server's last error belongs to the first request in flight.
             let failure = position == 0 ? pending.error ?? reason : reason
             let error =
-                pending.stop.map { request.stopped($0, failure) }
-                ?? failure.of(statement: request.text(), mayHaveTakenEffect: request.mayTakeEffect)
+                pending.stop.map { pending.stopped($0, failure) }
+                ?? failure.of(statement: request.text(), mayHaveTakenEffect: pending.mayTakeEffect)
             effects.completions.append(pending.completion(error, executedCount: .max))
         }
         for pending in held { effects.completions.append(pending.completion(ConnectionGone())) }

@@ -23,6 +23,7 @@ extension ConnectionStateTests {
             case gone
             case lost(mayHaveTakenEffect: Bool)
             case cancelled
+            case unknown
             case timedOut(mayHaveTakenEffect: Bool)
         }
 
@@ -40,7 +41,12 @@ extension ConnectionStateTests {
                 Case(stop: .timedOut, isSecond: isSecond, end: .timedOut(mayHaveTakenEffect: true)),
                 Case(
                     sql: "SELECT 1", stop: .timedOut, isSecond: isSecond, end: .timedOut(mayHaveTakenEffect: false)),
-                Case(stop: .cancelled, isSecond: isSecond, end: .cancelled),
+                Case(stop: .cancelled, isSecond: isSecond, end: .unknown),
+                Case(sql: "SELECT 1", stop: .cancelled, isSecond: isSecond, end: .cancelled),
+                Case(
+                    traits: .init(isInTransaction: true), stop: .cancelled, isSecond: isSecond, end: .cancelled),
+                Case(traits: .init(isCommittedLater: true), stop: .cancelled, isSecond: isSecond, end: .cancelled),
+                Case(stop: .timedOut, reason: idle, isSecond: isSecond, end: .timedOut(mayHaveTakenEffect: false)),
                 Case(stop: .cancelled, reason: idle, isSecond: isSecond, end: .cancelled),
             ]
         }
@@ -53,12 +59,13 @@ extension ConnectionStateTests {
             connection.submit(request)
             if let stop = example.stop { connection.stop(request.id, stop) }
             connection.end(example.reason)
-            // A stopped request that is not the first has told its caller before.
+            // A stopped read that is not the first has told its caller before.
             let end = connection.ends.first { $0.id == request.id && $0.parties.contains(.caller) }
             let error = end?.postgresError
             switch example.end {
             case .gone: #expect(end?.error is ConnectionGone)
             case .cancelled: #expect(end?.error is CancellationError)
+            case .unknown: #expect(error?.code == .outcomeUnknown && error?.mayHaveTakenEffect == true)
             case .lost(let mayHave):
                 #expect(error?.code == .connectionLost && error?.mayHaveTakenEffect == mayHave)
             case .timedOut(let mayHave):

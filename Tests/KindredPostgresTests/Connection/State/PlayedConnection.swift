@@ -119,6 +119,7 @@ struct PlayedConnection {
     private func stopCopy() {
         guard let first = state.inFlight.first, first.copyPhase == .input else { return }
         first.copyPhase = nil
+        first.isCopyUndone = true
     }
 
     mutating func end(_ reason: PostgresError) {
