@@ -149,9 +149,6 @@ import Testing
                 #expect(recorder.statements.isEmpty)
             }
             await expect(.invalidCondition, "count", #Predicate { $0.surname.count == 3 })
-            await expect(
-                .invalidCondition, "they belong to",
-                #Predicate { person in person.emails.loaded.contains { $0.id == person.id } })
             await expect(.unknownKey, "not a column", #Predicate { $0.isDeleted })
             await expect(.unknownKey, "not a column", #Predicate { $0.joinedAt.isFinite })
         }

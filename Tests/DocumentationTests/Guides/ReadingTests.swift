@@ -78,6 +78,22 @@ import Testing
             // end
             sent.take()
 
+            // block: condition-around
+            let cheapest = try await context.fetch(Book.self)
+                .where { book in book.category.books.allSatisfy { $0.price >= book.price } }
+                .all()
+            let byFormat = try await context.fetch("book")
+                .where("SUBQUERY(category.bookSet, $other, $other.price < price).@count = 0")
+                .all()
+            // end
+            let right = try await database.query(
+                """
+                SELECT count(*) FROM book b WHERE NOT EXISTS
+                (SELECT FROM book o WHERE o.category_id = b.category_id AND o.price < b.price)
+                """)
+            #expect(try right[0].decode(0, as: Int.self) == cheapest.count && cheapest.count == byFormat.count)
+            sent.take()
+
             // block: condition-objects
             let smith = try await context.fetch("person").where("surname = %@", "Smith").one()
             let emails = try await context.fetch("email").where("person = %@", smith).all()

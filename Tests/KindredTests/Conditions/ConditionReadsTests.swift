@@ -47,6 +47,13 @@ import Testing
                 "line.amount",
             ],
             paths: ["orders", "orders.lines"]),
+        // The columns of each object that is named within.
+        Example(
+            entity: "person", format: "SUBQUERY(emailSet, $e, $e.size > age AND manager.surname = 'x').@count > 0",
+            columns: [
+                "person.id", "person.age", "person.manager_id", "person.surname", "email.person_id", "email.size",
+            ],
+            paths: ["emailSet", "manager"]),
     ])
     private func columnsAndPathsAreKnown(example: Example) throws {
         let reads = try #require(try query(example.entity, example.format).condition?.reads)

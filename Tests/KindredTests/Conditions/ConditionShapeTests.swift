@@ -142,11 +142,26 @@ import Testing
     @Test func aTypedConditionSharesItsTextWithOthers() throws {
         func text(_ value: PostgresValue) throws -> StatementText {
             var query = SelectQuery(try runtime.entity(named: "person"))
-            let comparison = ConditionComparison(.path(["age"]), .greater, with: .value(value))
+            let comparison = ConditionComparison(.path(.own("age")), .greater, with: .value(value))
             try query.narrow(by: Condition(.comparison(comparison)), in: runtime.schema)
             return try query.statement(in: runtime.schema).text
         }
         #expect(try text(1) === text(2))
+    }
+
+    @Test func scopesAreToldApart() throws {
+        func text(_ value: PostgresValue, of column: ColumnScope, in scope: ColumnScope) throws -> StatementText {
+            var query = SelectQuery(try runtime.entity(named: "person"))
+            let path = ConditionPath(column, ["age"])
+            let node = ConditionNode.comparison(ConditionComparison(.path(path), .greater, with: .value(value)))
+            try query.narrow(by: Condition(.scoped(scope, node)), in: runtime.schema)
+            return try query.statement(in: runtime.schema).text
+        }
+        let (first, second) = (ColumnScope(), ColumnScope())
+        // Each closure has a scope of its own, and its conditions share the shape of others.
+        #expect(try text(1, of: first, in: first) === text(2, of: second, in: second))
+        let error = try #require(throws: KindredError.self) { try text(1, of: first, in: second) }
+        #expect(error.code == .invalidCondition && error.message.contains("kept from a closure"))
     }
 
     @Test func manyShapesAreForgotten() throws {

@@ -32,10 +32,23 @@ import Testing
         ("a.@count > 1", "(> a@count 1)"),
         ("@through.a = 1 AND 2 < @through.b.c", "(and (== @through.a 1) (< 2 @through.b.c))"),
         ("'it' IN a", "(IN it a)"),
-        ("SUBQUERY(a.b, $x, $x.c = 1 AND ANY $x.d < 2).@count > 2", "(> a.b@count(and (== c 1) (ANY < d 2)) 2)"),
+        ("SUBQUERY(a.b, $x, $x.c = 1 AND ANY $x.d < 2).@count > 2", "(> a.b@count(and (== $1.c 1) (ANY < $1.d 2)) 2)"),
         (
             "SUBQUERY(a, $x, SUBQUERY($x.b, $y, $y = 1).@count = 0).@count = 1",
-            "(== a@count(== b@count(== SELF 1) 0) 1)"
+            "(== a@count(== $1.b@count(== $2 1) 0) 1)"
+        ),
+        // Bare paths and SELF are of the request's object at any depth, and variables of any SUBQUERY around.
+        (
+            "SUBQUERY(a, $x, b = $x.c AND $x != SELF.d AND d.@count = 1).@count = 1",
+            "(== a@count(and (== b $1.c) (!= $1 d) (== d@count 1)) 1)"
+        ),
+        (
+            "SUBQUERY(a, $x, SUBQUERY(b, $y, $y.c = $x.c AND d = SELF).@count = 0).@count = 1",
+            "(== a@count(== b@count(and (== $2.c $1.c) (== d SELF)) 0) 1)"
+        ),
+        (
+            "SUBQUERY(a, $x, SUBQUERY($x.b, $x, $x.c = 1).@count = $x.d).@count = 1",
+            "(== a@count(== $1.b@count(== $2.c 1) $1.d) 1)"
         ),
         ("subquery = 1", "(== subquery 1)"),
     ])
@@ -57,6 +70,17 @@ import Testing
         )
     }
 
+    @Test func keysOfAnySpellingAreArgumentsBehindVariables() throws {
+        let condition = try Condition(
+            format: "SUBQUERY(%K, $x, $x.%K = %K AND $x.b.%K = SUBQUERY($x.%K, $y, $y = %@).@count).@count > 0",
+            arguments: [
+                .value("a+b"), .value("c+d.e"), .value("f+g"), .list(["h.i"]), .list(["j+k"]), .value(1),
+            ])
+        #expect(
+            describe(condition.node)
+                == "(> a+b@count(and (== $1.c+d.e f+g) (== $1.b.h.i $1.j+k@count(== $2 1))) 0)")
+    }
+
     @Test(arguments: [
         ("", 1, "a value or a key is expected"), ("a", 2, "a comparison such as"), ("a =", 4, "a value or a key"),
         ("a = 1 b", 7, "AND, OR or the end"), ("(a = 1", 7, "\")\" is expected"), ("a = 1)", 6, "AND, OR or the end"),
@@ -67,8 +91,9 @@ import Testing
         ("ANY a", 6, "a comparison such as"), ("ANY (1) = 2", 5, "key path"), ("abs(a) = 1", 1, "functions"),
         ("a = (b = 1)", 5, "not a condition"), ("(a = 1) + 2 = 3", 1, "not a condition"),
         ("(a = 1) = 2", 9, "AND, OR or the end"), ("a = %@", 5, "no argument"), ("a = $b", 5, "belong in SUBQUERY"),
-        ("SUBQUERY(a, $x, b = 1).@count = 1", 17, "within SUBQUERY"),
-        ("SUBQUERY(a, $x, $y.b = 1).@count = 1", 17, "only $x"),
+        ("SUBQUERY(a, $x, $y.b = 1).@count = 1", 17, "the variables here are $x, and no $y"),
+        ("SUBQUERY($x.a, $x, b = 1).@count = 1", 10, "belong in SUBQUERY"),
+        ("SUBQUERY(a, $x, b = 1).@count = 1 AND $x.b = 1", 39, "belong in SUBQUERY"),
         ("SUBQUERY(a, $x, $x.b = 1) = 1", 27, "\".\" is expected"),
         ("SUBQUERY(a, $x, $x.b = 1).b = 1", 27, "@count"), ("SUBQUERY(a, b, c = 1).@count = 1", 13, "a variable"),
         ("NOT a", 6, "a comparison such as"),
@@ -115,36 +140,49 @@ import Testing
     }
 }
 
-private func describe(_ node: ConditionNode) -> String {
+private func describe(_ node: ConditionNode, _ scopes: [ColumnScope] = []) -> String {
+    func all(_ nodes: [ConditionNode]) -> String { nodes.map { describe($0, scopes) }.joined(separator: " ") }
     switch node {
     case .constant(let value): return "\(value)"
-    case .all(let nodes): return "(and \(nodes.map(describe).joined(separator: " ")))"
-    case .any(let nodes): return "(or \(nodes.map(describe).joined(separator: " ")))"
-    case .not(let node): return "(not \(describe(node)))"
+    case .all(let nodes): return "(and \(all(nodes)))"
+    case .any(let nodes): return "(or \(all(nodes)))"
+    case .not(let node): return "(not \(all([node])))"
     case .comparison(let comparison):
         let quantifier = comparison.quantifier.map { "\($0.rawValue) " } ?? ""
         let operation = comparison.operation.rawValue + (comparison.ignoresCase ? "[c]" : "")
-        return "(\(quantifier)\(operation) \(describe(comparison.left)) \(describe(comparison.right)))"
-    case .members(let quantifier, let path, let node):
-        return "(\(quantifier.rawValue) \(path.joined(separator: ".")) \(describe(node)))"
+        let (left, right) = (describe(comparison.left, scopes), describe(comparison.right, scopes))
+        return "(\(quantifier)\(operation) \(left) \(right))"
+    case .members(let quantifier, let condition):
+        let path = describe(condition.members, scopes)
+        return "(\(quantifier.rawValue) \(path) \(describe(condition.condition, scopes + [condition.scope])))"
+    case .scoped(let scope, let node): return "(scoped \(describe(node, scopes + [scope])))"
     }
 }
 
-private func describe(_ expression: ConditionExpression) -> String {
+/// `$1` is the outermost member.
+private func describe(_ path: ConditionPath, _ scopes: [ColumnScope]) -> String {
+    let variable = scopes.firstIndex(of: path.scope).map { "$\($0 + 1)" }
+    let start = path.scope == .own ? path.keys.isEmpty ? "SELF" : nil : variable ?? "$?"
+    return ([start].compactMap(\.self) + path.keys).joined(separator: ".")
+}
+
+private func describe(_ expression: ConditionExpression, _ scopes: [ColumnScope]) -> String {
     switch expression {
-    case .path(let path): path.isEmpty ? "SELF" : path.joined(separator: ".")
-    case .count(let path): "\(path.joined(separator: "."))@count"
+    case .path(let path): describe(path, scopes)
+    case .count(let path): "\(describe(path, scopes))@count"
     case .value(let value): value.map { "\($0)" } ?? "nil"
     case .values(let values): "[\(values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", "))]"
-    case .list(let list): "{\(list.map(describe).joined(separator: ", "))}"
-    case .countWhere(let path, let node): "\(path.joined(separator: "."))@count\(describe(node))"
-    case .jsonNumber(let document, let keys): "\(describe(document))#>\(keys.joined(separator: "."))"
-    case .json(let document, let keys): "\(describe(document))#>>\(keys.joined(separator: "."))"
+    case .list(let list): "{\(list.map { describe($0, scopes) }.joined(separator: ", "))}"
+    case .countWhere(let condition):
+        "\(describe(condition.members, scopes))@count\(describe(condition.condition, scopes + [condition.scope]))"
+    case .jsonNumber(let document, let keys): "\(describe(document, scopes))#>\(keys.joined(separator: "."))"
+    case .json(let document, let keys): "\(describe(document, scopes))#>>\(keys.joined(separator: "."))"
     case .invalid(let error): "\(error)"
     case .object, .objects: "object"
     case .arithmetic(let operation, let left, let right):
-        "(\(operation.rawValue) \(describe(left)) \(describe(right)))"
-    case .negative(let inner): "(- \(describe(inner)))"
+        "(\(operation.rawValue) \(describe(left, scopes)) \(describe(right, scopes)))"
+    case .negative(let inner): "(- \(describe(inner, scopes)))"
     case .total(let total): total.label
+    case .scoped(let scope, let inner): "(scoped \(describe(inner, scopes + [scope])))"
     }
 }

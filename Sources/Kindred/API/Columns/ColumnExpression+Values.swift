@@ -66,7 +66,7 @@ extension ColumnExpression {
 
     /// The number of an array's elements, including NULLs.
     public var count: ColumnExpression<Int> {
-        if case .path(let keys) = expression { return ColumnExpression<Int>(.count(keys)) }
+        if case .path(let path) = expression { return ColumnExpression<Int>(.count(path)) }
         return ColumnExpression<Int>(expression)
     }
 }

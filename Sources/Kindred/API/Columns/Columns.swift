@@ -2,12 +2,21 @@
 ///
 /// Each property of the class has its own name here: a column is a ``ColumnExpression``, a to-one relationship the
 /// columns of its object, a to-many relationship ``MemberColumns``.
+///
+/// A column belongs to the object whose closure gave it, so that a closure may also name the columns of closures around it:
+/// `{ forum in forum.posts.contains { $0.updatedAt > forum.updatedAt } }`. One that was kept for another closure is an error,
+/// `KindredError` `.invalidCondition`, before anything is sent.
 @dynamicMemberLookup
 public struct Columns<Root: TypedObject>: Sendable {
     let path: ColumnPath
 
-    init(_ path: ColumnPath = ColumnPath()) {
+    init(_ path: ColumnPath) {
         self.path = path
+    }
+
+    /// The columns of a scope's object.
+    init(of scope: ColumnScope) {
+        path = ColumnPath(scope)
     }
 
     /// A column.
@@ -64,25 +73,26 @@ extension Columns {
         Condition(.comparison(ConditionComparison(left.path.expression, .equal, with: right.path.expression)))
     }
 
+    /// Whether they lead to two objects, or only one of them to any.
+    public static func != (left: Columns, right: Columns) -> Condition { !(left == right) }
+
     /// Whether the relationship leads to one of these objects.
     public func isIn(_ objects: some Sequence<Root>) -> Condition {
         Condition(.comparison(ConditionComparison(path.expression, .isIn, with: .objects(Array(objects)))))
     }
 }
 
-/// The keys that lead to a column, or the error of an invalid path.
+/// The keys that lead to a column from the object of a scope, or the error of an invalid path.
 struct ColumnPath: Sendable {
-    private(set) var keys: [String] = []
+    let scope: ColumnScope
+    private(set) var keys: [String]
     private var problem: KindredError?
 
-    /// The path to the helper's row that pairs members with their owner.
-    static var pair: ColumnPath {
-        var path = ColumnPath()
-        path.keys = [PairLink.key]
-        return path
-    }
+    init(_ scope: ColumnScope, _ keys: [String] = []) { (self.scope, self.keys) = (scope, keys) }
 
-    var expression: ConditionExpression { problem.map(ConditionExpression.invalid) ?? .path(keys) }
+    var expression: ConditionExpression {
+        problem.map(ConditionExpression.invalid) ?? .path(ConditionPath(scope, keys))
+    }
 
     func appending(_ keyPath: AnyKeyPath, of type: any TypedObject.Type) -> ColumnPath {
         var path = self
@@ -106,6 +116,14 @@ struct ColumnPath: Sendable {
         return keys
     }
 
+    /// The keys, of a path from the object of a scope.
+    ///
+    /// Throws the error of an invalid path, and for a path from another object.
+    func checkedKeys(of scope: ColumnScope) throws -> [String] {
+        guard self.scope == scope else { throw ConditionPath(self.scope, keys).notAround }
+        return try checkedKeys()
+    }
+
     /// A comparison with an object.
     func compare(_ operation: ConditionComparison.Operator, _ object: DatabaseObject?) -> Condition {
         let right = object.map { ConditionExpression.object($0) } ?? .value(nil)
@@ -113,8 +131,8 @@ struct ColumnPath: Sendable {
     }
 
     /// A condition on members; an invalid path makes an invalid condition.
-    func members(_ quantifier: ConditionComparison.Quantifier, _ condition: ConditionNode) -> Condition {
+    func members(_ quantifier: ConditionComparison.Quantifier, _ condition: MemberCondition) -> Condition {
         if problem != nil { return Condition(.comparison(ConditionComparison(expression, .equal, with: .value(nil)))) }
-        return Condition(.members(quantifier, keys, condition))
+        return Condition(.members(quantifier, condition))
     }
 }

@@ -11,17 +11,17 @@ public struct MemberColumns<Member: TypedObject>: Sendable {
 
     /// Whether a member fulfils a condition; all parts of the condition apply to the same member.
     public func contains(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
-        path.members(.anyMember, try condition(Columns()).node)
+        path.members(.anyMember, try members(condition))
     }
 
     /// Whether every member fulfils a condition; true without members.
     public func allSatisfy(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
-        path.members(.allMembers, try condition(Columns()).node)
+        path.members(.allMembers, try members(condition))
     }
 
     /// Whether no member fulfils a condition.
     public func none(_ condition: (Columns<Member>) throws -> Condition) rethrows -> Condition {
-        path.members(.noMember, try condition(Columns()).node)
+        path.members(.noMember, try members(condition))
     }
 
     /// Whether an object is a member.
@@ -32,20 +32,27 @@ public struct MemberColumns<Member: TypedObject>: Sendable {
 
     /// Whether there are no members.
     public var isEmpty: Condition {
-        path.members(.noMember, .constant(true))
+        path.members(.noMember, MemberCondition(any: ConditionPath(path.scope, path.keys)))
     }
 
     /// The number of members.
     public var count: ColumnExpression<Int> {
-        if case .path(let keys) = path.expression { return ColumnExpression(.count(keys)) }
+        if case .path(let members) = path.expression { return ColumnExpression(.count(members)) }
         return ColumnExpression(path.expression)
     }
 
     /// The number of members that fulfil a condition.
     public func count(_ condition: (Columns<Member>) throws -> Condition) rethrows -> ColumnExpression<Int> {
-        let node = try condition(Columns()).node
-        if case .path(let keys) = path.expression { return ColumnExpression(.countWhere(keys, node)) }
+        let condition = try members(condition)
+        if case .path = path.expression { return ColumnExpression(.countWhere(condition)) }
         return ColumnExpression(path.expression)
+    }
+
+    /// The condition of a closure, which names a member's columns by a scope of its own.
+    private func members(_ condition: (Columns<Member>) throws -> Condition) rethrows -> MemberCondition {
+        let scope = ColumnScope()
+        return MemberCondition(
+            on: ConditionPath(path.scope, path.keys), as: scope, try condition(Columns(of: scope)).node)
     }
 
     /// A to-one relationship of the members.

@@ -20,7 +20,7 @@ extension DatabaseContext {
         let entity = object.runtime
         let equalities = zip(entity.key, key.values).map { column, value in
             ConditionNode.comparison(
-                ConditionComparison(.path([entity.entity.attributes[column].name]), .equal, with: .value(value)))
+                ConditionComparison(.path(.own(entity.entity.attributes[column].name)), .equal, with: .value(value)))
         }
         return try await FetchRequest<Object>(context: self, entity: entity)
             .where(Condition(.all(equalities))).prefetch(paths: paths.map(\.keys)).live(fileID: fileID, line: line)

@@ -23,6 +23,6 @@ extension Condition {
     /// Throws as ``FetchRequest/where(_:)-(Predicate<Object>)`` does.
     public init<Object: TypedObject>(_ predicate: Predicate<Object>) throws {
         var translator = PredicateTranslator(predicate.variable)
-        self.init(try translator.condition(predicate.expression))
+        self.init(try translator.predicate(predicate.expression))
     }
 }

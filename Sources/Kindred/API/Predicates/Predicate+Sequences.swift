@@ -5,13 +5,13 @@
 #endif
 
 extension PredicateOperand {
-    /// Whether any member fulfils a condition.
-    func anyMember(_ condition: ConditionNode) throws -> ConditionNode {
+    /// Whether there is any member, of those alone that a further condition leaves.
+    func anyMember(_ narrowed: (MemberCondition) throws -> MemberCondition) throws -> ConditionNode {
         switch self {
-        case .members(let keys, let filter): return .members(.anyMember, keys, .all([filter, condition]))
+        case .members(let members): return .members(.anyMember, try narrowed(members))
         case .choice(let test, let first, let second):
-            return .choice(test, then: try first.anyMember(condition), else: try second.anyMember(condition))
-        case .expression(.path(let keys)): return .members(.anyMember, keys, condition)
+            return .choice(test, then: try first.anyMember(narrowed), else: try second.anyMember(narrowed))
+        case .expression(.path(let path)): return .members(.anyMember, try narrowed(MemberCondition(any: path)))
         // An optional without a value has no members.
         case .expression(.value(nil)): return .constant(false)
         default: throw PredicateTranslator.untranslatable("a condition on the elements of something other than members")
@@ -22,29 +22,28 @@ extension PredicateOperand {
 extension PredicateExpressions.SequenceContainsWhere: PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
         let members = try translator.operand(sequence)
-        return .condition(try members.anyMember(try translator.members(test, variable.key)))
+        return .condition(
+            try members.anyMember { try translator.narrowed($0, variable.key) { try $0.condition(test) } })
     }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
         let members = try translator.operand(sequence)
-        return .condition(.not(try members.anyMember(.not(try translator.members(test, variable.key)))))
+        return .condition(
+            .not(try members.anyMember { try translator.narrowed($0, variable.key) { .not(try $0.condition(test)) } }))
     }
 }
 
 extension PredicateExpressions.Filter: PredicateTerm {
     func operand(_ translator: inout PredicateTranslator) throws -> PredicateOperand {
-        let condition: ConditionNode
+        let members: MemberCondition
         switch try translator.operand(sequence) {
-        case .members(let keys, let outer):
-            condition = try translator.members(filter, variable.key)
-            return .members(keys, .all([outer, condition]))
-        case .expression(.path(let keys)):
-            condition = try translator.members(filter, variable.key)
-            return .members(keys, condition)
+        case .members(let narrowed): members = narrowed
+        case .expression(.path(let path)): members = MemberCondition(any: path)
         default: throw PredicateTranslator.untranslatable("a filter of something other than members")
         }
+        return .members(try translator.narrowed(members, variable.key) { try $0.condition(filter) })
     }
 }
 

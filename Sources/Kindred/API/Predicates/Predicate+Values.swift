@@ -19,7 +19,7 @@ extension PredicateExpressions.KeyPath: PredicateTerm {
             if Root.Output.self == String.self {
                 return .condition(try root.isEqual(to: .expression(.value(.string("")))))
             }
-            return .condition(.not(try root.anyMember(.constant(true))))
+            return .condition(.not(try root.anyMember { $0 }))
         case nil: return try translator.follow(keyPath, from: root)
         case _?: throw PredicateTranslator.untranslatable("the first or last of members, which have no order")
         }
@@ -30,13 +30,13 @@ extension PredicateExpressions.KeyPath: PredicateTerm {
             throw PredicateTranslator.untranslatable("the count of something other than members")
         }
         switch members {
-        case .members(let keys, let condition): return .expression(.countWhere(keys, condition))
+        case .members(let members): return .expression(.countWhere(members))
         default:
             return try members.map { expression in
-                guard case .path(let keys) = expression else {
+                guard case .path(let members) = expression else {
                     throw PredicateTranslator.untranslatable("the count of something other than members")
                 }
-                return .expression(.count(keys))
+                return .expression(.count(members))
             }
         }
     }
@@ -124,7 +124,7 @@ extension PredicateExpressions.OptionalFlatMap: PredicateTerm {
         let isPresent = try wrapped.isPresent()
         translator.bind(variable.key, to: wrapped)
         switch try translator.operand(transform) {
-        case .expression(.path(let keys)): return .expression(.path(keys))
+        case .expression(.path(let path)): return .expression(.path(path))
         case .condition(let condition):
             return .optionalCondition(.all([isPresent, condition]), isPresent: isPresent)
         case .optionalCondition(let condition, let isInnerPresent):

@@ -8,7 +8,7 @@ indirect enum PredicateOperand: Sendable {
     /// One operand or another.
     case choice(ConditionNode, PredicateOperand, PredicateOperand)
     /// The members that fulfil a condition.
-    case members([String], ConditionNode)
+    case members(MemberCondition)
     case range(lower: PredicateOperand, upper: PredicateOperand, isClosed: Bool)
 
     static let null = PredicateOperand.expression(.value(nil))

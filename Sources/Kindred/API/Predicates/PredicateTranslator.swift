@@ -8,12 +8,17 @@ import KindredSchema
 
 /// Turns the tree of a `Predicate` into a condition.
 struct PredicateTranslator {
-    /// Each variable's operand, with the nesting depth of conditions on members at which it is declared.
-    private var variables: [PredicateExpressions.VariableID: (operand: PredicateOperand, depth: Int)] = [:]
-    private var depth = 0
+    /// The scope of the object that the predicate is on.
+    private let scope = ColumnScope()
+    private var variables: [PredicateExpressions.VariableID: PredicateOperand] = [:]
 
     init<Object>(_ variable: PredicateExpressions.Variable<Object>) {
-        variables[variable.key] = (.expression(.path([])), 0)
+        variables[variable.key] = .expression(.path(ConditionPath(scope, [])))
+    }
+
+    /// The condition of the whole predicate.
+    mutating func predicate(_ expression: some PredicateExpression) throws -> ConditionNode {
+        .scoped(scope, try condition(expression))
     }
 
     mutating func condition(_ expression: some PredicateExpression) throws -> ConditionNode {
@@ -30,30 +35,30 @@ struct PredicateTranslator {
     }
 
     /// The operand of a variable.
-    ///
-    /// Throws for a variable of an outer condition, which conditions on members cannot reference.
     func operand(_ variable: PredicateExpressions.VariableID) throws -> PredicateOperand {
         guard let known = variables[variable] else { throw Self.untranslatable("an undeclared variable") }
-        guard known.depth == depth else {
-            throw Self.untranslatable("a comparison of members with the object that they belong to")
-        }
-        return known.operand
+        return known
     }
 
     /// Sets the operand of a variable.
     mutating func bind(_ variable: PredicateExpressions.VariableID, to operand: PredicateOperand) {
-        variables[variable] = (operand, depth)
+        variables[variable] = operand
     }
 
-    /// A condition on members.
-    mutating func members(
-        _ expression: some PredicateExpression,
-        _ variable: PredicateExpressions.VariableID
-    ) throws -> ConditionNode {
-        depth += 1
-        defer { depth -= 1 }
-        variables[variable] = (.expression(.path([])), depth)
-        return try condition(expression)
+    /// The members among some that fulfil a further condition, in which a variable is the member.
+    mutating func narrowed(
+        _ members: MemberCondition, _ variable: PredicateExpressions.VariableID,
+        by condition: (inout PredicateTranslator) throws -> ConditionNode
+    ) throws -> MemberCondition {
+        variables[variable] = .expression(.path(ConditionPath(members.scope, [])))
+        var members = members
+        let further = try condition(&self)
+        if case .constant(true) = members.condition {
+            members.condition = further
+        } else {
+            members.condition = .all([members.condition, further])
+        }
+        return members
     }
 
     /// The column or relationship of a property of an operand.
@@ -61,11 +66,11 @@ struct PredicateTranslator {
         let type = Swift.type(of: keyPath).rootType
         if let type = type as? any TypedObject.Type {
             return try root.map { expression in
-                guard case .path(let keys) = expression else {
+                guard case .path(let start) = expression else {
                     throw Self.untranslatable("a property of an object outside the request")
                 }
-                let path = try ColumnPath().appending(keyPath, of: type).checkedKeys()
-                return .expression(.path(keys + path))
+                let path = ColumnPath(start.scope, start.keys).appending(keyPath, of: type)
+                return .expression(.path(ConditionPath(start.scope, try path.checkedKeys())))
             }
         }
         if let type = type as? any RelationshipHandle.Type, type.isLoaded(keyPath) { return root }

@@ -48,7 +48,7 @@ extension FetchRequest where Object: TypedObject {
     ) throws -> ColumnRequest<repeat each Value> {
         var keys: [String] = []
         for column in repeat each columns {
-            keys += try ColumnPath().appending(column, of: Object.self).checkedKeys()
+            keys += try ColumnPath(.own).appending(column, of: Object.self).checkedKeys()
         }
         return ColumnRequest(request: try AttributeRequest(context: context, query: query, keyPaths: keys))
     }

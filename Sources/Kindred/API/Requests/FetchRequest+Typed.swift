@@ -6,7 +6,7 @@ extension FetchRequest where Object: TypedObject {
     /// Values are always bound. Sends nothing. Throws `KindredError` `.unknownKey` for a property that is not a column,
     /// `.wrongType` for values that cannot be compared.
     public func `where`(_ condition: (Columns<Object>) throws -> Condition) throws -> FetchRequest {
-        try self.where(try condition(Columns()))
+        try self.where(try Columns.condition(condition))
     }
 
     /// Sorts by a column or a path over to-one relationships, after earlier sort keys: `sorted { $0.surname }`.
@@ -18,7 +18,7 @@ extension FetchRequest where Object: TypedObject {
         nulls: NullOrder = .standard,
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
-        try sorted(path: try column(Columns()).sortPath, ascending: ascending, nulls: nulls)
+        try sorted(path: try Columns.sortPath(column), ascending: ascending, nulls: nulls)
     }
 
     /// Not available: many objects have no order among them.
@@ -37,7 +37,7 @@ extension FetchRequest where Object: TypedObject {
 
     /// Sorts by a property's column; NULL sorts as in PostgreSQL, or before every value.
     package func sorted(keyPath: AnyKeyPath, ascending: Bool, nullsAreLowest: Bool) throws -> FetchRequest {
-        let keys = try ColumnPath().appending(keyPath, of: Object.self).checkedKeys()
+        let keys = try ColumnPath(.own).appending(keyPath, of: Object.self).checkedKeys()
         let mayBeNull = keys.first.flatMap { entity.entity.attribute(named: $0) }.map { !$0.isNotNull }
         let nulls: NullOrder = nullsAreLowest && mayBeNull == true ? (ascending ? .first : .last) : .standard
         return try sorted(path: keys, ascending: ascending, nulls: nulls)
@@ -76,6 +76,6 @@ extension FetchRequest where Object: TypedObject {
     ///
     /// One more query for each relationship of the path, for any number of objects. Sends nothing itself.
     public func prefetch<Path: RelationshipPath>(_ path: KeyPath<Columns<Object>, Path>) throws -> FetchRequest {
-        try prefetch(paths: [try Columns<Object>()[keyPath: path].relationshipKeys])
+        try prefetch(paths: [try Columns<Object>(of: .own)[keyPath: path].relationshipKeys])
     }
 }

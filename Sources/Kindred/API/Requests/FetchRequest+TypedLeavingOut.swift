@@ -23,7 +23,7 @@ extension FetchRequest where Object: TypedObject {
     public func prefetch<Path: RelationshipPath, each Value>(
         _ path: KeyPath<Columns<Object>, Path>, omitting columns: repeat KeyPath<Path.Destination, each Value>
     ) throws -> FetchRequest {
-        let keys = try Columns<Object>()[keyPath: path].relationshipKeys
+        let keys = try Columns<Object>(of: .own)[keyPath: path].relationshipKeys
         let paths = try Path.Destination.columnPaths(repeat each columns)
         return try prefetch(paths: [keys]).omitting(paths: paths.map { keys + $0 })
     }
@@ -36,7 +36,7 @@ extension FetchRequest where Object: TypedObject {
     public func prefetch<Path: RelationshipPath, each Value>(
         _ path: KeyPath<Columns<Object>, Path>, only columns: repeat KeyPath<Path.Destination, each Value>
     ) throws -> FetchRequest {
-        let keys = try Columns<Object>()[keyPath: path].relationshipKeys
+        let keys = try Columns<Object>(of: .own)[keyPath: path].relationshipKeys
         let paths = try Path.Destination.columnPaths(repeat each columns)
         return try prefetch(paths: [keys]).only(paths: paths.map { keys + $0 })
     }
@@ -59,7 +59,7 @@ extension TypedObject {
     fileprivate static func columnPaths<each Value>(_ columns: repeat KeyPath<Self, each Value>) throws -> [[String]] {
         var paths: [[String]] = []
         for column in repeat each columns {
-            paths.append(try ColumnPath().appending(column, of: Self.self).checkedKeys())
+            paths.append(try ColumnPath(.own).appending(column, of: Self.self).checkedKeys())
         }
         return paths
     }

@@ -3,7 +3,7 @@ public import KindredPostgres
 extension RelationshipPart where Member: TypedObject {
     /// Takes the members that fulfil a condition: `where { $0.deletedAt == nil }`.
     public func `where`(_ condition: (Columns<Member>) throws -> Condition) -> RelationshipPart {
-        changed { $0.conditions.append(try condition(Columns())) }
+        changed { $0.conditions.append(try Columns.condition(condition)) }
     }
 
     /// Takes the members whose pair with the owner fulfils a condition on the helper's columns:
@@ -15,7 +15,7 @@ extension RelationshipPart where Member: TypedObject {
     ) -> RelationshipPart {
         changed { content in
             content.links.append(PartContent.Link(link))
-            content.conditions.append(try condition(Columns(.pair)))
+            content.conditions.append(try Columns.condition(at: [PairLink.key], condition))
         }
     }
 
@@ -25,7 +25,7 @@ extension RelationshipPart where Member: TypedObject {
         _ column: (Columns<Member>) throws -> ColumnExpression<Value>
     ) -> RelationshipPart {
         changed { content in
-            let path = try column(Columns()).sortPath
+            let path = try Columns.sortPath(column)
             content.sort.append(SortTerm(path: path, ascending: ascending, nulls: nulls))
         }
     }
@@ -37,7 +37,7 @@ extension RelationshipPart where Member: TypedObject {
     ) -> RelationshipPart {
         changed { content in
             content.links.append(PartContent.Link(link))
-            let path = try column(Columns(.pair)).sortPath
+            let path = try Columns.sortPath(at: [PairLink.key], column)
             content.sort.append(SortTerm(path: path, ascending: ascending, nulls: nulls))
         }
     }
@@ -45,7 +45,7 @@ extension RelationshipPart where Member: TypedObject {
     /// Loads relationships together with the part's members: `prefetch(\.labels)`.
     public func prefetch<Path: RelationshipPath>(_ path: KeyPath<Columns<Member>, Path>) -> RelationshipPart {
         changed { content in
-            let keys = try Columns<Member>()[keyPath: path].relationshipKeys
+            let keys = try Columns<Member>(of: .own)[keyPath: path].relationshipKeys
             content.branches.append(PartContent.Branch(path: keys))
         }
     }
@@ -56,7 +56,7 @@ extension RelationshipPart where Member: TypedObject {
         _ part: (RelationshipPart<Below>) throws -> RelationshipPart<Below>
     ) -> RelationshipPart {
         changed { content in
-            let keys = try Columns<Member>()[keyPath: path].relationshipKeys
+            let keys = try Columns<Member>(of: .own)[keyPath: path].relationshipKeys
             content.branches.append(PartContent.Branch(path: keys, part: try part(RelationshipPart<Below>()).content))
         }
     }
@@ -74,6 +74,7 @@ extension FetchRequest where Object: TypedObject {
         _ part: (RelationshipPart<Member>) throws -> RelationshipPart<Member>
     ) throws -> FetchRequest {
         try prefetch(
-            path: try Columns<Object>()[keyPath: path].relationshipKeys, try part(RelationshipPart<Member>()).content)
+            path: try Columns<Object>(of: .own)[keyPath: path].relationshipKeys,
+            try part(RelationshipPart<Member>()).content)
     }
 }

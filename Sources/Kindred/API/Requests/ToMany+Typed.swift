@@ -46,7 +46,7 @@ extension FetchRequest where Object: TypedObject {
         through link: Link.Type, _ condition: (Columns<Link>) throws -> Condition
     ) throws -> FetchRequest {
         try requirePairs(with: link)
-        return try self.where(try condition(Columns(.pair)))
+        return try self.where(try Columns.condition(at: [PairLink.key], condition))
     }
 
     /// Sorts the members of a many-to-many set by a column of the helper's rows that pair them with the owner.
@@ -57,7 +57,7 @@ extension FetchRequest where Object: TypedObject {
         _ column: (Columns<Link>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
         try requirePairs(with: link)
-        return try sorted(path: try column(Columns(.pair)).sortPath, ascending: ascending, nulls: nulls)
+        return try sorted(path: try Columns.sortPath(at: [PairLink.key], column), ascending: ascending, nulls: nulls)
     }
 
     private func requirePairs<Link: TypedObject>(with link: Link.Type) throws {

@@ -5,29 +5,31 @@ import KindredPostgres
 /// A value may be calculated from the row's columns, which have the values from before the update.
 @dynamicMemberLookup
 public struct UpdatedValues<Object: TypedObject> {
+    /// The scope of the row's columns.
+    fileprivate let scope = ColumnScope()
     fileprivate var given: [(keyPath: PartialKeyPath<Object>, value: (any PropertyValue)?)] = []
 
     /// A column, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value>) -> ColumnExpression<Value> {
-        get { Columns<Object>()[dynamicMember: keyPath] }
+        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
     /// A column whose values may be NULL, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value?>) -> ColumnExpression<Value> {
-        get { Columns<Object>()[dynamicMember: keyPath] }
+        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
     /// A lazy column, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> ColumnExpression<Value> {
-        get { Columns<Object>()[dynamicMember: keyPath] }
+        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
     /// A lazy column whose values may be NULL, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> ColumnExpression<Value> {
-        get { Columns<Object>()[dynamicMember: keyPath] }
+        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
@@ -93,9 +95,21 @@ extension FetchRequest where Object: TypedObject {
                 guard let key = Object.mapping.key(keyPath) else {
                     throw entity.unknownKey(String(describing: keyPath))
                 }
+                let value =
+                    (value as? any CalculatedValue).map { OwnCalculation(scope: updates.scope, value: $0) } ?? value
                 named.updateValue(value, forKey: entity.relationship(ofProperty: key)?.model.name ?? key)
             }
             return try await update(named)
         }
     }
+}
+
+/// A calculation in which the columns of a scope are those of the row that is updated.
+private struct OwnCalculation: CalculatedValue {
+    let scope: ColumnScope
+    let value: any CalculatedValue
+
+    var propertyContent: PropertyContent { get throws { try value.propertyContent } }
+
+    var calculation: ConditionExpression { get throws { .scoped(scope, try value.calculation) } }
 }

@@ -10,7 +10,7 @@ extension FetchRequest where Object: TypedObject {
     public func sum<Value: PostgresSummable>(
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>, fileID: String = #fileID, line: Int = #line
     ) async throws -> Value.Sum? {
-        try await total(.sum, of: try column(Columns()), fileID: fileID, line: line)
+        try await total(.sum, of: column, fileID: fileID, line: line)
     }
 
     /// The mean of a column, of a path over to-one relationships, or of a calculation; nil for no values.
@@ -19,7 +19,7 @@ extension FetchRequest where Object: TypedObject {
     public func average<Value: PostgresSummable>(
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>, fileID: String = #fileID, line: Int = #line
     ) async throws -> Value.Mean? {
-        try await total(.average, of: try column(Columns()), fileID: fileID, line: line)
+        try await total(.average, of: column, fileID: fileID, line: line)
     }
 
     /// The smallest value of a column, of a path over to-one relationships, or of a calculation; nil for no values.
@@ -28,7 +28,7 @@ extension FetchRequest where Object: TypedObject {
     public func minimum<Value: Sendable>(
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>, fileID: String = #fileID, line: Int = #line
     ) async throws -> Value? {
-        try await total(.minimum, of: try column(Columns()), fileID: fileID, line: line)
+        try await total(.minimum, of: column, fileID: fileID, line: line)
     }
 
     /// The greatest value of a column, of a path over to-one relationships, or of a calculation; nil for no values.
@@ -37,7 +37,7 @@ extension FetchRequest where Object: TypedObject {
     public func maximum<Value: Sendable>(
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>, fileID: String = #fileID, line: Int = #line
     ) async throws -> Value? {
-        try await total(.maximum, of: try column(Columns()), fileID: fileID, line: line)
+        try await total(.maximum, of: column, fileID: fileID, line: line)
     }
 
     /// Not available: only numbers and intervals have a sum.
@@ -53,17 +53,20 @@ extension FetchRequest where Object: TypedObject {
     ) async throws -> Value? { nil }
 
     private func total<Value, Result: Sendable>(
-        _ function: AggregateTerm.Function, of column: ColumnExpression<Value>, fileID: String, line: Int
+        _ function: AggregateTerm.Function, of column: (Columns<Object>) throws -> ColumnExpression<Value>,
+        fileID: String, line: Int
     ) async throws -> Result? {
-        let value = try await total(AggregateTerm(function, over: column), fileID: fileID, line: line)
+        let value = try await total(try AggregateTerm(function, over: column), fileID: fileID, line: line)
         return try property(value, as: Result?.self)
     }
 }
 
 extension AggregateTerm {
-    /// A function of a column, with a name for errors.
-    init<Value>(_ function: Function, over column: ColumnExpression<Value>) {
-        self.init(function, of: column.expression, label: function.label)
+    /// A function of a closure's column, with a name for errors.
+    init<Root: TypedObject, Value>(
+        _ function: Function, over column: (Columns<Root>) throws -> ColumnExpression<Value>
+    ) rethrows {
+        self.init(function, of: try Columns.value(column), label: function.label)
     }
 }
 

@@ -9,34 +9,34 @@ public struct GroupConditions<Root: TypedObject>: Sendable {
     public func count<Value>(
         of column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Int> {
-        ColumnExpression(.total(AggregateTerm(.count, over: try column(Columns()))))
+        ColumnExpression(.total(try AggregateTerm(.count, over: column)))
     }
 
     /// The sum of a column or calculation over the group.
     public func sum<Value: PostgresSummable>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value.Sum> {
-        ColumnExpression(.total(AggregateTerm(.sum, over: try column(Columns()))))
+        ColumnExpression(.total(try AggregateTerm(.sum, over: column)))
     }
 
     /// The mean of a column or calculation over the group.
     public func average<Value: PostgresSummable>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value.Mean> {
-        ColumnExpression(.total(AggregateTerm(.average, over: try column(Columns()))))
+        ColumnExpression(.total(try AggregateTerm(.average, over: column)))
     }
 
     /// The smallest value of a column or calculation in the group.
     public func minimum<Value>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value> {
-        ColumnExpression(.total(AggregateTerm(.minimum, over: try column(Columns()))))
+        ColumnExpression(.total(try AggregateTerm(.minimum, over: column)))
     }
 
     /// The greatest value of a column or calculation in the group.
     public func maximum<Value>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value> {
-        ColumnExpression(.total(AggregateTerm(.maximum, over: try column(Columns()))))
+        ColumnExpression(.total(try AggregateTerm(.maximum, over: column)))
     }
 }

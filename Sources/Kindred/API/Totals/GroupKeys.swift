@@ -5,7 +5,7 @@
 public struct GroupKeys<Root: TypedObject>: Sendable {
     let path: ColumnPath
 
-    init(_ path: ColumnPath = ColumnPath()) {
+    init(_ path: ColumnPath) {
         self.path = path
     }
 

@@ -9,35 +9,35 @@ public struct GroupTotals<Root: TypedObject>: Sendable {
     public func count<Value>(
         of column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> GroupTotal<Int> {
-        GroupTotal(AggregateTerm(.count, over: try column(Columns())))
+        GroupTotal(try AggregateTerm(.count, over: column))
     }
 
     /// The sum of a column or calculation over the group; nil for no values.
     public func sum<Value: PostgresSummable>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> GroupTotal<Value.Sum?> {
-        GroupTotal(AggregateTerm(.sum, over: try column(Columns())))
+        GroupTotal(try AggregateTerm(.sum, over: column))
     }
 
     /// The mean of a column or calculation over the group; nil for no values.
     public func average<Value: PostgresSummable>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> GroupTotal<Value.Mean?> {
-        GroupTotal(AggregateTerm(.average, over: try column(Columns())))
+        GroupTotal(try AggregateTerm(.average, over: column))
     }
 
     /// The smallest value of a column or calculation in the group; nil for no values.
     public func minimum<Value: Sendable>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> GroupTotal<Value?> {
-        GroupTotal(AggregateTerm(.minimum, over: try column(Columns())))
+        GroupTotal(try AggregateTerm(.minimum, over: column))
     }
 
     /// The greatest value of a column or calculation in the group; nil for no values.
     public func maximum<Value: Sendable>(
         _ column: (Columns<Root>) throws -> ColumnExpression<Value>
     ) rethrows -> GroupTotal<Value?> {
-        GroupTotal(AggregateTerm(.maximum, over: try column(Columns())))
+        GroupTotal(try AggregateTerm(.maximum, over: column))
     }
 }
 

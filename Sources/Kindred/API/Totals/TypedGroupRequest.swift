@@ -121,10 +121,11 @@ extension FetchRequest where Object: TypedObject {
         by keys: (GroupKeys<Object>) throws -> (repeat GroupKey<each Key>),
         _ totals: (GroupTotals<Object>) throws -> (repeat GroupTotal<each Total>)
     ) throws -> TypedGroupRequest<Object, (repeat each Key, repeat each Total)> {
-        let keys = try keys(GroupKeys())
+        let scope = ColumnScope()
+        let keys = try keys(GroupKeys(ColumnPath(scope)))
         let totals = try totals(GroupTotals())
         var paths: [[String]] = []
-        for key in repeat each keys { paths.append(try key.path.checkedKeys()) }
+        for key in repeat each keys { paths.append(try key.path.checkedKeys(of: scope)) }
         var terms: [AggregateTerm] = []
         for total in repeat each totals { terms.append(total.term) }
         @Sendable func readKeys(_ reader: inout GroupReader) throws -> (repeat each Key) {

@@ -11,7 +11,7 @@ extension TypedObject {
 
     /// The keys of properties.
     fileprivate static func names(of keyPaths: [PartialKeyPath<Self>]) throws -> [String] {
-        try keyPaths.map { try ColumnPath().appending($0, of: Self.self).checkedKeys()[0] }
+        try keyPaths.map { try ColumnPath(.own).appending($0, of: Self.self).checkedKeys()[0] }
     }
 }
 

@@ -6,7 +6,7 @@
 public struct ViewPaths<Root: TypedObject>: Sendable {
     let path: ColumnPath
 
-    init(_ path: ColumnPath = ColumnPath()) {
+    init(_ path: ColumnPath = ColumnPath(.own)) {
         self.path = path
     }
 

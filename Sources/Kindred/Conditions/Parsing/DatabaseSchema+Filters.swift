@@ -25,7 +25,7 @@ extension EntityFilter {
     fileprivate init(of entity: Entity, in schema: DatabaseSchema) throws {
         var nodes: [ConditionNode] = []
         if let mark = entity.softDelete {
-            nodes.append(.comparison(ConditionComparison(.path([mark]), .equal, with: .value(nil))))
+            nodes.append(.comparison(ConditionComparison(.path(.own(mark)), .equal, with: .value(nil))))
         }
         if let text = entity.filter { nodes.append(try Condition(format: text, arguments: []).node) }
         let node = nodes.count == 1 ? nodes[0] : .all(nodes)
@@ -62,7 +62,7 @@ extension ConditionComparison {
         guard quantifier == nil, !ignoresCase else { return nil }
         let (path, value): ([String], PostgresValue?)
         switch (left, right) {
-        case (.path(let keys), .value(let given)), (.value(let given), .path(let keys)): (path, value) = (keys, given)
+        case (.path(let own), .value(let given)), (.value(let given), .path(let own)): (path, value) = (own.keys, given)
         default: return nil
         }
         guard path.count == 1, let attribute = entity.attribute(named: path[0]) else { return nil }

@@ -89,7 +89,7 @@ extension FormatParser {
         advance()
         let start = current.position
         let left = try expression(.sum)
-        guard case .path(let path) = left, !path.isEmpty else {
+        guard case .path(let path) = left, !path.keys.isEmpty else {
             throw KindredError.invalidFormat("after ANY, ALL or NONE a key path is expected", at: start)
         }
         guard let operation = Self.operation(current) else { throw expected("a comparison such as == or LIKE") }

@@ -1,10 +1,12 @@
 import KindredPostgres
 
 extension FormatParser {
-    /// A key path, `SELF`, or a path that ends in `@count`.
+    /// A key path, `SELF`, or a path that ends in `@count`: of a variable's object, or else of the request's.
     mutating func path() throws -> ConditionExpression {
         var keys: [String] = []
-        if try takeVariable(), !accept(.dot) { return .path([]) }
+        let variable = try takeVariable()
+        let scope = variable ?? .own
+        if variable != nil, !accept(.dot) { return .path(ConditionPath(scope, [])) }
         var isFirst = true
         repeat {
             let position = current.position
@@ -21,7 +23,7 @@ extension FormatParser {
                 guard !key.isEmpty else { throw expected("a key") }
                 advance()
                 keys.append(key)
-            case .placeholder(.keyPath) where isFirst:
+            case .placeholder(.keyPath):
                 let argument = try takeArgument()
                 guard let named = argument.keys else { throw unfitArgument("a key path", at: position) }
                 keys += named
@@ -33,13 +35,13 @@ extension FormatParser {
                 guard name == "count", !keys.isEmpty else { throw expected("a key, or @count at the end of a path") }
                 advance()
                 guard !isAt(.dot) else { throw expected("the end of the path after @count") }
-                return .count(keys)
+                return .count(ConditionPath(scope, keys))
             default: throw expected("a key")
             }
             isFirst = false
         } while accept(.dot)
-        if keys.last == "@count" { return .count(keys.dropLast()) }
-        return .path(keys)
+        if keys.last == "@count" { return .count(ConditionPath(scope, keys.dropLast())) }
+        return .path(ConditionPath(scope, keys))
     }
 }
 
@@ -71,14 +73,15 @@ extension FormatParser {
         advance()
         try require(.leftParenthesis)
         let start = current.position
-        guard case .path(let path) = try path(), !path.isEmpty else {
+        guard case .path(let path) = try path(), !path.keys.isEmpty else {
             throw KindredError.invalidFormat("SUBQUERY takes a path to many objects first", at: start)
         }
         try require(.comma)
         guard case .variable(let name) = current.kind else { throw expected("a variable such as $pet") }
         advance()
         try require(.comma)
-        variables.append(name)
+        let scope = ColumnScope()
+        variables.append((name, scope))
         let phrase = try phrase(.or)
         let node = try condition(phrase)
         variables.removeLast()
@@ -86,26 +89,22 @@ extension FormatParser {
         try require(.dot)
         guard case .collectionOperator("count") = current.kind else { throw expected("@count after SUBQUERY(…)") }
         advance()
-        return .countWhere(path, node)
+        return .countWhere(MemberCondition(on: path, as: scope, node))
     }
 
-    /// Consumes the variable at the beginning of a path in SUBQUERY; false for a path of the object itself.
+    /// Consumes the variable at the beginning of a path, and returns the scope of its object; nil without a variable.
     ///
-    /// Throws if the path belongs to an object other than the innermost member, which is not supported.
-    mutating func takeVariable() throws -> Bool {
-        guard case .variable(let name) = current.kind else {
-            guard let innermost = variables.last else { return false }
-            throw KindredError.invalidFormat(
-                "within SUBQUERY a path begins with its variable, as in $\(innermost).name", at: current.position)
+    /// Throws for a variable of no SUBQUERY around the path.
+    private mutating func takeVariable() throws -> ColumnScope? {
+        guard case .variable(let name) = current.kind else { return nil }
+        if let variable = variables.last(where: { $0.name.hasSameBytes(as: name) }) {
+            advance()
+            return variable.scope
         }
-        guard let innermost = variables.last else {
-            throw KindredError.invalidFormat(
-                "variables such as $\(name) belong in SUBQUERY; give arguments for %@", at: current.position)
-        }
-        guard name == innermost else {
-            throw KindredError.invalidFormat("only $\(innermost) can be used here", at: current.position)
-        }
-        advance()
-        return true
+        let message =
+            variables.isEmpty
+            ? "variables such as $\(name) belong in SUBQUERY; give arguments for %@"
+            : "the variables here are \(variables.map { "$\($0.name)" }.joined(separator: ", ")), and no $\(name)"
+        throw KindredError.invalidFormat(message, at: current.position)
     }
 }

@@ -11,7 +11,7 @@ struct FormatParser {
     private var usedArguments = 0
     private var depth = 0
     /// The variables of the enclosing SUBQUERYs, the innermost last.
-    var variables: [String] = []
+    var variables: [(name: String, scope: ColumnScope)] = []
     private var calculations = 0
 
     init(tokens: [FormatToken], arguments: [ConditionArgument]) {

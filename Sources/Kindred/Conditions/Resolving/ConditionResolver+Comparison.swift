@@ -2,11 +2,11 @@ import KindredPostgres
 
 extension ConditionResolver {
     mutating func comparison(_ comparison: ConditionComparison) throws -> ResolvedTerm {
-        if let members = existence(comparison) { return try condition(members) }
+        if let members = try existence(comparison) { return try condition(members) }
         if let word = comparison.leftWord { try requireNoKey(word) }
         let left: Operand
         if case .path(let path) = comparison.left {
-            let target = try target(of: path[...], from: root)
+            let target = try target(of: path)
             if let quantifier = comparison.quantifier {
                 return try quantified(quantifier, comparison, over: target)
             }
@@ -20,7 +20,7 @@ extension ConditionResolver {
         }
         // `%@ IN emailSet`
         if comparison.operation == .isIn, case .path(let path) = comparison.right {
-            let target = try target(of: path[...], from: root)
+            let target = try target(of: path)
             if case .members = target {
                 var turned = comparison
                 (turned.left, turned.right) = (comparison.right, comparison.left)
@@ -39,7 +39,7 @@ extension ConditionResolver {
 
     /// Throws for a comparison that begins with a word for a value, such as NO, if the entity has a key of this name.
     private func requireNoKey(_ word: String) throws {
-        let entity = places[root].entity
+        let entity = places[scopes.own].entity
         guard entity.attribute(named: word) != nil || entity.relationship(named: word) != nil else { return }
         throw KindredError(
             .invalidCondition,
@@ -50,19 +50,22 @@ extension ConditionResolver {
     }
 
     /// `members.@count > 0` and similar comparisons become EXISTS, which the server evaluates faster than a count.
-    private func existence(_ comparison: ConditionComparison) -> ConditionNode? {
+    private func existence(_ comparison: ConditionComparison) throws -> ConditionNode? {
         guard case .value(.integer(0)) = comparison.right else { return nil }
-        let (path, condition): ([String], ConditionNode)
+        let condition: MemberCondition
         switch comparison.left {
-        case .count(let keys): (path, condition) = (keys, .constant(true))
-        case .countWhere(let keys, let node): (path, condition) = (keys, node)
+        case .count(let members): condition = MemberCondition(any: members)
+        case .countWhere(let given): condition = given
         default: return nil
         }
+        let members = condition.members
         // A missing object has a NULL count, not zero: a longer path needs the count.
-        guard path.count == 1, places[root].entity.attribute(named: path[0]) == nil else { return nil }
+        guard members.keys.count == 1,
+            places[try place(of: members)].entity.attribute(named: members.keys[0]) == nil
+        else { return nil }
         switch comparison.operation {
-        case .greater, .notEqual: return .members(.anyMember, path, condition)
-        case .equal, .lessOrEqual: return .members(.noMember, path, condition)
+        case .greater, .notEqual: return .members(.anyMember, condition)
+        case .equal, .lessOrEqual: return .members(.noMember, condition)
         default: return nil
         }
     }

@@ -7,10 +7,8 @@ extension ConditionResolver {
     mutating func filter(at place: Int) throws -> ConditionTerm? {
         let tenant = try tenant(at: place)
         guard isFiltered, let filter = schema.filters[places[place].entity.name] else { return tenant }
-        let outer = root
-        root = place
-        defer { root = outer }
-        let shown = try condition(try filter.node).term
+        let node = try filter.node
+        let shown = try alone(at: place) { try $0.condition(node).term }
         return tenant.map { Optional($0).and(shown) } ?? shown
     }
 

@@ -28,11 +28,9 @@ extension ConditionResolver {
 
     /// A condition whose parts all apply to the same member.
     mutating func members(
-        _ quantifier: ConditionComparison.Quantifier,
-        at path: [String],
-        condition: ConditionNode
+        _ quantifier: ConditionComparison.Quantifier, _ condition: MemberCondition
     ) throws -> ResolvedTerm {
-        let start = root
+        let (start, path) = (try place(of: condition.members), condition.members.keys)
         let member = { (resolver: inout ConditionResolver, member: Operand) throws -> ResolvedTerm in
             guard case .row(let place) = member else {
                 let name = resolver.name(of: path, from: start)
@@ -42,12 +40,12 @@ extension ConditionResolver {
                     key: name
                 )
             }
-            let term = try resolver.condition(condition, at: place)
+            let term = try resolver.opening(condition.scope, at: place) { try $0.condition(condition.condition) }
             // A missing object at the other end of a to-one relationship has no members.
             return try resolver.isThere(place, and: quantifier == .allMembers ? term.negation : term)
         }
-        guard let exists = try exists(try target(of: path[...], from: root), member) else {
-            let name = name(of: path, from: root)
+        guard let exists = try exists(try target(of: condition.members), member) else {
+            let name = name(of: path, from: start)
             throw KindredError(
                 .invalidCondition,
                 "\(quantifier.rawValue) needs a path to many objects; \(name) is not one",
@@ -55,14 +53,6 @@ extension ConditionResolver {
             )
         }
         return quantifier == .anyMember ? exists : exists.negation
-    }
-
-    /// A condition whose paths begin at a place.
-    private mutating func condition(_ condition: ConditionNode, at place: Int) throws -> ResolvedTerm {
-        let outer = root
-        root = place
-        defer { root = outer }
-        return try self.condition(condition)
     }
 
     /// Whether a condition is true for any of the members or elements; nil for a path to one value or row.
@@ -144,7 +134,7 @@ extension ConditionResolver {
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.
-    mutating func count(_ path: [String], from start: Int, where condition: ConditionNode? = nil) throws -> Scalar {
+    mutating func count(_ path: [String], from start: Int, where condition: MemberCondition? = nil) throws -> Scalar {
         let target = try target(of: path[...], from: start)
         if case .scalar(let array) = target, array.type.family == .array, condition == nil {
             return Scalar(
@@ -164,7 +154,10 @@ extension ConditionResolver {
         // A missing object has a NULL count, not zero.
         let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
         var (place, rows) = try members(of: owner, relationship)
-        if let condition { rows.condition = rows.condition.and(try self.condition(condition, at: place).term) }
+        if let condition {
+            let shown = try opening(condition.scope, at: place) { try $0.condition(condition.condition).term }
+            rows.condition = rows.condition.and(shown)
+        }
         rows.joins = joins[places[place].scope]
         return Scalar(
             value: own.isEmpty ? .count(rows) : .guarded(own.map(\.value), .count(rows)),

@@ -11,6 +11,11 @@ extension ConditionResolver {
         case members(of: Int, Relationship, rest: ArraySlice<String>)
     }
 
+    /// Follows a path from the object of its scope.
+    mutating func target(of path: ConditionPath) throws -> Target {
+        try target(of: path.keys[...], from: try place(of: path))
+    }
+
     /// Follows a path to a value or row, or to its first to-many relationship.
     mutating func target(of path: ArraySlice<String>, from start: Int) throws -> Target {
         var place = start

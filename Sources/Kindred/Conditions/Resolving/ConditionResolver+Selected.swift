@@ -14,13 +14,13 @@ extension ConditionResolver {
     }
 
     /// The single value that a key path leads to.
-    mutating func value(of path: [String], isCompared: Bool = false) throws -> Scalar {
+    mutating func value(of path: [String], from start: Int = 0, isCompared: Bool = false) throws -> Scalar {
         if isCompared { return try key(SortTerm(path: path)) }
-        if path.last == "@count" { return try count(path.dropLast(), from: 0) }
-        switch try target(of: path[...], from: 0) {
+        if path.last == "@count" { return try count(path.dropLast(), from: start) }
+        switch try target(of: path[...], from: start) {
         case .scalar(let scalar): return scalar
         case .row, .members:
-            let name = name(of: path)
+            let name = name(of: path, from: start)
             throw KindredError(
                 .invalidRequest,
                 "\"\(name)\" does not lead to one attribute; end the path in an attribute, or in @count",
@@ -66,7 +66,10 @@ extension ConditionResolver {
     }
 
     private mutating func scalar(_ argument: ConditionExpression, of total: AggregateTerm) throws -> Scalar {
-        if case .path(let path) = argument { return try value(of: path) }
+        if case .scoped(let scope, let inner) = argument {
+            return try opening(scope, at: scopes.innermost) { try $0.scalar(inner, of: total) }
+        }
+        if case .path(let path) = argument { return try value(of: path.keys, from: try place(of: path)) }
         guard case .scalar(let scalar) = try operand(argument) else {
             throw KindredError(
                 .invalidRequest, "\(total.label) is not defined: it is computed from a column, or from a calculation",

@@ -20,8 +20,8 @@ struct ConditionResolver {
     /// The values so far that are parameters as they are.
     var bound: [BoundValue] = []
     var places: [Place]
-    /// The place at which paths begin: the object itself, or a member in a condition on members.
-    var root = 0
+    /// The scopes around what is resolved.
+    var scopes = OpenScopes()
     /// Whether members that their filter hides do not count.
     var isFiltered: Bool
     /// The columns and relationships read so far.
@@ -65,7 +65,7 @@ struct ConditionResolver {
         case .not(.not(let inner)): return try condition(inner)
         case .not(let inner): return try condition(inner).negation
         // A separate function: its locals would enlarge the stack frame of every level of a deep condition.
-        case .comparison, .members: return try leaf(node)
+        case .comparison, .members, .scoped: return try leaf(node)
         }
     }
 
@@ -73,7 +73,8 @@ struct ConditionResolver {
         switch node {
         case .comparison(let comparison) where comparison.isUnfiltered: try unfiltered(comparison)
         case .comparison(let comparison): try self.comparison(comparison)
-        case .members(let quantifier, let path, let inner): try members(quantifier, at: path, condition: inner)
+        case .members(let quantifier, let inner): try members(quantifier, inner)
+        case .scoped(let scope, let inner): try opening(scope, at: scopes.innermost) { try $0.condition(inner) }
         default: try condition(node)
         }
     }

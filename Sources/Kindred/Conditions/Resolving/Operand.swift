@@ -27,7 +27,7 @@ extension ConditionResolver {
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         // Separate functions: their locals would enlarge the stack frame of every level of a deep calculation.
-        case .invalid, .countWhere, .json, .jsonNumber, .total: return try rareOperand(expression)
+        case .invalid, .countWhere, .json, .jsonNumber, .total, .scoped: return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
         case .list(let expressions): return .list(expressions)
@@ -37,7 +37,7 @@ extension ConditionResolver {
         case .objects(let objects):
             comparesObjects = true
             return .objects(objects)
-        case .count(let path): return .scalar(try count(path, from: root))
+        case .count(let path): return .scalar(try count(path.keys, from: try place(of: path)))
         case .arithmetic(let operation, let left, let right):
             return try arithmetic(operation, of: operand(left), and: operand(right))
         case .negative(let inner):
@@ -46,7 +46,7 @@ extension ConditionResolver {
             scalar.label = "the calculation"
             return .scalar(scalar)
         case .path(let path):
-            let target = try target(of: path[...], from: root)
+            let target = try target(of: path)
             return try operand(target)
         }
     }
@@ -54,7 +54,11 @@ extension ConditionResolver {
     private mutating func rareOperand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         case .invalid(let error): throw error
-        case .countWhere(let path, let condition): return .scalar(try count(path, from: root, where: condition))
+        case .countWhere(let condition):
+            let start = try place(of: condition.members)
+            return .scalar(try count(condition.members.keys, from: start, where: condition))
+        case .scoped(let scope, let inner):
+            return try opening(scope, at: scopes.innermost) { try $0.operand(inner) }
         case .json(let document, let keys): return .scalar(try text(at: keys, of: operand(document)))
         case .jsonNumber(let document, let keys):
             let text = try text(at: keys, of: operand(document))

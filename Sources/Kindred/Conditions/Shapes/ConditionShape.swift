@@ -25,11 +25,7 @@ final class ConditionShape: Sendable {
         let (first, bound) = (resolver.parameters.next, resolver.bound.count)
         var terms = earlier?.terms ?? []
         // Flattened, so that a condition has the same text in one piece and in several.
-        if case .all(let parts) = condition.node {
-            for part in parts { terms.append(try resolver.condition(part)) }
-        } else {
-            terms.append(try resolver.condition(condition.node))
-        }
+        terms += try resolver.conjuncts(of: condition.node)
         term = ResolvedTerm.all(terms).term
         self.terms = terms
         let added = resolver.bound[bound...]

@@ -48,7 +48,7 @@ struct OwnerCondition: Sendable {
     let owner: any ObjectReference
 
     var condition: Condition {
-        var comparison = ConditionComparison(.path([inverse.name]), .equal, with: .object(owner))
+        var comparison = ConditionComparison(.path(.own(inverse.name)), .equal, with: .object(owner))
         if inverse.isToMany {
             comparison.quantifier = .anyMember
             // The owner counts, whether its own filter shows it or not.

@@ -29,7 +29,7 @@ struct ConditionKey: Hashable, Sendable {
     /// - Parameter given: gets the values.
     init?(_ condition: Condition, isFiltered: Bool, given: inout Given) {
         bytes.append(isFiltered ? 1 : 0)
-        guard add(condition.node, depth: 0, to: &given) else { return nil }
+        guard add(condition.node, of: .own, depth: 0, to: &given) else { return nil }
         mix()
     }
 
@@ -56,41 +56,48 @@ struct ConditionKey: Hashable, Sendable {
     private static let maximumBytes = 1_024
     private static let maximumDepth = 16
 
-    private mutating func add(_ node: ConditionNode, depth: Int, to given: inout Given) -> Bool {
+    /// - Parameter scope: that of the request's object; a key has no paths of other scopes, and need not tell them apart.
+    private mutating func add(
+        _ node: ConditionNode, of scope: ColumnScope, depth: Int, to given: inout Given
+    ) -> Bool {
         guard depth < Self.maximumDepth, bytes.count <= Self.maximumBytes else { return false }
         switch node {
         case .constant(let value): bytes.append(value ? 1 : 2)
-        case .all(let nodes): return add(nodes, mark: 3, depth: depth, to: &given)
-        case .any(let nodes): return add(nodes, mark: 4, depth: depth, to: &given)
-        case .not(let inner): return add([inner], mark: 5, depth: depth, to: &given)
-        case .comparison(let comparison): return add(comparison, to: &given)
+        case .all(let nodes): return add(nodes, of: scope, mark: 3, depth: depth, to: &given)
+        case .any(let nodes): return add(nodes, of: scope, mark: 4, depth: depth, to: &given)
+        case .not(let inner): return add([inner], of: scope, mark: 5, depth: depth, to: &given)
+        case .comparison(let comparison): return add(comparison, of: scope, to: &given)
+        case .scoped(let scope, let inner): return add(inner, of: scope, depth: depth, to: &given)
         case .members: return false
         }
         return true
     }
 
-    private mutating func add(_ nodes: [ConditionNode], mark: UInt8, depth: Int, to given: inout Given) -> Bool {
+    private mutating func add(
+        _ nodes: [ConditionNode], of scope: ColumnScope, mark: UInt8, depth: Int, to given: inout Given
+    ) -> Bool {
         bytes.append(mark)
-        for node in nodes where !add(node, depth: depth + 1, to: &given) { return false }
+        for node in nodes where !add(node, of: scope, depth: depth + 1, to: &given) { return false }
         bytes.append(0)
         return true
     }
 
-    private mutating func add(_ comparison: ConditionComparison, to given: inout Given) -> Bool {
+    private mutating func add(
+        _ comparison: ConditionComparison, of scope: ColumnScope, to given: inout Given
+    ) -> Bool {
         guard !comparison.isUnfiltered, comparison.leftWord == nil, comparison.configuration == nil,
             let mark = comparison.operation.mark
         else { return false }
         bytes.append(mark | (comparison.ignoresCase ? 0x80 : 0) | (comparison.quantifier?.mark ?? 0))
-        switch comparison.left {
-        case .path(let path): add(path)
-        default: return false
-        }
+        guard case .path(let path) = comparison.left, path.scope == scope else { return false }
+        add(path.keys)
         if comparison.argument != nil { given.arguments += 1 }
         let value: ConditionArgument
         switch comparison.right {
         case .path(let other):
+            guard other.scope == scope else { return false }
             bytes.append(0xFC)
-            add(other)
+            add(other.keys)
             return true
         case .value(let single): value = single.map { .value($0) } ?? .null
         case .values(let values): value = .list(values)
@@ -116,8 +123,8 @@ struct ConditionKey: Hashable, Sendable {
         return true
     }
 
-    private mutating func add(_ path: [String]) {
-        for key in path {
+    private mutating func add(_ keys: [String]) {
+        for key in keys {
             bytes.append(contentsOf: key.utf8)
             // In no text of UTF-8.
             bytes.append(0xFE)

@@ -7,8 +7,9 @@ package indirect enum ConditionNode: Sendable {
     case any([ConditionNode])
     case not(ConditionNode)
     case comparison(ConditionComparison)
-    /// A condition on the members of a to-many relationship, at which its keys begin.
-    case members(ConditionComparison.Quantifier, [String], ConditionNode)
+    case members(ConditionComparison.Quantifier, MemberCondition)
+    /// A condition in which columns of a scope are those of the innermost object around it.
+    case scoped(ColumnScope, ConditionNode)
 }
 
 /// One comparison, possibly over the members of a to-many relationship.
@@ -77,13 +78,13 @@ package indirect enum ConditionExpression: Sendable {
         case remainder = "%"
     }
 
-    /// The keys from the object to an attribute, an object, or the members of a to-many relationship; none for the
-    /// object itself.
-    case path([String])
+    case path(ConditionPath)
     /// The number of members that a path leads to.
-    case count([String])
+    case count(ConditionPath)
     /// The number of members that fulfil a condition.
-    case countWhere([String], ConditionNode)
+    case countWhere(MemberCondition)
+    /// A value in which columns of a scope are those of the innermost object around it.
+    case scoped(ColumnScope, ConditionExpression)
     /// The value at a path of keys in a JSON value, as text.
     case json(ConditionExpression, [String])
     /// The number at a path of keys in a JSON value; NULL for a value of another type.

@@ -39,7 +39,7 @@ extension SelectQuery {
         guard let tenant, let column = runtime.distributionColumn,
             runtime.entity.attributes[column].name.hasSameBytes(as: tenant.column)
         else { return nil }
-        let comparison = ConditionComparison(.path([tenant.column]), .equal, with: .value(tenant.value))
+        let comparison = ConditionComparison(.path(.own(tenant.column)), .equal, with: .value(tenant.value))
         var query = self
         try query.narrow(by: Condition(.comparison(comparison)), in: schema)
         return query

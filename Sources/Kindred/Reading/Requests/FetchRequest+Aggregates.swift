@@ -67,6 +67,6 @@ extension FetchRequest {
 extension Aggregate {
     /// The aggregate with its path's keys.
     var term: AggregateTerm {
-        AggregateTerm(function, of: keyPath.map { .path($0.keys) }, label: description)
+        AggregateTerm(function, of: keyPath.map { .path(ConditionPath(.own, $0.keys)) }, label: description)
     }
 }

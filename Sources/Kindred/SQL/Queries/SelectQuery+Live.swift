@@ -22,16 +22,21 @@ extension SelectQuery {
 
     /// The condition as a list, if it is nothing but equalities of the row's own keys with values or objects; else nil.
     var equalities: [(path: [String], value: ConditionExpression)]? {
-        guard owner != nil || condition != nil, var nodes = try? conjuncts.map(\.node) else { return nil }
+        guard owner != nil || condition != nil,
+            var nodes = try? conjuncts.map({ (node: $0.node, scope: ColumnScope.own) })
+        else { return nil }
         var found: [(path: [String], value: ConditionExpression)] = []
-        while let node = nodes.popLast() {
+        while let (node, scope) = nodes.popLast() {
             switch node {
-            case .all(let parts): nodes += parts
+            case .all(let parts): nodes += parts.map { ($0, scope) }
+            case .scoped(let scope, let inner): nodes.append((inner, scope))
             case .comparison(let comparison):
                 guard comparison.operation == .equal, comparison.quantifier == nil, !comparison.ignoresCase
                 else { return nil }
                 switch (comparison.left, comparison.right) {
-                case (.path(let path), let value), (let value, .path(let path)): found.append((path, value))
+                case (.path(let path), let value) where path.scope == scope,
+                    (let value, .path(let path)) where path.scope == scope:
+                    found.append((path.keys, value))
                 default: return nil
                 }
             default: return nil
