@@ -9,12 +9,12 @@ struct RepairAttempt {
     /// The server's major version, and that of the database.
     private let versions: (copy: Int, database: Int)
     /// The places of annotations that do not fit on the copy as it is.
-    private var misfits: Set<String>
+    private var misfits: Set<ServerText>
     /// The keys of findings that the copy had before any repair; others are about what a copy has not, such as its use.
-    private let keys: Set<String>
+    private let keys: Set<ServerText>
     /// The findings of the copy as it is, by their keys.
-    private var present: [String: DoctorFinding]
-    private var written: Set<String> = []
+    private var present: [ServerText: DoctorFinding]
+    private var written: Set<ServerText> = []
     private(set) var repairs: [RepairTrial.Repair] = []
 
     init(on client: PostgresClient, for report: DoctorReport, _ options: DoctorOptions) async throws {
@@ -25,13 +25,13 @@ struct RepairAttempt {
         (self.client, self.options) = (client, options)
         let (first, problems) = try await Doctor.examine(client, options)
         versions = (first.serverVersion / 10_000, report.serverVersion / 10_000)
-        misfits = Set(problems.map(\.location))
+        misfits = Set(texts: problems.map(\.location))
         present = Self.byKey(first)
         keys = Set(present.keys)
     }
 
-    private static func byKey(_ report: DoctorReport) -> [String: DoctorFinding] {
-        Dictionary(report.findings.map { ($0.ignoreKey, $0) }) { first, _ in first }
+    private static func byKey(_ report: DoctorReport) -> [ServerText: DoctorFinding] {
+        Dictionary(report.findings.map { (ServerText($0.ignoreKey), $0) }) { first, _ in first }
     }
 
     /// Tries repairs together, and in halves where they do not fit; the copy keeps those that do.
@@ -41,7 +41,7 @@ struct RepairAttempt {
             if let after = try await apply(planned) { (present, misfits) = after }
             for (finding, statements) in planned {
                 let outcome: RepairTrial.Outcome = statements == nil ? .needless : .works
-                note(finding, (statements ?? []).filter { written.insert($0).inserted }, as: outcome)
+                note(finding, (statements ?? []).filter { written.insert($0) }, as: outcome)
             }
         } catch let refusal as Refusal {
             if let finding = findings.first, findings.count == 1 {
@@ -77,9 +77,9 @@ struct RepairAttempt {
     /// - Returns: The findings and the places of annotations that do not fit afterwards; nil if nothing was to run.
     private func apply(
         _ planned: [(DoctorFinding, [String]?)]
-    ) async throws -> (findings: [String: DoctorFinding], misfits: Set<String>)? {
-        var seen: Set<String> = []
-        let statements = planned.flatMap { $0.1 ?? [] }.filter { seen.insert($0).inserted }
+    ) async throws -> (findings: [ServerText: DoctorFinding], misfits: Set<ServerText>)? {
+        var seen: Set<ServerText> = []
+        let statements = planned.flatMap { $0.1 ?? [] }.filter { seen.insert($0) }
         if planned.contains(where: { $0.1?.isEmpty == true }) {
             throw Refusal(reason: "nothing repairs it any more behind the repairs before it")
         }
@@ -101,7 +101,7 @@ struct RepairAttempt {
                     statements != nil && keys.contains(finding.ignoreKey) && after[finding.ignoreKey] != nil
                 }
                 if isLeft { throw Refusal(reason: "it is found afterwards, too") }
-                return (after, Set(problems.map(\.location)))
+                return (after, Set(texts: problems.map(\.location)))
             }
         } catch let error as PostgresError {
             guard let server = error.server else { throw error }

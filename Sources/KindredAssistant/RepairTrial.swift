@@ -80,11 +80,11 @@ public struct RepairTrial: Sendable {
     }
 
     private static func untried(_ plan: RepairPlan, _ reason: String) -> RepairTrial {
-        var seen: Set<String> = []
+        var seen: Set<ServerText> = []
         return RepairTrial(
             repairs: plan.groups.joined().map { finding in
                 Repair(
-                    finding: finding, statements: finding.repair.filter { seen.insert($0).inserted },
+                    finding: finding, statements: finding.repair.filter { seen.insert($0) },
                     outcome: .untried(reason))
             })
     }

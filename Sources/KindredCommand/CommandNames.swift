@@ -1,4 +1,5 @@
 import ArgumentParser
+import KindredPostgres
 import KindredSchema
 
 #if canImport(FoundationEssentials)

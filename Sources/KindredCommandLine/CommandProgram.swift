@@ -1,4 +1,5 @@
 package import ArgumentParser
+import KindredPostgres
 import KindredSchema
 package import KindredTerminal
 

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The lines in which two texts differ.
 package struct LineDifference {
     private let old: [Substring]

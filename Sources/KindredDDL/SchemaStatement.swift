@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// One statement of a change of schemas, and what it means for a database that is in use.
 public struct SchemaStatement: Sendable, Hashable {
     /// The statement, without a semicolon.

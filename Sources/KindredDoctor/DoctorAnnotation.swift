@@ -1,4 +1,5 @@
 import Foundation
+import KindredPostgres
 import KindredSchema
 
 /// A comment that begins with `@kindred` and JSON, as far as the doctor reads and writes it.
@@ -17,9 +18,9 @@ struct DoctorAnnotation {
     }
 
     /// The numbers of the rules in `"ignore"`.
-    var ignoredRules: Set<String> {
-        if let rules = members["ignore"] as? [String] { return Set(rules) }
-        if let rule = members["ignore"] as? String { return [rule] }
+    var ignoredRules: Set<ServerText> {
+        if let rules = members["ignore"] as? [String] { return Set(texts: rules) }
+        if let rule = members["ignore"] as? String { return [ServerText(rule)] }
         return []
     }
 
@@ -41,7 +42,7 @@ struct DoctorAnnotation {
     }
 
     /// The comment with some of the members only, and all that it says to people; without any it is no annotation.
-    func keeping(_ names: Set<String>) -> String {
+    func keeping(_ names: Set<ServerText>) -> String {
         let kept = members.filter { names.contains($0.key) }
         let text = Self.withoutMark(remainder)
         return kept.isEmpty ? text : Self.text(of: kept, remainder) ?? text

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// Findings that a database's owner has looked at and left: the lines of a file such as `.kindred-doctor`.

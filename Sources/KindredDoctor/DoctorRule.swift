@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// A rule of ``Doctor``: what it looks for, and why.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // Tables that have columns and rows of others.
@@ -15,7 +16,7 @@ extension Examination {
     ) -> [String] {
         if relation.isTyped { return ["the type of the table"] }
         if relation.isPartition || column.isInherited { return ["the table that the column comes from"] }
-        var obstacles: Set<String> = []
+        var obstacles: Set<ServerText> = []
         var seen: Set<UInt32> = []
         var pending = [relation.oid]
         while let table = pending.popLast() {
@@ -24,6 +25,6 @@ extension Examination {
             for use in columnUses[table] ?? [] where use.column == own.number { obstacles.insert(use.user) }
             pending += descendants[table] ?? []
         }
-        return obstacles.sortedByBytes()
+        return obstacles.sorted().texts
     }
 }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The state of a database that the rules look at: the catalog's rows by what they belong to, and the model that Kindred makes of them.
@@ -36,7 +37,7 @@ struct Examination: Sendable {
     let columnUses: [UInt32: [DoctorCatalog.ColumnUse]]
     let constraints: [UInt32: [DoctorCatalog.Constraint]]
     /// The numbers of rules that annotations ignore.
-    private let ignored: [CatalogObject: Set<String>]
+    private let ignored: [CatalogObject: Set<ServerText>]
 
     init(
         _ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil, tenantColumn: String? = nil,
@@ -71,10 +72,10 @@ struct Examination: Sendable {
         columnsByRelation = Dictionary(grouping: facts.columns, by: \.relation)
             .mapValues { $0.sorted { $0.number < $1.number } }
         indexesByRelation = Dictionary(grouping: facts.indexes, by: \.relation)
-            .mapValues { $0.sorted { $0.name.precedesInBytes($1.name) } }
+            .mapValues { $0.sorted { $0.name < $1.name } }
         indexesByOID = Dictionary(facts.indexes.map { ($0.oid, $0) }) { first, _ in first }
         keysByRelation = Dictionary(grouping: facts.foreignKeys.filter { $0.parent == 0 }, by: \.relation)
-            .mapValues { $0.sorted { $0.name.precedesInBytes($1.name) } }
+            .mapValues { $0.sorted { $0.name < $1.name } }
         var foreignKeys: [DoctorCatalog.ForeignKey] = []
         for relation in sortedRelations { foreignKeys += keysByRelation[relation.oid] ?? [] }
         self.foreignKeys = foreignKeys
@@ -109,7 +110,7 @@ struct Examination: Sendable {
     }
 
     func column(named name: String, of relation: UInt32) -> DoctorCatalog.Column? {
-        columns(of: relation).first { $0.name.hasSameBytes(as: name) }
+        columns(of: relation).first { $0.name == name }
     }
 
     /// The names of columns; those that are gone are left out.
@@ -118,7 +119,7 @@ struct Examination: Sendable {
     }
 
     func foreignKey(named name: String, of relation: UInt32) -> DoctorCatalog.ForeignKey? {
-        foreignKeys(of: relation).first { $0.name.hasSameBytes(as: name) }
+        foreignKeys(of: relation).first { $0.name == name }
     }
 
     /// The tables that hold the rows: the table itself, or the partitions at the ends of its tree.
@@ -165,6 +166,6 @@ struct Examination: Sendable {
 
     /// Whether a constraint of a table that is no foreign key has a name.
     func hasConstraint(_ name: String, on relation: UInt32) -> Bool {
-        constraints[relation]?.contains { $0.name.hasSameBytes(as: name) } ?? false
+        constraints[relation]?.contains { $0.name == name } ?? false
     }
 }

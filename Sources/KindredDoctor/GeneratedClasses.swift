@@ -1,5 +1,6 @@
 import Foundation
 import KindredGenerator
+import KindredPostgres
 import KindredSchema
 
 /// The files that `kindred generate` has written to a folder, for ``Doctor`` to compare with the database.
@@ -39,7 +40,7 @@ public struct GeneratedClasses: Sendable {
         var outdated = generator.files.filter { !$0.isOwn && files[$0.name] != $0.text }.map(\.name)
         let written = Set(generator.files.map(\.name))
         outdated += files.filter { GeneratedFile.isGenerated($0.value) && !written.contains($0.key) }.map(\.key)
-        return outdated.sortedByBytes()
+        return outdated.sorted()
     }
 
     private func generator(_ schema: DatabaseSchema, _ entities: [Entity], _ lock: NameLock) -> ModelGenerator {

@@ -1,5 +1,6 @@
 import KindredCommandLine
 import KindredGenerator
+import KindredPostgres
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

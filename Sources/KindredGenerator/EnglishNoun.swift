@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Plurals and singulars of English nouns, for the names of tables and relationships.
 ///
 /// Only a name's last word changes. Words not listed as irregular follow the usual rules; a wrong name can be corrected in

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 extension ModelGenerator {
@@ -26,7 +27,7 @@ extension ModelGenerator {
         }
         let byColumns = columns.map { parameter($0, in: entity) } + others
         var functions = [function(byColumns, of: entity)]
-        let covered = Set(required.flatMap(\.columns))
+        let covered = Set(texts: required.flatMap(\.columns))
         if !covered.isEmpty {
             let rest = columns.filter { !covered.contains($0.name) }.map { parameter($0, in: entity) }
             functions.append(

@@ -1,3 +1,4 @@
+import KindredPostgres
 public import KindredSchema
 
 /// Writes Swift classes for the entities of a database.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The Swift names of everything in a model: unique, valid, and with earlier names kept.

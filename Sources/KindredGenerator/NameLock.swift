@@ -1,4 +1,5 @@
 import Foundation
+import KindredPostgres
 import KindredSchema
 
 /// The Swift names of a database's tables, columns, relationships and labels: a file beside the classes, which keeps them

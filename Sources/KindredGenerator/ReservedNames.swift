@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Names that generated declarations cannot have, or only in backticks.
 enum ReservedNames {
     /// Keywords that need backticks.

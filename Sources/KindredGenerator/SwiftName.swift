@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Makes camel-case Swift names from the database's.
 enum SwiftName {
     /// A name for a property or a case: `first_name` gives `firstName`, `CustomerId` gives `customerID`.

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// Pieces of Swift source.
 enum SwiftText {

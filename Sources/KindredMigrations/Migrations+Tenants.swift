@@ -95,10 +95,10 @@ extension Migrations {
     ) async throws -> [TenantMigration] {
         _ = try files()
         let given = if let schemas { schemas } else { try await tenants(of: client) }
-        var seen: Set<String> = []
-        let names = given.filter { seen.insert($0).inserted }
+        var seen: Set<ServerText> = []
+        let names = given.filter { seen.insert($0) }
         let path = try await Self.sharedPath(of: client, besides: names)
-        var outcomes: [String: TenantMigration] = [:]
+        var outcomes: [ServerText: TenantMigration] = [:]
         await withTaskGroup(of: TenantMigration?.self) { group in
             var rest = names[...]
             func begin() {
@@ -136,7 +136,7 @@ extension Migrations {
         if let missing = try rows.compactMap({ try $0.decode(1, as: String.self) }).first {
             throw MigrationError(.noTenant, "There is no schema \(missing), which would be a tenant's.")
         }
-        if let shared = names.first(where: { path.contains($0) || $0.hasPrefix("pg_") || $0 == "kindred" }) {
+        if let shared = names.first(where: { path.contains($0) || TenantSchema.isReserved($0) }) {
             throw MigrationError(
                 .noTenant, "The schema \(shared) is no tenant's: all share it, or it belongs to PostgreSQL or Kindred.")
         }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A version of a Core Data model, as its file describes it.
 ///
 /// It is a value, read once from a `.xcdatamodeld` or `.xcdatamodel` folder or a `contents` file. ``ModelImport`` makes

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// Why a model cannot be read or made into tables.
 public struct ModelImportError: Error, Sendable, Hashable, CustomStringConvertible {

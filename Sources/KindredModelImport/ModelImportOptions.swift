@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// How a model becomes tables.
 public struct ModelImportOptions: Sendable, Hashable {
     /// How entities that inherit become tables.

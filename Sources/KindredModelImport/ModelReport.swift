@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The fate of a part of a model that is not in the database just as it is in the model.
 public struct ModelReport: Sendable, Hashable, CustomStringConvertible {
     /// How much of it there is.

@@ -158,9 +158,9 @@ final class StatementSummaries: Sendable {
     private static let maximumSize = 10_000
 
     private struct State {
-        var recent: [String: StatementSummary] = [:]
+        var recent: [ServerText: StatementSummary] = [:]
         /// The previous generation; its entries move to the current one when they are used.
-        var older: [String: StatementSummary] = [:]
+        var older: [ServerText: StatementSummary] = [:]
     }
 
     private let state = Mutex(State())

@@ -141,9 +141,9 @@ struct Comparison {
         planner.isConcurrent = options.isConcurrent
         result.steps = try planner.plan()
         result.unmanaged = Unmanaged.lines(old, new)
-        result.untried = planner.untried.sorted()
+        result.untried = planner.untried.sorted().texts
         result.remarks =
-            Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted()
+            Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted().texts
             + Unmanaged.orderRemarks(old, new)
         return (result, Trial.Plan(target: wanted, wanted: new))
     }

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Triggers and functions that stay as they were and name what is gone, so that they fail whenever they run.
 ///
@@ -40,7 +41,7 @@ struct Leftovers {
                 texts += (after.object(function)?.definition ?? []).map { "\n" + $0 }.joined()
             }
             let words = SQLWords(texts)
-            let named = lost.sorted().filter { column in
+            let named = lost.sorted().texts.filter { column in
                 arguments.contains(DDL.literal(column)) || words.contains(column, behind: ["new", "old"])
             }
             guard !named.isEmpty else { return nil }
@@ -51,18 +52,18 @@ struct Leftovers {
     }
 
     /// The columns that a trigger's table had and has no more.
-    private func lostColumns(of trigger: ItemName) -> Set<String> {
+    private func lostColumns(of trigger: ItemName) -> Set<ServerText> {
         let table = trigger.owner()
         let earlier = (oldNames[table] ?? oldNames[trigger.owner(.view)])?.owner() ?? table
         return columns(of: earlier, in: before).subtracting(columns(of: table, in: after))
     }
 
     /// All columns of a table, those of its parents too.
-    private func columns(of table: ItemName, in side: SchemaSnapshot) -> Set<String> {
+    private func columns(of table: ItemName, in side: SchemaSnapshot) -> Set<ServerText> {
         var (seen, waiting): (Set<ItemName>, [ItemName]) = ([table], [table])
-        var found: Set<String> = []
+        var found: Set<ServerText> = []
         while let next = waiting.popLast() {
-            found.formUnion(side.columns(of: next).map(\.part))
+            found.formUnion(texts: side.columns(of: next).map(\.part))
             for parent in side.table(next)?.parents ?? [] where seen.insert(parent).inserted { waiting.append(parent) }
         }
         return found
@@ -95,9 +96,9 @@ struct Leftovers {
 /// The words of a function's text, as far as they may be names.
 private struct SQLWords {
     /// As they are written and in small letters, since it does not matter here which of them are in quotes.
-    private var words: Set<String> = []
+    private var words: Set<ServerText> = []
     /// Those that stand behind a word and a dot, by that word in small letters.
-    private var qualified: [String: Set<String>] = [:]
+    private var qualified: [ServerText: Set<ServerText>] = [:]
 
     init(_ text: String) {
         var (previous, separator, word) = ("", "", "")
@@ -107,7 +108,7 @@ private struct SQLWords {
                 continue
             }
             if !word.isEmpty {
-                let both: Set<String> = [word, word.lowercased()]
+                let both: Set<ServerText> = [ServerText(word), ServerText(word.lowercased())]
                 words.formUnion(both)
                 if separator == "." { qualified[previous, default: []].formUnion(both) }
                 (previous, separator, word) = (word.lowercased(), "", "")

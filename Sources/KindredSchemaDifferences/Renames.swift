@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Names that are to change, as the options ask for.
 ///

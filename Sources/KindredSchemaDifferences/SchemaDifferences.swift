@@ -1,5 +1,6 @@
 import HarmlessText
 public import KindredDDL
+import KindredPostgres
 
 /// The differences between two schemas, and the statements that lead from one to the other.
 ///

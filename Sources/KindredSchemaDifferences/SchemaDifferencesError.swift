@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// Why two schemas could not be compared.
 public struct SchemaDifferencesError: Error, Sendable, CustomStringConvertible {

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Names differences that no statement changes, and others that are worth a remark.
 enum Unmanaged {
@@ -25,9 +26,9 @@ enum Unmanaged {
         return lines
     }
 
-    private static func namedSettings(_ item: SchemaItem?) -> [String: String] {
+    private static func namedSettings(_ item: SchemaItem?) -> [ServerText: ServerText] {
         let settings = (item?.settings ?? []).filter { $0.reset == nil }
-        return Dictionary(settings.map { ($0.key, $0.value) }) { first, _ in first }
+        return Dictionary(settings.map { (ServerText($0.key), ServerText($0.value)) }) { first, _ in first }
     }
 
     /// The things that the new side builds on and no statement makes: those that are only named.
@@ -49,8 +50,8 @@ enum Unmanaged {
             case (.composite(let before), .composite(let after)): names = (before.map(\.name), after.map(\.name))
             default: return nil
             }
-            let common = Set(names.0).intersection(names.1)
-            guard names.0.filter(common.contains) != names.1.filter(common.contains) else { return nil }
+            let common = Set(texts: names.0).intersection(Set(texts: names.1))
+            guard names.0.filter({ common.contains($0) }) != names.1.filter({ common.contains($0) }) else { return nil }
             return "The columns of the \(name.described) stand in another order; that is not changed."
         }
     }

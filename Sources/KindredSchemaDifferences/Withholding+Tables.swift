@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 // Tables that stay as they were, and those of the new side that have to wait for them.
 extension Withholding {

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Finds everything that would be lost on the way from one snapshot to another, and the new side with all of it retained.
 struct Withholding {

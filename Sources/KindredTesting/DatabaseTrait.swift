@@ -1,3 +1,4 @@
+import KindredPostgres
 public import Testing
 
 /// Gives each test a database of its own, see ``Testing/Trait/database``.

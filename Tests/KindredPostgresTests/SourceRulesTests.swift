@@ -165,6 +165,70 @@ import Testing
         #expect(places(of: words, below: "Kindred/") == [:])
     }
 
+    /// The targets that read names of the server.
+    private static func knowsServer(_ path: String) -> Bool {
+        let others = ["HarmlessText/", "EmbeddedPostgres/", "KindredTerminal/"]
+        return !others.contains { path.hasPrefix($0) }
+    }
+
+    @Test func keysOfDictionariesAndSetsAreComparedByBytes() {
+        // Two spellings of "é" are one `String` and two names of the server: a key is a `ServerText`.
+        let words = [
+            "[String:", "[String :", "[String?:", "[Substring:", "[[String]:", "Set<String>", "Set<String?>",
+            "Set<[String]>", "Set<Substring>", "Dictionary<String,",
+        ]
+        // Sets that are made of names without a type.
+        let made = ["Set(names)", "Set(problems.map(\\.location"]
+        // Values that a program gives or gets by key; each key is looked up by its bytes.
+        let given = ["PropertyValue)?]", "PostgresValue?]", "any PostgresEncodable]"]
+        let exempt = [
+            // Values that programs give or get, whose types are public, and members of JSON as decoders give them.
+            "Kindred/API/Objects/ObjectPatch.swift", "Kindred/Live/Sequences/Changes.swift",
+            "Kindred/Model/Entities/EntityRuntime+JSON.swift", "Kindred/Model/Schema/TrackingMetrics.swift",
+            "KindredDiagram/Model/Diagram.swift", "KindredPostgres/Configuration/PostgresConfiguration.swift",
+            "KindredPostgres/Values/JSON/JSONTree.swift",
+            "KindredPostgres/Values/Types/Structures/PostgresHStore.swift",
+            // Words of the library's own: of annotations, rules, files, log entries, metrics, and libpq's keywords.
+            "Kindred/Model/Errors/MistakeLog.swift", "KindredCommand/Diagram/SiteFolder.swift",
+            "KindredCommand/Migrate/MigrationLintPage.swift", "KindredDoctor/DoctorAnnotation.swift",
+            "KindredDoctor/GeneratedClasses.swift", "KindredDoctor/Report/DoctorReport+SARIF.swift",
+            "KindredDoctor/Rules/ForeignKeys/DuplicateForeignKeys.swift", "KindredDoctor/Rules/NameRules.swift",
+            "KindredMigrations/FolderReader.swift", "KindredMigrations/Lint/Migrations+Lint.swift",
+            "KindredObservability/ReadMeters.swift",
+            "KindredPostgres/Configuration/PostgresConfiguration+KeepAlive.swift",
+            "KindredPostgres/Configuration/PostgresConfiguration+Keywords.swift",
+            "KindredPostgres/Configuration/PostgresConfiguration+LibPQ.swift",
+            "KindredPostgres/Configuration/PostgresConfiguration+URI.swift",
+            "KindredSchema/Annotations/AnnotationText.swift", "KindredSchema/Output/RelationshipNames.swift",
+        ]
+        // Names of Swift and of Core Data's models.
+        let languages = ["KindredGenerator/", "KindredGenerateCommand/", "KindredModelImport/"]
+        var found: Set<String> = []
+        for (path, lines) in Self.files where Self.knowsServer(path) && !languages.contains(where: path.hasPrefix) {
+            let isKeyed = lines.contains { line in
+                words.contains { line.contains($0) } && !given.contains { line.contains($0) }
+                    || made.contains { line.contains($0) }
+            }
+            if isKeyed { found.insert(path) }
+        }
+        #expect(found.sorted() == exempt.sorted())
+    }
+
+    @Test func filesThatCompareImportTheOperatorsOverBytes() {
+        let words = [
+            " == ", " != ", "switch ", "Equatable", "Hashable", "Comparable", ".contains(", "hasPrefix(", "hasSuffix(",
+            ".sorted()", "firstIndex(of",
+        ]
+        // The last two give what the first declares.
+        let imports = ["import KindredPostgres", "import Kindred", "import KindredMigrations"]
+        let wrong = Self.files.filter { path, lines in
+            Self.knowsServer(path) && !path.hasPrefix("KindredPostgres/")
+                && !lines.contains { line in imports.contains { line.hasSuffix($0) } }
+                && lines.contains { line in words.contains { line.contains($0) } }
+        }
+        #expect(wrong.map(\.path) == [])
+    }
+
     /// The number of parameters without a label, of a function or initializer whose text begins with its name.
     private static func unlabelledCount(_ declaration: String) -> Int {
         var (count, depth, isAtStart) = (0, 0, false)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KindredAssistant
+import KindredPostgres
 
 /// `kindred diagram`: a picture of the entities and relationships.
 struct DiagramCommand: ToolCommand {

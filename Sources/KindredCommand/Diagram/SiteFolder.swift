@@ -1,4 +1,5 @@
 import KindredAssistant
+import KindredPostgres
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

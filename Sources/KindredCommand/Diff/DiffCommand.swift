@@ -1,6 +1,7 @@
 import ArgumentParser
 import HarmlessText
 import KindredAssistant
+import KindredPostgres
 import KindredSchema
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import KindredAssistant
+import KindredPostgres
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

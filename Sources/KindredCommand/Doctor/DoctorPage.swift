@@ -1,4 +1,5 @@
 import KindredAssistant
+import KindredPostgres
 
 /// The doctor's report, for people.
 struct DoctorPage {

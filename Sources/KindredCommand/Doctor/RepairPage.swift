@@ -1,4 +1,5 @@
 import KindredAssistant
+import KindredPostgres
 
 /// The repairs of a report as a script, after their trial.
 struct RepairPage {

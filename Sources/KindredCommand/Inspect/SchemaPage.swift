@@ -1,4 +1,5 @@
 import KindredAssistant
+import KindredPostgres
 import KindredSchema
 
 /// Prints a schema, or one entity of it, for people.

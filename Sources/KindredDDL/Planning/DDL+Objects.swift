@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Privileges, and functions and triggers that are replaced.
 extension DDL {
     /// CREATE OR REPLACE for CREATE.

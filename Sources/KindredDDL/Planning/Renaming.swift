@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A thing that gets another name in its place.
 package struct Renaming {
     package let name: ItemName

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaPlanner {
     /// Compares everything, and follows dependencies from what has to go.
     mutating func findChanges() {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // The first statements: new labels, and the removal of everything that is in the way.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // The last statements: constraints, indexes, and comments.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Functions, triggers, policies, views, extensions and other things that are made by statements of their own.
 extension SchemaPlanner {
     /// The moments at which views and objects are made.

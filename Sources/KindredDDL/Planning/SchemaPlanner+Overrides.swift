@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Defaults and NOT NULL that inherited columns have of their own, in partitions and other heirs.
 extension SchemaPlanner {
     /// The state into which the statements before have brought a column.
@@ -10,15 +12,15 @@ extension SchemaPlanner {
 
     /// Gives inherited columns what they do not have from their parents; runs when these have what they are to have.
     mutating func alterOverrides() throws {
-        var columns: Set<String> = []
+        var columns: Set<ServerText> = []
         for name in heirs {
             for side in [from, to] { columns.formUnion((side.table(name)?.overrides ?? [:]).keys) }
         }
         if columns.isEmpty { return }
         // Those without anything of their own as well, since what is set above them goes down to those below.
-        var outcomes: [ItemName: [String: Outcome]] = [:]
+        var outcomes: [ItemName: [ServerText: Outcome]] = [:]
         for name in heirs {
-            for column in columns.sorted() {
+            for column in columns.sorted().texts {
                 guard let wanted = to.state(of: column, in: name), let parent = parent(of: name, with: column),
                     to.ownState(of: column, in: name) == nil
                 else { continue }
@@ -44,8 +46,9 @@ extension SchemaPlanner {
             // The catalog's rows tell that the table depends on it, and not which column.
             let needs = from[name]?.dependencies ?? []
             let losesNeed = needs.contains { [.sequence, .function].contains($0.kind) && dropped.contains($0) }
-            for (column, own) in (from.table(name)?.overrides ?? [:]).sorted(by: { $0.key < $1.key })
+            for (key, own) in (from.table(name)?.overrides ?? [:]).sorted(by: { $0.key < $1.key })
             where own.defaultText != nil {
+                let column = key.text
                 let isLeaving = losesNeed && own.defaultText != to.state(of: column, in: name)?.defaultText
                 let hasNewType = root(of: column, above: name).map { isReset($0) } ?? false
                 guard isLeaving || hasNewType else { continue }

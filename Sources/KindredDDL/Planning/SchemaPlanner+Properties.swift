@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Privileges, and properties that ALTER gives a thing and takes from it.
 extension SchemaPlanner {
     /// Grants, revokes and sets what differs.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaPlanner {
     mutating func alterSequences() throws {
         for (name, item) in to.items.sorted(by: { $0.key < $1.key }) {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Types, sequences and tables, those that are made and those that are altered in place.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }

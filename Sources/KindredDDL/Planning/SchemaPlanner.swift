@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Finds the statements that lead from one snapshot to another.
 ///
 /// First the changes are found, with everything that has to be dropped for them and made again (`findChanges`, which
@@ -26,10 +28,10 @@ package struct SchemaPlanner {
     /// Functions and triggers that CREATE OR REPLACE changes.
     var replacedObjects: Set<ItemName> = []
     /// Things in the way that are not dropped and made again, such as a table whose partition key needs a function.
-    package internal(set) var obstacles: Set<String> = []
+    package internal(set) var obstacles: Set<ServerText> = []
     /// Things in the way that are only named, such as a publication: a copy of a schema does not have them, so that a
     /// trial says nothing about them.
-    package internal(set) var untried: Set<String> = []
+    package internal(set) var untried: Set<ServerText> = []
     /// Where views and objects are made; see ``findStages()``.
     var stages: [ItemName: Stage] = [:]
     let dependents: [ItemName: Set<ItemName>]

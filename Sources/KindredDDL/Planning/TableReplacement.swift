@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Which tables cannot become what they are to be in place: they are dropped and made again.
 ///
 /// The server knows no statement that gives a table a partition key, and a table that becomes a partition, or is one no

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The consequences that a change of a column's type has for its table.
 package struct TypeChange {
     package let from: ColumnItem
@@ -99,11 +101,11 @@ package struct TypeChange {
         to.base == "numeric" && Self.floats.contains(from.base)
     }
 
-    private static let wholeNumbers: Set = ["smallint", "integer", "bigint"]
-    private static let floats: Set = ["real", "double precision"]
+    private static let wholeNumbers: Set<ServerText> = ["smallint", "integer", "bigint"]
+    private static let floats: Set<ServerText> = ["real", "double precision"]
     private static let numbers = wholeNumbers.union(floats).union(["numeric"])
 
-    private static let widening: Set<String> = [
+    private static let widening: Set<ServerText> = [
         "smallint>integer", "smallint>bigint", "smallint>numeric", "integer>bigint", "integer>numeric",
         "bigint>numeric", "real>double precision", "smallint>real", "smallint>double precision",
         "integer>double precision", "date>timestamp without time zone", "character varying>text", "character>text",

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The name of a thing in a schema: what tells it from all others, on both sides of a comparison.
 package struct ItemName: Hashable, Comparable {
     /// Kinds in the order in which things are listed.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A thing that is made by statements of its own, and dropped by its name.
 package struct ObjectItem: Hashable {
     /// The statements that make it.

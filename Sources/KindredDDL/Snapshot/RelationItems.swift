@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A domain without its constraints.
 package struct Domain: Hashable {
     package var base: String
@@ -51,11 +53,11 @@ package struct TableItem: Hashable {
     /// The partitioned table, or the tables that it inherits from.
     package var parents: [ItemName]
     /// The inherited columns that are not as the parent's, by name.
-    package var overrides: [String: ColumnOverride] = [:]
+    package var overrides: [ServerText: ColumnOverride] = [:]
 
     package init(
         isUnlogged: Bool, options: [String], partitionKey: String? = nil, bound: String? = nil, parents: [ItemName],
-        overrides: [String: ColumnOverride] = [:]
+        overrides: [ServerText: ColumnOverride] = [:]
     ) {
         self.isUnlogged = isUnlogged
         self.options = options

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A thing in a schema.
 package struct SchemaItem: Hashable {
     package var content: ItemContent

@@ -1,10 +1,12 @@
+import KindredPostgres
+
 /// Everything that a comparison knows of one side, under its names.
 package struct SchemaSnapshot {
     package var items: [ItemName: SchemaItem] = [:]
     /// The casts that an assignment makes by itself: `integer>bigint`.
-    package var assignmentCasts: Set<String> = []
+    package var assignmentCasts: Set<ServerText> = []
     /// Those that have to be asked for.
-    package var explicitCasts: Set<String> = []
+    package var explicitCasts: Set<ServerText> = []
     /// The server's version, such as 150004.
     package var serverVersion = 0
 
@@ -85,13 +87,13 @@ package struct SchemaSnapshot {
 
     /// The roles that privileges, policies and default privileges name.
     package var roles: [String] {
-        var roles: Set<String> = []
+        var roles: Set<ServerText> = []
         for item in items.values {
-            roles.formUnion(item.grants.map(\.role))
-            roles.formUnion(item.roles)
+            roles.formUnion(texts: item.grants.map(\.role))
+            roles.formUnion(texts: item.roles)
         }
         // Every server has its own predefined roles.
-        return roles.filter { !$0.isEmpty && !$0.hasPrefix("pg_") }.sorted()
+        return roles.texts.filter { !$0.isEmpty && !$0.hasPrefix("pg_") }.sorted()
     }
 
     /// Whether of two things of the same name there can be one only: relations and composite types, and any type and a

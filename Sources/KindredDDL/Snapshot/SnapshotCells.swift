@@ -5,10 +5,12 @@ import KindredPostgres
 /// `CatalogCells` reads the model's catalog in binary form and by position, since it runs whenever a program connects.
 struct SnapshotCells {
     private let row: Row
-    private let places: [String: Int]
+    private let places: [ServerText: Int]
 
     static func rows(of result: QueryResult) -> [SnapshotCells] {
-        let places = Dictionary(zip(result.columns.map(\.name), result.columns.indices)) { first, _ in first }
+        let places = Dictionary(zip(result.columns.map { ServerText($0.name) }, result.columns.indices)) { first, _ in
+            first
+        }
         return result.map { SnapshotCells(row: $0, places: places) }
     }
 

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Functions, triggers, policies, extensions and other things that their own statements make.
 extension SnapshotReader {
     mutating func takeFunctions(_ rows: [SnapshotCells]) throws {

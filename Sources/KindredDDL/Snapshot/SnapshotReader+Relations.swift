@@ -1,7 +1,9 @@
+import KindredPostgres
+
 // Tables, views and sequences, with their columns, constraints and indexes.
 extension SnapshotReader {
     mutating func takeRelations(_ rows: [SnapshotCells], columns: [SnapshotCells]) throws {
-        var kinds: [String: (name: ItemName, kind: String)] = [:]
+        var kinds: [ServerText: (name: ItemName, kind: String)] = [:]
         for cells in rows {
             let (oid, kind) = (try cells.text("oid"), try cells.text("kind"))
             let itemKind: ItemName.Kind =
@@ -21,8 +23,8 @@ extension SnapshotReader {
                 }
             }
         }
-        var fields: [String: [Field]] = [:]
-        var inherited: [ItemName: [String: ColumnOverride]] = [:]
+        var fields: [ServerText: [Field]] = [:]
+        var inherited: [ItemName: [ServerText: ColumnOverride]] = [:]
         for cells in columns {
             let oid = try cells.text("relation")
             guard let relation = kinds[oid] else { continue }
@@ -113,12 +115,12 @@ extension SnapshotReader {
     }
 
     /// Keeps of inherited columns what is not as their parents have it.
-    private mutating func takeOverrides(_ inherited: [ItemName: [String: ColumnOverride]]) {
+    private mutating func takeOverrides(_ inherited: [ItemName: [ServerText: ColumnOverride]]) {
         for (name, columns) in inherited {
             guard var table = snapshot.table(name) else { continue }
             table.overrides = columns.filter { column, own in
                 let parents = table.parents.compactMap { parent in
-                    inherited[parent]?[column] ?? snapshot.ownState(of: column, in: parent)
+                    inherited[parent]?[column] ?? snapshot.ownState(of: column.text, in: parent)
                 }
                 return parents.first.map { $0 != own } ?? false
             }

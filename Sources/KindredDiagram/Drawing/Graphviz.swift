@@ -1,4 +1,5 @@
 import Dispatch
+import KindredPostgres
 import Subprocess
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// Why a diagram could not be drawn.
 public struct GraphvizError: Error, Sendable, CustomStringConvertible {

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 extension Diagram {
@@ -20,13 +21,13 @@ extension Diagram {
         /// The labels beside each entity, sorted by hub.
         let besides: [QualifiedName: [Label]]
         /// The ends of a hub's relationships, by the relationship's name.
-        let destinations: [QualifiedName: [String: QualifiedName]]
+        let destinations: [QualifiedName: [ServerText: QualifiedName]]
 
         init(hubs: [QualifiedName], edges: [Edge]) {
             let hubs = Set(hubs)
             self.hubs = hubs
             var besides: [QualifiedName: Set<Label>] = [:]
-            var destinations: [QualifiedName: [String: QualifiedName]] = [:]
+            var destinations: [QualifiedName: [ServerText: QualifiedName]] = [:]
             for edge in edges {
                 guard let label = Self.label(of: edge, hubs) else { continue }
                 besides[label.entity, default: []].insert(label)

@@ -1,3 +1,4 @@
+import KindredPostgres
 public import KindredSchema
 
 /// A picture of a database's entities and relationships, as data: what is in it, not where it stands.

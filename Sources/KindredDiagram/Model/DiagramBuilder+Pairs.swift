@@ -14,7 +14,7 @@ extension DiagramBuilder {
                 if relationship.kind != .manyToMany {
                     isFirst = !relationship.holdsForeignKey
                 } else if relationship.source == inverse.source {
-                    isFirst = relationship.name.precedesInBytes(inverse.name)
+                    isFirst = relationship.name < inverse.name
                 } else {
                     isFirst = relationship.source < inverse.source
                 }

@@ -67,8 +67,8 @@ final class DiagramBuilder {
 
     /// A name that nothing has is a mistake rather than an empty diagram.
     private func refuseUnknownNames() throws {
-        for name in options.schemas.sortedByBytes()
-        where !schema.entities.contains(where: { $0.name.schema.hasSameBytes(as: name) }) {
+        for name in options.schemas.sorted()
+        where !schema.entities.contains(where: { $0.name.schema == name }) {
             throw SchemaError(.unknownEntity, "There is no entity in a schema \"\(name)\"", entity: name)
         }
         for pattern in options.included where !schema.entities.contains(where: { $0.name.isLike(pattern) }) {
@@ -77,7 +77,7 @@ final class DiagramBuilder {
     }
 
     private func wants(_ name: QualifiedName) -> Bool {
-        if !options.schemas.isEmpty, !options.schemas.contains(where: { $0.hasSameBytes(as: name.schema) }) {
+        if !options.schemas.isEmpty, !options.schemas.contains(where: { $0 == name.schema }) {
             return false
         }
         if !options.included.isEmpty, !options.included.contains(where: name.isLike) { return false }
@@ -135,10 +135,10 @@ final class DiagramBuilder {
         let home = homes.count == 1 && !isCut ? homes.first : nil
         let detail = detail(of: selected.count, isCut)
         let nodes = schema.entities.filter { selected.contains($0.name) }.map { entity in
-            let isAtHome = isAlone || home?.hasSameBytes(as: entity.name.schema) == true
+            let isAtHome = isAlone || home == entity.name.schema
             return node(
                 entity, title: isAtHome ? entity.name.name : entity.name.description, detail,
-                (ends[entity.name] ?? []).sortedByBytes(), joins[entity.name] ?? [])
+                (ends[entity.name] ?? []).sorted(), joins[entity.name] ?? [])
         }
         let hubs = options.labelsHubs ? Diagram.hubs(of: lines, except: isCut ? [] : around) : []
         let grouped = schema.entities.filter { selected.contains($0.name) && !(isCut && around.contains($0.name)) }
@@ -206,5 +206,5 @@ final class DiagramBuilder {
 
 extension [String] {
     /// Whether a name of the same bytes is among these.
-    func holds(_ name: String) -> Bool { contains { $0.hasSameBytes(as: name) } }
+    func holds(_ name: String) -> Bool { contains { $0 == name } }
 }

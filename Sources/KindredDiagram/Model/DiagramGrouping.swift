@@ -51,7 +51,7 @@ struct DiagramGrouping {
                 others.append(entity.name)
             }
         }
-        annotated.sort { $0.title.precedesInBytes($1.title) }
+        annotated.sort { $0.title < $1.title }
         let frames =
             annotated.map { (title: $0.title, kind: Diagram.Group.Kind.annotation, members: $0.members) }
             + schemas.map { (title: $0.title, kind: .schema, members: $0.members) }
@@ -72,7 +72,7 @@ struct DiagramGrouping {
     private static func add(
         _ name: QualifiedName, to title: String, in groups: inout [(title: String, members: [QualifiedName])]
     ) {
-        if let place = groups.firstIndex(where: { $0.title.hasSameBytes(as: title) }) {
+        if let place = groups.firstIndex(where: { $0.title == title }) {
             groups[place].members.append(name)
         } else {
             groups.append((title, [name]))

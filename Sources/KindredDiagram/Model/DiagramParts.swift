@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// Splits what relationships connect into parts that a picture can show.

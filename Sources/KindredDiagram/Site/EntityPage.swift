@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The page of one entity: its neighbourhood, its attributes, its relationships and where their names come from.

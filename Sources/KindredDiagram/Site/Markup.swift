@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// HTML whose interpolated texts are escaped, so that no name of a database becomes an element, an attribute or a script.
 struct Markup: ExpressibleByStringInterpolation {
     /// The HTML.

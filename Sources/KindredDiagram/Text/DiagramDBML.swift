@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 import KindredSchema
 
 extension Diagram {

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // Entities, the labels beside them and the frames around them.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // Where entities stand that lines do not place well.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 extension Diagram {
@@ -24,7 +25,7 @@ struct DOTWriter {
     let link: ((QualifiedName) -> String?)?
     /// The text beside the name of a relationship: the helper table that its line stands for, and where it leads to if
     /// that is said instead of drawn.
-    let notes: [QualifiedName: [String: String]]
+    let notes: [QualifiedName: [ServerText: String]]
     let labels: Diagram.Labels
     let titles: DiagramTitles
     /// Whether groups have frames.
@@ -56,7 +57,7 @@ struct DOTWriter {
         let drawn = diagram.edges.filter { !words.says($0) }
         // Where lines are said in words, those of hubs are among them.
         let labels = Diagram.Labels(hubs: diagram.isCut ? [] : diagram.hubs, edges: drawn)
-        var notes: [QualifiedName: [String: String]] = [:]
+        var notes: [QualifiedName: [ServerText: String]] = [:]
         for edge in diagram.edges {
             guard let label = edge.helperLabel else { continue }
             for end in [edge.from, edge.to] { notes[end.entity, default: [:]][end.relationship] = label }
@@ -151,16 +152,18 @@ struct DOTWriter {
     // MARK: Lines
 
     /// The port of each relationship's name.
-    private var ports: [QualifiedName: [String: Int]] {
-        var ports: [QualifiedName: [String: Int]] = [:]
+    private var ports: [QualifiedName: [ServerText: Int]] {
+        var ports: [QualifiedName: [ServerText: Int]] = [:]
         if showsNamesOnly { return ports }
         for node in diagram.nodes {
-            ports[node.entity] = Dictionary(node.relationships.enumerated().map { ($1, $0 + 1) }) { first, _ in first }
+            ports[node.entity] = Dictionary(node.relationships.enumerated().map { (ServerText($1), $0 + 1) }) {
+                first, _ in first
+            }
         }
         return ports
     }
 
-    private func text(of edge: Diagram.Edge, _ ports: [QualifiedName: [String: Int]], span: Int) -> String {
+    private func text(of edge: Diagram.Edge, _ ports: [QualifiedName: [ServerText: Int]], span: Int) -> String {
         let isLoop = edge.from.entity == edge.to.entity
         let label = labels.label(of: edge)
         func place(_ end: Diagram.End) -> String {

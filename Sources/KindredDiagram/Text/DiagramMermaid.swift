@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 import KindredSchema
 
 extension Diagram {
@@ -22,7 +23,7 @@ struct MermaidWriter {
 
     init(diagram: Diagram) {
         self.diagram = diagram
-        var taken: Set<String> = []
+        var taken: Set<ServerText> = []
         ids = Dictionary(
             diagram.nodes.map { node in
                 (node.entity, Self.unique("\(node.entity.schema)_\(node.entity.name)", in: &taken))
@@ -50,7 +51,7 @@ struct MermaidWriter {
         var lines = ["classDiagram", "  direction LR"]
         let nodes = Dictionary(diagram.nodes.map { ($0.entity, $0) }) { first, _ in first }
         var grouped: Set<QualifiedName> = []
-        var taken = Set(ids.values).union(labelIDs.values)
+        var taken = Set(texts: ids.values).union(Set(texts: labelIDs.values))
         for group in diagram.groups {
             let members = group.allMembers
             grouped.formUnion(members)
@@ -157,7 +158,7 @@ struct MermaidWriter {
     }
 
     /// A word of letters, digits and `_` that nothing else in the diagram has.
-    private static func unique(_ text: String, in taken: inout Set<String>) -> String {
+    private static func unique(_ text: String, in taken: inout Set<ServerText>) -> String {
         let word = text.unicodeScalars.reduce(into: "") { result, scalar in
             let isPlain = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
             result.unicodeScalars.append(isPlain ? scalar : "_")
@@ -165,7 +166,7 @@ struct MermaidWriter {
         let start = word.unicodeScalars.first?.properties.isAlphabetic == true ? word : "s_" + word
         var name = start
         var number = 2
-        while !taken.insert(name).inserted {
+        while !taken.insert(name) {
             name = "\(start)_\(number)"
             number += 1
         }

@@ -19,6 +19,6 @@ struct DiagramTitles {
 
     /// The title beside another entity: without the schema where both have the same.
     func title(of entity: QualifiedName, besides other: QualifiedName) -> String {
-        entity.schema.hasSameBytes(as: other.schema) ? entity.name : titles[entity] ?? entity.description
+        entity.schema == other.schema ? entity.name : titles[entity] ?? entity.description
     }
 }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The lines that a diagram which is cut says in words instead of drawing them: those of hubs, and those that lead from one
@@ -9,7 +10,7 @@ struct LinesInWords {
     /// How many lines of each entity only the other end says anything of.
     let countElsewhere: [QualifiedName: Int]
     /// The ends of relationships without a line.
-    let destinations: [QualifiedName: [String: QualifiedName]]
+    let destinations: [QualifiedName: [ServerText: QualifiedName]]
     private let hubs: Set<QualifiedName>
     private let groups: [QualifiedName: Int]
     private let isCut: Bool
@@ -34,7 +35,7 @@ struct LinesInWords {
         self.groups = groups
         var said: [QualifiedName: [Said: Int]] = [:]
         var countElsewhere: [QualifiedName: Int] = [:]
-        var destinations: [QualifiedName: [String: QualifiedName]] = [:]
+        var destinations: [QualifiedName: [ServerText: QualifiedName]] = [:]
         for edge in diagram.edges where Self.says(edge, diagram.isCut, hubs, groups) {
             let isAtHub = hubs.contains(edge.to.entity) && !hubs.contains(edge.from.entity)
             let (here, there) = isAtHub ? (edge.from, edge.to) : (edge.to, edge.from)

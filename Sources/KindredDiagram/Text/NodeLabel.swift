@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// An entity as a table of Graphviz: its name, its columns, and the names of its relationships, where lines begin.
@@ -6,7 +7,7 @@ struct NodeLabel {
     /// The title above the columns.
     let title: String
     /// The texts beside relationships, by the relationship's name.
-    let notes: [String: String]
+    let notes: [ServerText: String]
     let isEmphasized: Bool
 
     /// The table, a line for each row, so that differences are easy to read.

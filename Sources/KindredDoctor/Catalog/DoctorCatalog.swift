@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The rows of PostgreSQL's catalog that the rules look at, as plain values.

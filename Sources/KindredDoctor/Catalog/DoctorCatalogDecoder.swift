@@ -74,7 +74,7 @@ struct DoctorCatalogDecoder {
 
     private mutating func columns(_ cells: inout CatalogCells) {
         catalog.columns.reserveCapacity(cells.result.count)
-        var typeNames: [String: String] = [:]
+        var typeNames: [ServerText: String] = [:]
         for row in cells.result.indices {
             let typeName = cells.string(row, 4)
             // Few types, many columns: each name is kept once.

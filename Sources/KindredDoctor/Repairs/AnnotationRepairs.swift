@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 import KindredSchema
 
 /// Comments that are left of those whose annotations do not fit: all that they say, without the members at fault.
@@ -21,15 +22,15 @@ struct AnnotationRepairs: Sendable {
     }
 
     /// The comments by the places that problems name.
-    private var comments: [String: Comment] = [:]
+    private var comments: [ServerText: Comment] = [:]
 
     /// No comments.
     init() {}
 
     init(_ examination: Examination) {
         guard !examination.problems.isEmpty else { return }
-        var indexes: [String: Int] = [:]
-        let wanted = Set(examination.problems.map(\.location))
+        var indexes: [ServerText: Int] = [:]
+        let wanted = Set(texts: examination.problems.map(\.location))
         for (index, comment) in examination.catalog.comments.enumerated() {
             guard let found = Self.describe(comment, examination), wanted.contains(found.location),
                 indexes[found.location] == nil
@@ -37,7 +38,7 @@ struct AnnotationRepairs: Sendable {
             indexes[found.location] = index
             comments[found.location] = found.comment
         }
-        for location in indexes.keys.sortedByBytes().prefix(Self.mostComments) {
+        for location in indexes.keys.sorted().texts.prefix(Self.mostComments) {
             guard let index = indexes[location] else { continue }
             comments[location]?.text = Self.fitting(at: index, location, of: examination.catalog)
         }
@@ -64,10 +65,10 @@ struct AnnotationRepairs: Sendable {
     private static func fitting(at index: Int, _ location: String, of catalog: Catalog) -> String {
         let text = catalog.comments[index].text
         guard let annotation = DoctorAnnotation(text) else { return DoctorAnnotation.withoutMark(text) }
-        var kept: Set<String> = []
+        var kept: Set<ServerText> = []
         var result = annotation.keeping(kept)
-        for name in annotation.members.keys.sortedByBytes() {
-            let attempt = annotation.keeping(kept.union([name]))
+        for name in annotation.members.keys.sorted() {
+            let attempt = annotation.keeping(kept.union([ServerText(name)]))
             var catalog = catalog
             catalog.comments[index].text = attempt
             let problems = DatabaseSchema.diagnosed(catalog: catalog).problems

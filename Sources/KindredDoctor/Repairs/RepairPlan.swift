@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The repairs of a report in an order in which they fit together.

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 import KindredSchema
 
 /// One thing that a rule found in a database.

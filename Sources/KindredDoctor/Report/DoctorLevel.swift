@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// How much a finding matters.
 public enum DoctorLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Worth knowing; nothing is wrong.

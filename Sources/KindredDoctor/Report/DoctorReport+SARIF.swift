@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 extension DoctorReport {
     /// The report in the Static Analysis Results Interchange Format, version 2.1.0, which code hosts and editors read.

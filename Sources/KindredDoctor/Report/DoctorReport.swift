@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The findings of ``Doctor`` in a database.
@@ -52,16 +53,16 @@ public struct DoctorReport: Sendable, Hashable {
     /// Each is to be run by itself: CREATE INDEX CONCURRENTLY refuses to run in a transaction. Each fits the database as it was
     /// read; whether they fit together is what a trial on a copy tells, as `kindred doctor --fix` makes one.
     public var repairs: [String] {
-        var seen: Set<String> = []
-        return RepairPlan(self).groups.joined().flatMap(\.repair).filter { seen.insert($0).inserted }
+        var seen: Set<ServerText> = []
+        return RepairPlan(self).groups.joined().flatMap(\.repair).filter { seen.insert($0) }
     }
 
     private static func precedes(_ left: DoctorFinding, _ right: DoctorFinding) -> Bool {
         if left.rule != right.rule { return left.rule < right.rule }
         let (a, b) = (left.entity ?? "", right.entity ?? "")
-        if a != b { return a.precedesInBytes(b) }
+        if a != b { return a < b }
         let (c, d) = (left.object ?? "", right.object ?? "")
-        if c != d { return c.precedesInBytes(d) }
-        return left.message.precedesInBytes(right.message)
+        if c != d { return c < d }
+        return left.message < right.message
     }
 }

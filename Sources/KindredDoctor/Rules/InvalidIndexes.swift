@@ -1,4 +1,5 @@
 import Foundation
+import KindredPostgres
 import KindredSchema
 
 /// K105: indexes that are not complete.
@@ -55,7 +56,7 @@ enum InvalidIndexes {
             if other.isUsable { return true }
             if other.isUnique != index.isUnique { return other.isUnique }
             if isLeftover(other) != isLeftover(index) { return !isLeftover(other) }
-            return other.name.precedesInBytes(index.name)
+            return other.name < index.name
         }
     }
 

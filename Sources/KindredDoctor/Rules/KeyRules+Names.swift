@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // Names that differ by case only, and names that were cut.

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 import KindredSchema
 
 /// K206 to K208: conflicts between the names of relationships.
@@ -32,15 +33,16 @@ enum NameRules {
             guard let oid = examination.oid(of: entity.name), let relation = examination.relations[oid] else {
                 continue
             }
-            var claims: [String: [Relationship]] = [:]
+            var claims: [ServerText: [Relationship]] = [:]
             for relationship in own(entity) {
                 let contested = relationship.explanation.filter {
                     if case .contested = $0.outcome { return true }
                     return false
                 }
-                for name in Set(contested.map(\.name)) { claims[name, default: []].append(relationship) }
+                for name in Set(texts: contested.map(\.name)) { claims[name, default: []].append(relationship) }
             }
-            for (name, claimants) in claims where claimants.count > 1 && !claimants.allSatisfy(isChosen) {
+            for (claimed, claimants) in claims where claimants.count > 1 && !claimants.allSatisfy(isChosen) {
+                let name = claimed.text
                 let words = claimants.map(described)
                 // One of the claimants may have it by another rule.
                 let owner = entity.relationship(named: name)
@@ -113,7 +115,7 @@ struct FixedNames {
         self.examination = examination
         duplicates = DuplicateForeignKeys(examination)
         for entity in examination.schema.entities {
-            var users: [String: Set<UInt32>] = [:]
+            var users: [ServerText: Set<UInt32>] = [:]
             for relationship in entity.relationships where !relationship.isByView {
                 guard let (key, member) = place(of: relationship, in: examination) else { continue }
                 let name = Self.name(for: relationship, of: entity)

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K302: unique keys of several columns of which some may be NULL.
@@ -17,7 +18,7 @@ enum NullableKeys {
                 let columns = index.keyColumns.compactMap { examination.column($0, of: relation.oid) }
                 let nullable = columns.filter { !isRequired($0, relation, examination) }
                 if nullable.isEmpty || areKeptApart(nullable, columns, relation, examination)
-                    || positions[relation.oid]?.contains(Set(columns.map(\.name))) == true
+                    || positions[relation.oid]?.contains(Set(texts: columns.map(\.name))) == true
                 {
                     continue
                 }
@@ -35,13 +36,13 @@ enum NullableKeys {
     }
 
     /// The foreign keys of ordered sets with their positions, by table: a row without one of them has no place in a set.
-    private static func positions(in examination: Examination) -> [UInt32: [Set<String>]] {
-        var positions: [UInt32: [Set<String>]] = [:]
+    private static func positions(in examination: Examination) -> [UInt32: [Set<ServerText>]] {
+        var positions: [UInt32: [Set<ServerText>]] = [:]
         for relationship in examination.schema.entities.flatMap(\.relationships) where !relationship.isByView {
             let holder = relationship.helper?.entity ?? relationship.destination
             guard let position = relationship.orderedBy, let oid = examination.oid(of: holder) else { continue }
             let columns = relationship.helper?.sourceColumns ?? relationship.destinationColumns
-            positions[oid, default: []].append(Set(columns + [position]))
+            positions[oid, default: []].append(Set(texts: columns + [position]))
         }
         return positions
     }
@@ -70,7 +71,7 @@ enum NullableKeys {
                 && ($0.predicate != nil || $0.expressions != nil || !$0.hasDistinctNulls || $0.keyCount < columns.count)
         }
         return (1..<(1 << nullable.count)).allSatisfy { mask in
-            let absent = Set(nullable.indices.filter { mask & (1 << $0) != 0 }.map { nullable[$0].name })
+            let absent = Set(texts: nullable.indices.filter { mask & (1 << $0) != 0 }.map { nullable[$0].name })
             let present = columns.map(\.name).filter { !absent.contains($0) }
             return others.contains { index in
                 keepsApart(index, present: present, absent: absent, columns, examination)
@@ -80,16 +81,16 @@ enum NullableKeys {
 
     /// Whether two rows that are equal in the columns, some of which are NULL, cannot both be in an index.
     private static func keepsApart(
-        _ index: DoctorCatalog.Index, present: [String], absent: Set<String>, _ columns: [DoctorCatalog.Column],
+        _ index: DoctorCatalog.Index, present: [String], absent: Set<ServerText>, _ columns: [DoctorCatalog.Column],
         _ examination: Examination
     ) -> Bool {
         if let predicate = index.predicate {
-            let known = Dictionary(present.map { ($0, false) }, uniquingKeysWith: { first, _ in first })
+            let known = Dictionary(present.map { (ServerText($0), false) }, uniquingKeysWith: { first, _ in first })
             guard ExpressionCondition(predicate).follows(from: known, absent: absent) else { return false }
         }
         if let expressions = index.expressions {
             guard let names = CoalescedColumns.columns(of: expressions),
-                names.allSatisfy({ name in columns.contains { $0.name.hasSameBytes(as: name) } })
+                names.allSatisfy({ name in columns.contains { $0.name == name } })
             else { return false }
         }
         return index.keyColumns.filter { $0 != 0 }.allSatisfy { number in

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The rules about functions that rest on the search path.
@@ -42,7 +43,7 @@ enum PathRules {
         _ examination: Examination
     ) -> [(function: DoctorCatalog.Function, callers: [DoctorCatalog.Relation])] {
         let calls = Dictionary(grouping: examination.facts.looseCalls, by: \.function.oid)
-        return calls.values.sorted { $0[0].function.signature.precedesInBytes($1[0].function.signature) }
+        return calls.values.sorted { $0[0].function.signature < $1[0].function.signature }
             .compactMap { calls in
                 let callers = calls.compactMap { examination.relations[$0.relation] }
                     .filter { !examination.searchPath.contains($0.schema) }
@@ -53,7 +54,7 @@ enum PathRules {
     private static func checkLoose(_ run: inout RuleRun) {
         let path = run.examination.searchPath
         for (function, callers) in callsFromOutside(run.examination) {
-            let names = callers.map(\.qualifiedName.description).sortedByBytes()
+            let names = callers.map(\.qualifiedName.description).sorted()
             let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
             run.report(
                 nil, object: function.signature, subjects: [.function(function.oid)],

@@ -1,4 +1,5 @@
 import Foundation
+import KindredPostgres
 import KindredSchema
 
 /// K102 to K104: indexes that cost and give nothing.
@@ -83,7 +84,7 @@ enum RedundantIndexes {
         }
         for (a, b) in zip(needs(left), needs(right)) where a != b { return a }
         if left.scans != right.scans { return left.scans > right.scans }
-        return left.name.precedesInBytes(right.name)
+        return left.name < right.name
     }
 
     /// Whether an index is not needed for anything that the other does not do.
@@ -197,7 +198,7 @@ enum RedundantIndexes {
             return coverage.fault(of: index, on: relation.oid) == nil
                 && !others.contains { other in
                     // Of several unused ones the first by name stays.
-                    let stays = other.scans > 0 || other.isUnique || other.name.precedesInBytes(index.name)
+                    let stays = other.scans > 0 || other.isUnique || other.name < index.name
                     return stays && coverage.fault(of: other, on: relation.oid) == nil
                 }
         }

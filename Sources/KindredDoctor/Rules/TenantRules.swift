@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 extension DoctorRule {

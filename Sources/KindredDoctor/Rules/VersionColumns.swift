@@ -1,10 +1,11 @@
 import Foundation
 import KindredDDL
+import KindredPostgres
 import KindredSchema
 
 /// K503: columns that look like versions by which concurrent changes could be detected.
 enum VersionColumns {
-    private static let names: Set<String> = ["version", "lock_version", "row_version", "lockVersion", "rowVersion"]
+    private static let names: Set<ServerText> = ["version", "lock_version", "row_version", "lockVersion", "rowVersion"]
 
     static func check(_ run: inout RuleRun) {
         let examination = run.examination
@@ -67,7 +68,7 @@ struct OldVersions {
 
     private func isNamed(_ relation: DoctorCatalog.Relation, after other: DoctorCatalog.Relation) -> Bool {
         guard other.oid != relation.oid else { return false }
-        if other.schema != relation.schema { return other.name.hasSameBytes(as: relation.name) }
+        if other.schema != relation.schema { return other.name == relation.name }
         return relation.name.hasPrefix(other.name + "_") || relation.name.hasSuffix("_" + other.name)
     }
 

@@ -14,21 +14,21 @@ struct AddedColumn {
     /// The reason why each row gets a value of its own; nil if none does.
     private(set) var rewriting: String?
 
-    private static let serials: Set<String> = [
+    private static let serials: Set<ServerText> = [
         "serial", "bigserial", "smallserial", "serial2", "serial4", "serial8",
     ]
     /// The words that end a default, since they begin the next part.
-    private static let constraints: Set<String> = [
+    private static let constraints: Set<ServerText> = [
         "not", "null", "constraint", "check", "unique", "primary", "references", "generated", "collate", "deferrable",
         "initially", "storage", "compression",
     ]
     /// Functions whose result differs from row to row.
-    private static let volatile: Set<String> = [
+    private static let volatile: Set<ServerText> = [
         "random", "random_normal", "gen_random_uuid", "gen_random_bytes", "uuid_generate_v1", "uuid_generate_v1mc",
         "uuid_generate_v4", "uuidv4", "uuidv7", "clock_timestamp", "timeofday", "nextval", "setval",
     ]
     /// Words before a parenthesis that are the same for all rows of a statement: functions, expressions, and types with a length.
-    private static let steady: Set<String> = [
+    private static let steady: Set<ServerText> = [
         "abs", "age", "array", "array_fill", "array_to_string", "bit", "box", "bpchar", "cast", "ceil", "char",
         "character", "chr",
         "circle", "coalesce", "concat", "concat_ws", "current_database", "current_schema", "current_setting",

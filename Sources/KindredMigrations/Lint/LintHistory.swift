@@ -6,14 +6,14 @@ struct LintHistory: Sendable {
         var table: WrittenName
         let constraint: String
         /// The columns that it requires not to be NULL.
-        let columns: Set<String>
+        let columns: Set<ServerText>
         var isValid: Bool
     }
 
     /// By the table's name without its schema.
-    private var checks: [String: [Check]] = [:]
+    private var checks: [ServerText: [Check]] = [:]
 
-    mutating func add(_ constraint: String, columns: Set<String>, isValid: Bool, to table: WrittenName) {
+    mutating func add(_ constraint: String, columns: Set<ServerText>, isValid: Bool, to table: WrittenName) {
         checks[table.name, default: []].append(
             Check(table: table, constraint: constraint, columns: columns, isValid: isValid))
     }

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// A statement of a migration file that a rule of ``MigrationLint`` found.
 public struct MigrationFinding: Sendable, Hashable {

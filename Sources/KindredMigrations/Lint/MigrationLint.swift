@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// A look at migration files before they run: which of their statements block, break or fail.
 ///

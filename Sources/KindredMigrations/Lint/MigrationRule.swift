@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A rule of ``MigrationLint``: what it looks for, and how a migration does without it.
 ///
 /// Numbers and names are stable: M0 is about files that cannot run, M1 about locks that are held while a table is read, M2 about

@@ -37,7 +37,7 @@ struct StatementCursor {
     }
 
     /// Takes one of several words, if it is next.
-    mutating func take(oneOf words: Set<String>) -> String? {
+    mutating func take(oneOf words: Set<ServerText>) -> String? {
         guard let first = tokens.first, first.kind == .word, words.contains(first.text) else { return nil }
         advance(1)
         return first.text

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The name of a table or index as a statement writes it: with a schema, or without one.
 struct WrittenName: Sendable, Hashable, CustomStringConvertible {
     let schema: String?
@@ -16,12 +18,14 @@ struct WrittenName: Sendable, Hashable, CustomStringConvertible {
 
 /// A set of written names, in which a name without a schema may be any of them.
 struct WrittenNames: Sendable, Hashable {
-    private var schemas: [String: Set<String?>] = [:]
+    private var schemas: [ServerText: Set<ServerText?>] = [:]
 
-    mutating func insert(_ name: WrittenName) { schemas[name.name, default: []].insert(name.schema) }
+    mutating func insert(_ name: WrittenName) {
+        schemas[name.name, default: []].insert(name.schema.map { ServerText($0) })
+    }
 
     func contains(_ name: WrittenName) -> Bool {
         guard let known = schemas[name.name] else { return false }
-        return name.schema == nil || known.contains(nil) || known.contains(name.schema)
+        return name.schema == nil || known.contains(nil) || known.contains(name.schema.map { ServerText($0) })
     }
 }

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Changes of rows whose column names an entity that has another name now, or is gone.
 struct KindChanges {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Which entity and property of an older model each one of a newer model was.
 ///
 /// The renaming identifier decides, then the name, then Xcode's own identifier. Nothing is matched twice.

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// The newer plan with all of the older one that is to stay, and reports of that and of what may fail.
 struct PlanKeeping {

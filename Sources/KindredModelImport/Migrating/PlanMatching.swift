@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Which table and column of an older plan each one of a newer plan was.
 struct PlanMatching {

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// The older plan with the names that its tables and columns have in the newer one.
 ///

@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 extension ModelPlanner {
     mutating func makeDerived(_ attribute: CoreDataModel.Attribute, _ derivation: String, _ node: Int) {

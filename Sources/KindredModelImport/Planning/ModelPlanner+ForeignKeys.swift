@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ModelPlanner {
     /// Makes a foreign key.
     ///

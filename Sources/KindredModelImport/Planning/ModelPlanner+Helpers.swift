@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ModelPlanner {
     mutating func makeHelper(_ left: ModelEnd, _ right: ModelEnd?) {
         guard let right else { return }

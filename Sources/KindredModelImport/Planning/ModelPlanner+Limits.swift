@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 extension ModelPlanner {
     mutating func addLimits(

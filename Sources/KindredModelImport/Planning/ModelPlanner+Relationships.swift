@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// One end of a relationship, as an entity declares it.
 struct ModelEnd: Equatable {
     let node: Int

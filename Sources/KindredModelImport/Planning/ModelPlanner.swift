@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Makes tables of a model, and a report of everything that is not in them as it is in the model.
 struct ModelPlanner {
     /// An entity that is taken, with its place among the others.

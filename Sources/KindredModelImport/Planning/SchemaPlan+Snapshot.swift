@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 extension SchemaPlan {
     /// The plan as a snapshot, as if it had been read from a database that has nothing else.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The tables that a model becomes, with all that belongs to them.
 struct SchemaPlan {
     var schema: String

@@ -1,4 +1,5 @@
 import Foundation
+import KindredPostgres
 
 extension CoreDataModel {
     /// A model's file is at most this large, in bytes; the largest that are known have about two million.

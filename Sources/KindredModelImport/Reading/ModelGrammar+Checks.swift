@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ModelGrammar {
     /// Names are unique among the entities, and among the properties of each.
     func checkNames() throws(ModelImportError) {

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 extension ModelGrammar {
     /// The attributes of an element that nothing has asked for yet.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ModelGrammar {
     mutating func fetchIndex(_ element: ModelXMLElement, of owner: String) -> CoreDataModel.Index {
         var fields = Fields(element, "\(owner).\(element.attributes["name"] ?? "fetchIndex")")

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ModelGrammar {
     mutating func attribute(
         _ element: ModelXMLElement, of owner: String

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// Makes a model of a file's elements, and a remark of each element and attribute that it has no use for.
 struct ModelGrammar {

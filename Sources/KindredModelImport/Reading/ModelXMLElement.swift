@@ -1,4 +1,5 @@
 import Foundation
+import KindredPostgres
 
 #if canImport(FoundationXML)
     import FoundationXML

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Refuses XML that a model has no use for, before a parser sees it.
 ///
 /// A parser that meets a DOCTYPE expands the entities that it declares, and one that meets another encoding may find markup

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The expression of a derived attribute, as far as PostgreSQL can keep it in a generated column.
 enum DerivedExpression {
     /// The meaning of an expression.

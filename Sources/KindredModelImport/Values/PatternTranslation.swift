@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A regular expression of ICU, which Core Data uses, in the syntax of PostgreSQL.
 ///
 /// Only what means the same in both is translated; the rest is an error with its reason, so that no condition says something

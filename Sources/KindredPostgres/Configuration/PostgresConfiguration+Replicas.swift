@@ -29,7 +29,7 @@ extension PostgresConfiguration {
         var reads = self
         reads.pool.acquireTimeout = min(reads.pool.acquireTimeout, .milliseconds(100))
         // Each statement behind a guard needs a snapshot of its own; a replica has no serializable transactions.
-        reads.settings = reads.settings.filter { $0.key.lowercased() != "default_transaction_isolation" }
+        reads.settings = reads.settings.filter { $0.key.foldedName != "default_transaction_isolation" }
         reads.settings["default_transaction_isolation"] = "read committed"
         return reads
     }

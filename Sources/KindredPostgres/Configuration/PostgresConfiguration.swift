@@ -284,7 +284,7 @@ extension PostgresConfiguration {
             ].compactMap { $0 } + (searchPath ?? [])
         let texts = own + settings.keys + settings.values + passedOn.values
         if texts.contains(where: { $0.utf8.contains(0) }) { throw invalid("A parameter holds a NUL character") }
-        if searchPath != nil, settings.keys.contains(where: { $0.lowercased() == "search_path" }) {
+        if searchPath != nil, settings.keys.contains(where: { $0.foldedName == "search_path" }) {
             throw invalid("Set `searchPath` or `search_path` in the settings, not both")
         }
         for schema in searchPath ?? [] {

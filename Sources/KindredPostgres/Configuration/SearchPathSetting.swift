@@ -7,7 +7,7 @@ enum SearchPathSetting {
         var (isQuoted, wasQuoted) = (false, false)
         func finished() -> String {
             let text = String(name)
-            return wasQuoted ? text : text.filter { $0 != " " && $0 != "\t" && $0 != "\n" }.lowercased()
+            return wasQuoted ? text : text.filter { $0 != " " && $0 != "\t" && $0 != "\n" }.foldedName
         }
         for scalar in text.unicodeScalars {
             switch scalar {

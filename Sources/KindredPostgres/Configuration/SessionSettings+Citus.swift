@@ -15,13 +15,13 @@ extension SessionSettings {
             """), resultFormat: .binary)
 
     /// Settings that Citus keeps from its workers, and those with a list of names, which SET takes for one name.
-    private static let keptFromWorkers: Set<String> = [
+    private static let keptFromWorkers = [
         "citus.propagate_set_commands", "exit_on_error", "max_stack_depth", "temp_tablespaces",
         "local_preload_libraries", "session_preload_libraries", passedOn,
     ]
 
     static func checkPassing(_ name: String) throws {
-        guard keptFromWorkers.contains(name.lowercased()) else { return }
+        guard keptFromWorkers.contains(name.foldedName) else { return }
         throw invalid(
             """
             The setting \(name) cannot be that of a context, since Citus does not pass it on to its workers: set it on each \

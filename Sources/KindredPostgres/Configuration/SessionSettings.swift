@@ -10,7 +10,7 @@
 /// They are no statements of the program: neither observers nor limits of statements see them.
 package final class SessionSettings: Sendable {
     /// The values by setting, the role among them; names of settings ignore case.
-    private let values: [String: String]
+    private let values: [ServerText: ServerText]
     /// Makes the settings, a tenant's search path among them; nil if there are none.
     let statement: Statement?
     /// Passes them on to the workers of Citus, behind that one; nil elsewhere.
@@ -26,7 +26,7 @@ package final class SessionSettings: Sendable {
     package static let none = SessionSettings(values: [:], statement: nil, refusal: nil)
 
     private init(
-        values: [String: String], statement: Statement?, refusal: (any Error)?, schema: TenantSchema? = nil,
+        values: [ServerText: ServerText], statement: Statement?, refusal: (any Error)?, schema: TenantSchema? = nil,
         withoutPath: Statement? = nil, passing: Statement? = nil
     ) {
         self.values = values
@@ -49,18 +49,20 @@ package final class SessionSettings: Sendable {
     /// `.invalidParameter` for a value, which may come from a client.
     ///
     /// - Parameter isDistributed: whether Citus distributes tables of the database, so that its workers need the settings.
-    package convenience init(_ settings: [String: String], role: String? = nil, isDistributed: Bool = false) throws {
-        var values: [String: String] = [:]
-        for (name, value) in settings {
+    package convenience init(_ settings: [ServerText: String], role: String? = nil, isDistributed: Bool = false) throws
+    {
+        var values: [ServerText: ServerText] = [:]
+        for (setting, value) in settings {
+            let name = setting.text
             try Self.check(name, value)
             if isDistributed { try Self.checkPassing(name) }
-            guard values.updateValue(value, forKey: name.lowercased()) == nil else {
+            guard values.updateValue(ServerText(value), forKey: name.foldedName) == nil else {
                 throw Self.invalid("The setting \(name) is given twice: names ignore case")
             }
         }
         if let role {
             try Self.check(role: role)
-            values[Self.role] = role
+            values[Self.role] = ServerText(role)
         }
         let isPassedOn = isDistributed && !settings.isEmpty
         self.init(
@@ -73,7 +75,7 @@ package final class SessionSettings: Sendable {
     /// Transactions run with the schema in front of the search path. A statement outside of transactions does so if it needs to.
     package func of(_ schema: TenantSchema) throws -> SessionSettings {
         var values = values
-        values[Self.path] = schema.path
+        values[Self.path] = ServerText(schema.path)
         return SessionSettings(
             values: values, statement: try Self.statement(values, isPassedOn: passing != nil), refusal: refusal,
             schema: schema, withoutPath: statement, passing: passing)
@@ -97,23 +99,24 @@ package final class SessionSettings: Sendable {
 
     /// Those among some settings that are not set; `role` stands for the role.
     package func missing(among names: [String]) -> [String] {
-        names.filter { values[$0.lowercased()] == nil }
+        names.filter { values[$0.foldedName] == nil }
     }
 
     /// The statement for some settings: the role comes last, as it may have no right to the others.
-    private static func statement(_ values: [String: String], isPassedOn: Bool = false) throws -> Statement? {
+    private static func statement(_ values: [ServerText: ServerText], isPassedOn: Bool = false) throws -> Statement? {
         guard !values.isEmpty else { return nil }
         var values = values
         if isPassedOn {
             // The path stays here: the workers get statements with the schemas of their tables.
-            values[passedOn] = values.keys.filter { $0 != role && $0 != path }.sorted().joined(separator: ",")
+            let names = values.keys.map(\.text).filter { $0 != role && $0 != path }
+            values[passedOn] = ServerText(names.sorted().joined(separator: ","))
             values["citus.propagate_set_commands"] = "local"
         }
         var bindings = Bindings()
-        for (name, value) in values.sorted(by: { ($0.key == role ? 1 : 0, $0.key) < ($1.key == role ? 1 : 0, $1.key) })
-        {
-            try bindings.append(text: name)
-            try bindings.append(text: value)
+        let isRole = { (name: ServerText) in name.text == role ? 1 : 0 }
+        for (name, value) in values.sorted(by: { (isRole($0.key), $0.key) < (isRole($1.key), $1.key) }) {
+            try bindings.append(text: name.text)
+            try bindings.append(text: value.text)
         }
         let text = values.count <= texts.count ? texts[values.count - 1] : text(for: values.count)
         return Statement(text: text, bindings: bindings, resultFormat: .binary)
@@ -139,7 +142,7 @@ extension SessionSettings: Hashable {
 
 extension SessionSettings: CustomStringConvertible {
     /// The names, without values.
-    package var description: String { values.keys.sorted().joined(separator: ", ") }
+    package var description: String { values.keys.sorted().texts.joined(separator: ", ") }
 }
 
 // What may be set.
@@ -148,17 +151,17 @@ extension SessionSettings {
     private static let path = "search_path"
 
     /// Settings that have to stay as they are: by them values are decoded and encoded, names are found, and transactions run.
-    private static let kept: Set<String> = Set(
-        PostgresConfiguration.fixedSettings.keys.map { $0.lowercased() } + [
+    private static let kept = Set<ServerText>(
+        texts: PostgresConfiguration.fixedSettings.keys.map(\.foldedName) + [
             path, "client_encoding", "array_nulls", "transform_null_equals", "lc_monetary", "xmlbinary",
             "xmloption", "transaction_isolation", "transaction_read_only", "transaction_deferrable",
         ])
 
     /// Those by which the server may end the session of a transaction that runs with others' settings, too.
-    private static let fatal: Set<String> = ["idle_in_transaction_session_timeout", "transaction_timeout"]
+    private static let fatal = ["idle_in_transaction_session_timeout", "transaction_timeout"]
 
     /// Those among the settings that may end a session in which questions with other settings are asked.
-    package var fatalOnes: [String] { Self.fatal.filter { values[$0] != nil }.sorted() }
+    package var fatalOnes: [String] { Self.fatal.filter { (name: String) in values[name] != nil }.sorted() }
 
     private static func check(_ name: String, _ value: String) throws {
         guard isName(name) else {
@@ -166,14 +169,14 @@ extension SessionSettings {
                 "\(name) is no name of a setting: letters, digits, _ and $ in parts between points, as app.organization"
             )
         }
-        guard !kept.contains(name.lowercased()) else {
+        guard !kept.contains(name.foldedName) else {
             throw invalid(
                 """
                 The setting \(name) cannot be that of a context: values, names or transactions of the library rest on it. \
                 Set it in the configuration, for all sessions
                 """)
         }
-        guard ![role, "session_authorization"].contains(name.lowercased()) else {
+        guard ![role, "session_authorization"].contains(name.foldedName) else {
             throw invalid("\(name) is no setting of a context: give `role`")
         }
         guard !value.utf8.contains(0) else {

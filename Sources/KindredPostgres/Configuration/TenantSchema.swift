@@ -17,6 +17,13 @@ package final class TenantSchema: Sendable {
     /// A text for people, without the mark and the dot behind it.
     package static func unmarked(_ text: String) -> String { text.replacing("\(mark).", with: "") }
 
+    /// Whether no schema of this name can be a tenant's: those of the server and of the library, texts that are no name, and
+    /// the one by which a search path means the schema of the session's role.
+    package static func isReserved(_ name: String) -> Bool {
+        name.utf8.isEmpty || name.utf8.count > SQLIdentifier.maximumBytes || name.utf8.contains(0)
+            || name.hasPrefix("pg_") || ["$user", "information_schema", "kindred"].contains(name)
+    }
+
     package let name: String
     /// The search path, as a setting has it: the schema, then the shared ones.
     let path: String

@@ -16,7 +16,7 @@ final class ListenerTask {
     /// Tests whether notifications arrive over the connection.
     private var probe: ListeningProbe?
     /// The channels for which the server has a LISTEN.
-    private var known: Set<ChannelName> = []
+    private var known: Set<ServerText> = []
     /// The subscribers since the server last confirmed.
     private var waiters: [CheckedContinuation<Void, any Error>] = []
     private var generation = 0

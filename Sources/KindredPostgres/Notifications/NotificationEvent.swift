@@ -15,18 +15,3 @@ public enum NotificationEvent: Sendable, Hashable {
         case overflow
     }
 }
-
-/// A channel's name, compared by bytes as the server does: two spellings of "é" are two channels.
-struct ChannelName: Hashable, Sendable {
-    let text: String
-
-    init(_ text: String) {
-        self.text = text
-    }
-
-    static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
-
-    func hash(into hasher: inout Hasher) {
-        text.hashBytes(into: &hasher)
-    }
-}

@@ -21,7 +21,7 @@ public final class PostgresListener: Sendable {
     package typealias Check = @Sendable (_ ask: (SQL) async throws -> QueryResult) async throws -> Void
 
     private struct State {
-        var queues: [ChannelName: [NotificationQueue]] = [:]
+        var queues: [ServerText: [NotificationQueue]] = [:]
         var signals: AsyncStream<Signal>.Continuation?
         /// The running attempt to connect.
         var opening: Task<Connector.Opened, any Error>?
@@ -73,7 +73,7 @@ public final class PostgresListener: Sendable {
         try await withCheckedThrowingContinuation { waiter in
             let isClosed = state.withLock { state in
                 if state.isClosed { return true }
-                state.queues[ChannelName(channel), default: []].append(queue)
+                state.queues[ServerText(channel), default: []].append(queue)
                 signals(&state).yield(.listen(waiter))
                 return false
             }
@@ -99,7 +99,7 @@ public final class PostgresListener: Sendable {
     // MARK: For subscriptions
 
     func remove(_ queue: NotificationQueue, from channel: String) {
-        let channel = ChannelName(channel)
+        let channel = ServerText(channel)
         state.withLock { state in
             state.queues[channel]?.removeAll { $0 === queue }
             if state.queues[channel]?.isEmpty == true { state.queues[channel] = nil }
@@ -110,11 +110,11 @@ public final class PostgresListener: Sendable {
     // MARK: For the task
 
     /// The channels with subscribers.
-    var channels: Set<ChannelName> { state.withLock { Set($0.queues.keys) } }
+    var channels: Set<ServerText> { state.withLock { Set($0.queues.keys) } }
 
     /// Delivers a notification to the channel's subscribers.
     func deliver(_ notification: PostgresNotification) {
-        for queue in state.withLock({ $0.queues[ChannelName(notification.channel)] ?? [] }) {
+        for queue in state.withLock({ $0.queues[ServerText(notification.channel)] ?? [] }) {
             queue.append(.notification(notification))
         }
     }

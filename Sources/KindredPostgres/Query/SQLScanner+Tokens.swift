@@ -143,7 +143,7 @@ private struct Tokenizer {
 
     private mutating func add(_ kind: SQLToken.Kind, _ range: Range<Int>, text: Range<Int>, line: Int) {
         var content = String(decoding: bytes[text], as: UTF8.self)
-        if kind == .word { content = content.lowercased() }
+        if kind == .word { content = content.foldedName }
         result.append(SQLToken(kind: kind, text: content, line: line, range: range))
     }
 }

@@ -8,7 +8,7 @@ extension StatementText {
     }
 
     /// The functions that hold or release locks of the session.
-    private static let locks: Set<String> = [
+    private static let locks = [
         "pg_advisory_lock", "pg_advisory_lock_shared", "pg_try_advisory_lock", "pg_try_advisory_lock_shared",
         "pg_advisory_unlock", "pg_advisory_unlock_shared", "pg_advisory_unlock_all",
     ]

@@ -28,7 +28,7 @@ package final class StatementText: Sendable, Hashable {
     }
 
     package static func == (left: StatementText, right: StatementText) -> Bool {
-        left === right || left.precomputedHash == right.precomputedHash && left.text.hasSameBytes(as: right.text)
+        left === right || left.precomputedHash == right.precomputedHash && left.text == right.text
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -42,7 +42,7 @@ extension StatementText: CustomReflectable {
 }
 
 extension StatementText {
-    private static let operators: Set<Substring> = ["=", "<>", ">=", ">", "&", "!~~", "~~"]
+    private static let operators: [Substring] = ["=", "<>", ">=", ">", "&", "!~~", "~~"]
 
     /// A statement about the catalog, independent of the search path.
     ///

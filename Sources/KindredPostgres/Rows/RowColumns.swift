@@ -83,7 +83,7 @@ public final class RowColumns: Sendable {
     ///
     /// Names are compared by their bytes, as the server does.
     public func firstIndex(named name: String) -> Int? {
-        if columns.count <= 8 { return columns.firstIndex { $0.name.hasSameBytes(as: name) } }
+        if columns.count <= 8 { return columns.firstIndex { $0.name == name } }
         return positions.withLock { positions in
             if let positions { return positions[Array(name.utf8)] }
             let entries = columns.enumerated().map { (Array($1.name.utf8), $0) }

@@ -4,7 +4,7 @@ extension PostgresValue: Hashable {
     /// Strings are compared by their bytes, as the server does: two spellings of "é" are two values.
     public static func == (left: PostgresValue, right: PostgresValue) -> Bool {
         switch (left, right) {
-        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+        case (.string(let a), .string(let b)): a == b
         case (.integer(let a), .integer(let b)): a == b
         case (.bool(let a), .bool(let b)): a == b
         case (.float(let a), .float(let b)): a == b || a.isNaN && b.isNaN
@@ -46,7 +46,7 @@ extension PostgresValue: Hashable {
     /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
         switch self {
-        case .string(let text): text.hashBytes(into: &hasher)
+        case .string(let text): hasher.combine(text)
         case .integer(let value): hasher.combine(value)
         case .bool(let value): hasher.combine(value)
         case .float(let value): hasher.combine(value.isNaN ? Float.zero : value)

@@ -158,7 +158,7 @@ package final class TypeRegistry: Sendable {
             return areAlike(one, other)
         case (.composite(let one?), .composite(let other?)):
             return one.count == other.count
-                && zip(one, other).allSatisfy { $0.name.hasSameBytes(as: $1.name) && areAlike($0.type, $1.type) }
+                && zip(one, other).allSatisfy { $0.name == $1.name && areAlike($0.type, $1.type) }
         default: return false
         }
     }

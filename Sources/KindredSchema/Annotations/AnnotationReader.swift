@@ -1,6 +1,8 @@
+import KindredPostgres
+
 /// Reads the members of one annotation, and collects their errors.
 struct AnnotationReader {
-    private var members: [String: AnnotationText.Value]
+    private var members: [ServerText: AnnotationText.Value]
     private(set) var problems: [String] = []
 
     init(_ text: AnnotationText) {
@@ -141,7 +143,7 @@ struct AnnotationReader {
 
     /// Reports members that no option read.
     private mutating func finish(_ known: [String]) {
-        for key in members.keys.sortedByBytes() {
+        for key in members.keys.map(\.text).sorted() {
             let suggestions = NearestNames.suggestions(for: key, among: known)
             let question = NearestNames.question(suggestions)
             let names = known.sorted().map { "\"\($0)\"" }.joined(separator: ", ")

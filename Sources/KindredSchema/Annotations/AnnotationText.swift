@@ -1,3 +1,5 @@
+import KindredPostgres
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -7,7 +9,7 @@
 /// A parsed comment of the form `@kindred {"name": "owner"} text for people`.
 package struct AnnotationText {
     /// The members of the JSON object.
-    let members: [String: Value]
+    let members: [ServerText: Value]
     /// The text after the object, for people; nil if there is none.
     let remainder: String?
 
@@ -39,7 +41,8 @@ package struct AnnotationText {
     init(_ comment: String) throws(Malformed) {
         let (object, rest) = try Self.parts(of: comment)
         do {
-            members = try JSONDecoder().decode([String: Value].self, from: Data(object.utf8))
+            let decoded = try JSONDecoder().decode([String: Value].self, from: Data(object.utf8))
+            members = Dictionary(decoded.map { (ServerText($0), $1) }, uniquingKeysWith: { first, _ in first })
         } catch {
             throw Malformed(reason: "its JSON is malformed")
         }

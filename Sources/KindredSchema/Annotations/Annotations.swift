@@ -26,10 +26,10 @@ struct Annotations {
     private(set) var columnComments: [UInt32: [Int16: String]] = [:]
     var problems: [AnnotationProblem] = []
     /// The places of the annotations that are left out.
-    private let omitted: Set<String>
+    private let omitted: Set<ServerText>
 
     /// - Parameter omitted: The locations of comments whose annotations are not read.
-    init(_ catalog: Catalog, overrides: [SchemaOverride], omitting omitted: Set<String> = []) {
+    init(_ catalog: Catalog, overrides: [SchemaOverride], omitting omitted: Set<ServerText> = []) {
         self.omitted = omitted
         if catalog.comments.isEmpty && overrides.isEmpty { return }
         var names: [UInt32: QualifiedName] = [:]
@@ -147,7 +147,7 @@ struct Annotations {
                 let location = "the override for column \(column) of \(table)"
                 guard
                     let number = catalog.columns.first(where: {
-                        $0.relation == oid && $0.name.hasSameBytes(as: column)
+                        $0.relation == oid && $0.name == column
                     })?.number
                 else {
                     note(["there is no such column"], of: table, at: location)
@@ -158,7 +158,7 @@ struct Annotations {
                 let location = "the override for foreign key \(constraint) of \(table)"
                 guard
                     let key = catalog.constraints.first(where: {
-                        $0.kind == .foreignKey && $0.relation == oid && $0.name.hasSameBytes(as: constraint)
+                        $0.kind == .foreignKey && $0.relation == oid && $0.name == constraint
                     })
                 else {
                     note(["there is no such foreign key"], of: table, at: location)

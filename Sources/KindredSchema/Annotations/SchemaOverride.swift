@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// An annotation given in code instead of in a comment in the database.
 ///
 /// It takes precedence over a comment on the same object.

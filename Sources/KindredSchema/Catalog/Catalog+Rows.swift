@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension Catalog {
     /// A row of `pg_class`.
     package struct Relation: Sendable, Hashable {

@@ -10,8 +10,8 @@ extension Catalog {
         let text = SchemaNameText(schema)
         var catalog = self
         catalog.searchPath = [template] + searchPath.filter { $0 != schema && $0 != template }
-        catalog.relations.modify { if $0.schema.hasSameBytes(as: schema) { $0.schema = marked } }
-        catalog.types.modify { if $0.schema.hasSameBytes(as: schema) { $0.schema = marked } }
+        catalog.relations.modify { if $0.schema == schema { $0.schema = marked } }
+        catalog.types.modify { if $0.schema == schema { $0.schema = marked } }
         catalog.columns.modify { $0.typeName = text.marked($0.typeName) }
         catalog.indexes.modify { $0.predicate = $0.predicate.map(text.marked) }
         catalog.serverChecks.modify {

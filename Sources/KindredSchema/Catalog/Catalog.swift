@@ -43,7 +43,7 @@ package struct Catalog: Sendable, Hashable {
     package mutating func distribute(_ tables: [UInt32: String]) {
         var numbers: [UInt32: Int16] = [:]
         for column in columns {
-            guard let name = tables[column.relation], name.hasSameBytes(as: column.name) else { continue }
+            guard let name = tables[column.relation], name == column.name else { continue }
             numbers[column.relation] = column.number
         }
         for place in relations.indices {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Obstacles that may keep the rows of a statement from being written, put them elsewhere, or hide them.
 package struct RowObstacles: OptionSet, Sendable, Hashable {
     package let rawValue: Int16

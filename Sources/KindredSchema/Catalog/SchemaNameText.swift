@@ -30,7 +30,7 @@ struct SchemaNameText {
     }
 
     private func isSchema(_ name: String, before rest: Substring.UnicodeScalarView) -> Bool {
-        rest.first == "." && name.hasSameBytes(as: schema)
+        rest.first == "." && name == schema
     }
 
     /// Letters, digits and what else a name without quotes has.

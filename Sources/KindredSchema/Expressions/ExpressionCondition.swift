@@ -33,10 +33,10 @@ package indirect enum ExpressionCondition {
     }
 
     /// The columns that are not NULL in any row which passes the condition as a check; a check whose result is NULL is passed.
-    package var requiredColumns: Set<String> {
+    package var requiredColumns: Set<ServerText> {
         switch self {
-        case .isNotNull(let operands): Set(operands.map(\.column))
-        case .not(.isNull(let operands)) where operands.count == 1: [operands[0].column]
+        case .isNotNull(let operands): Set(texts: operands.map(\.column))
+        case .not(.isNull(let operands)) where operands.count == 1: [ServerText(operands[0].column)]
         case .and(let conditions): conditions.reduce(into: []) { $0.formUnion($1.requiredColumns) }
         case .or(let conditions):
             conditions.dropFirst().reduce(conditions.first?.requiredColumns ?? []) {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A foreign-key column's name without the referenced key's suffix.
 ///
 /// `sender_id` and `billtoaddressid` have the bases `sender` and `billtoaddress`. The referenced table's name with `id` or

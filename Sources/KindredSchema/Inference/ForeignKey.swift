@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// A foreign key that makes a relationship, with its duplicates.
     final class ForeignKey {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Compares names ignoring case, one Unicode scalar at a time.
 enum IgnoringCase {
     /// Returns where a suffix begins; nil if the name does not end with it.

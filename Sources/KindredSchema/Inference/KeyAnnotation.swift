@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// The options of a foreign key and its duplicates.
     struct KeyAnnotation {

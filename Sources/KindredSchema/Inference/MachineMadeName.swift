@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Distinguishes constraint names made by a server or tool from those chosen by a person.
 enum MachineMadeName {
     private static let words = ["fk", "fkey", "ibfk", "foreign", "foreignkey"]

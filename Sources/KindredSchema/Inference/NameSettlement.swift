@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Assigns names to an entity's relationships.
 ///
 /// Independent of tables: its input are the attributes' names and each relationship's candidates, its output an outcome
@@ -48,11 +50,11 @@ struct NameSettlement {
     }
 
     private let candidates: [[Candidate]]
-    private let attributes: [String: Int]
+    private let attributes: [ServerText: Int]
     private(set) var outcomes: [[Outcome]]
     private var slots: [Slot] = []
     // Names are numbered, so that each is hashed only once.
-    private var numbers: [String: Int] = [:]
+    private var numbers: [ServerText: Int] = [:]
     private var states: [State] = []
 
     /// Assigns the names of one entity.
@@ -63,7 +65,7 @@ struct NameSettlement {
     ///   - phases: A number for each relationship, 0 for all if it is empty: relationships with lower numbers get all
     ///     their names first, and the names that they claim in vain are not given to relationships with higher numbers.
     ///   - attributes: Names that are never assigned, as keys.
-    init(candidates: [[Candidate]], phases: [Int] = [], attributes: [String: Int]) {
+    init(candidates: [[Candidate]], phases: [Int] = [], attributes: [ServerText: Int]) {
         self.candidates = candidates
         self.attributes = attributes
         outcomes = candidates.map { [Outcome](repeating: .attribute, count: $0.count) }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// One end of a relationship, with its candidate names and its assigned ones.
     final class RelationshipEnd {

@@ -13,7 +13,7 @@ extension SchemaBuilder {
         /// One for each of `columns`.
         var attributes: [Attribute] = []
         /// The indexes of both by name.
-        var attributeIndexes: [String: Int] = [:]
+        var attributeIndexes: [ServerText: Int] = [:]
         /// The primary key first, then by name; keys of plain indexes last.
         var uniqueKeys: [UniqueKey] = []
         /// The numbers of columns whose unique keys are checked row by row, so that an UPDATE cannot swap their values.
@@ -31,7 +31,7 @@ extension SchemaBuilder {
         /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
         var deferrableConstraints: [DeferrableConstraint] = []
         /// The column of each CHECK constraint that is about one alone, by the constraint's name.
-        var checkedColumns: [String: String] = [:]
+        var checkedColumns: [ServerText: ServerText] = [:]
         /// The unique constraints and indexes that are checked row by row.
         private(set) var uniqueChecks: [UniqueCheck] = []
         /// The partial unique indexes over columns.
@@ -137,7 +137,7 @@ extension SchemaBuilder {
         }
 
         func number(ofColumn name: String) -> Int16? {
-            attributeIndexes[name] == nil ? nil : columns.first { $0.name.hasSameBytes(as: name) }?.number
+            attributeIndexes[name] == nil ? nil : columns.first { $0.name == name }?.number
         }
 
         /// Whether the column is an attribute.

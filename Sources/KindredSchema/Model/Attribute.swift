@@ -116,7 +116,7 @@ extension Attribute: Hashable {
     /// Whether both describe the same column in every respect.
     public static func == (left: Attribute, right: Attribute) -> Bool {
         left === right
-            || left.name.hasSameBytes(as: right.name) && left.number == right.number
+            || left.name == right.name && left.number == right.number
                 && left.sqlType == right.sqlType && left.type == right.type && left.baseType == right.baseType
                 && left.isNotNull == right.isNotNull && left.hasDefault == right.hasDefault
                 && left.identity == right.identity && left.isGenerated == right.isGenerated
@@ -130,7 +130,7 @@ extension Attribute: Hashable {
 
     /// Hashes the name and the number.
     public func hash(into hasher: inout Hasher) {
-        name.hashBytes(into: &hasher)
+        hasher.combine(name)
         hasher.combine(number)
     }
 }

@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// The model of a database: its entities with their attributes and relationships.
 ///
@@ -18,14 +18,14 @@ public struct DatabaseSchema: Sendable {
     /// The foreign keys that hold for single partitions only, sorted by the table that holds them.
     package let partitionKeys: [PartitionKey]
     /// The relationships of classes' properties, by entity and key, if a class was generated for another schema.
-    package var propertyRelationships: [QualifiedName: [String: String]] = [:]
+    package var propertyRelationships: [QualifiedName: [ServerText: String]] = [:]
     /// The filters of entities, once their conditions have been parsed.
     package var filters: [QualifiedName: EntityFilter] = [:]
     /// The name of the column by which a context's rows are those of one tenant; nil where there are no tenants.
     package var tenantColumn: String?
     private let indexes: [QualifiedName: Int]
     /// The entities of names without a dot, by the search path.
-    private let shortIndexes: [String: Int]
+    private let shortIndexes: [ServerText: Int]
 
     /// The column that tells whose a row of an entity is; nil where all tenants share the rows.
     package func tenantAttribute(of entity: Entity) -> Attribute? {
@@ -72,9 +72,9 @@ public struct DatabaseSchema: Sendable {
         of entities: [Entity],
         searchPath: [String],
         hidden: [QualifiedName: HiddenReason]
-    ) -> [String: Int] {
-        let ranks = Dictionary(searchPath.enumerated().map { ($1, $0) }) { first, _ in first }
-        var best: [String: (rank: Int, index: Int?)] = [:]
+    ) -> [ServerText: Int] {
+        let ranks = Dictionary(searchPath.enumerated().map { (ServerText($1), $0) }) { first, _ in first }
+        var best: [ServerText: (rank: Int, index: Int?)] = [:]
         func offer(_ name: QualifiedName, _ index: Int?) {
             guard let rank = ranks[name.schema], !name.name.utf8.contains(UInt8(ascii: ".")) else { return }
             if let known = best[name.name], known.rank <= rank { return }
@@ -133,8 +133,7 @@ public struct DatabaseSchema: Sendable {
 
     /// The index of the entity with an unqualified name; nil if it takes a longer search.
     package func index(named name: String) -> Int? {
-        guard let index = shortIndexes[name], entities[index].name.name.hasSameBytes(as: name) else { return nil }
-        return index
+        shortIndexes[name]
     }
 
     /// The readings of a name, best first: schema and name at each dot, then the whole name by the search path.

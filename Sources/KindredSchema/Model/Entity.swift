@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 import Synchronization
 
 /// A table or view with its attributes and relationships.
@@ -83,9 +83,9 @@ public final class Entity: Sendable {
     /// The UNIQUE and EXCLUDE constraints that are checked after each statement and can be deferred by name.
     package let deferrableConstraints: [DeferrableConstraint]
     /// The columns of single-column CHECK constraints, by constraint name.
-    package let checkedColumns: [String: String]
+    package let checkedColumns: [ServerText: ServerText]
     /// The names of its constraints, the primary key and foreign keys among them.
-    package let constraintNames: Set<String>
+    package let constraintNames: Set<ServerText>
     /// The columns by which the table's rows are distributed among partitions or shards; empty for other tables.
     package let partitionColumns: [String]
     /// Whether Citus distributes the table's rows, by the first of these columns.
@@ -104,8 +104,8 @@ public final class Entity: Sendable {
     /// where other tables inherit from the entity's.
     package let primaryKeyIndexes: [Int]
     private let renderedColumns = RankedMutex<String?>(nil, .text)
-    private let attributeIndexes: [String: Int]
-    private let relationshipIndexes: [String: Int]
+    private let attributeIndexes: [ServerText: Int]
+    private let relationshipIndexes: [ServerText: Int]
 
     /// The list of columns of a SELECT of whole rows, which is rendered once.
     package func columnList(_ render: () throws -> String) rethrows -> String {
@@ -120,7 +120,7 @@ public final class Entity: Sendable {
         kind: Kind,
         oid: UInt32,
         attributes: [Attribute],
-        attributeIndexes: [String: Int]? = nil,
+        attributeIndexes: [ServerText: Int]? = nil,
         primaryKey: [String] = [],
         isReadOnly: Bool = false,
         relationships: [Relationship] = [],
@@ -138,8 +138,8 @@ public final class Entity: Sendable {
         serverChecks: [ServerCheck] = [],
         hasDeferrableKeys: Bool = false,
         deferrableConstraints: [DeferrableConstraint] = [],
-        checkedColumns: [String: String] = [:],
-        constraintNames: Set<String> = [],
+        checkedColumns: [ServerText: ServerText] = [:],
+        constraintNames: Set<ServerText> = [],
         partitionColumns: [String] = [],
         isDistributed: Bool = false,
         shownTables: [QualifiedName] = [],
@@ -178,7 +178,7 @@ public final class Entity: Sendable {
         self.attributeIndexes = attributeIndexes
         let identity = rowTables == nil || primaryKey.isEmpty ? primaryKey : primaryKey + [Attribute.table.name]
         primaryKeyIndexes = identity.compactMap { Self.index(of: $0, in: attributes, attributeIndexes) }
-        var indexes: [String: Int] = [:]
+        var indexes: [ServerText: Int] = [:]
         indexes.reserveCapacity(relationships.reduce(0) { $0 + 1 + $1.aliases.count })
         for (index, relationship) in relationships.enumerated() {
             indexes[relationship.name] = index
@@ -215,8 +215,8 @@ public final class Entity: Sendable {
     }
 
     /// The indexes of attributes by name, the first of equal ones.
-    package static func indexes(of attributes: [Attribute]) -> [String: Int] {
-        var indexes: [String: Int] = [:]
+    package static func indexes(of attributes: [Attribute]) -> [ServerText: Int] {
+        var indexes: [ServerText: Int] = [:]
         indexes.reserveCapacity(attributes.count)
         for (index, attribute) in attributes.enumerated() where indexes[attribute.name] == nil {
             indexes[attribute.name] = index
@@ -224,20 +224,17 @@ public final class Entity: Sendable {
         return indexes
     }
 
-    private static func index(of name: String, in attributes: [Attribute], _ indexes: [String: Int]) -> Int? {
+    private static func index(of name: String, in attributes: [Attribute], _ indexes: [ServerText: Int]) -> Int? {
         if attributes.count <= 8 {
             // To hash a name costs more than to compare it with few.
             let (attributes, size) = (attributes.span, name.utf8.count)
             for index in attributes.indices
-            where attributes[index].name.utf8.count == size && attributes[index].name.hasSameBytes(as: name) {
+            where attributes[index].name.utf8.count == size && attributes[index].name == name {
                 return index
             }
             return nil
         }
-        guard let index = indexes[name] else { return nil }
-        if attributes[index].name.hasSameBytes(as: name) { return index }
-        // Swift considers two names equal that differ in bytes.
-        return attributes.firstIndex { $0.name.hasSameBytes(as: name) }
+        return indexes[name]
     }
 }
 

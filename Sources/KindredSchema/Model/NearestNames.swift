@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Finds the existing names nearest to a misspelt one.
 package enum NearestNames {
     /// Returns up to `limit` candidates that are similar to the name, best first.
@@ -23,7 +25,7 @@ package enum NearestNames {
             }
             if wanted.count >= 3, letters.starts(with: wanted) { found.append((allowed + 1, candidate)) }
         }
-        found.sort { $0.distance == $1.distance ? $0.name.precedesInBytes($1.name) : $0.distance < $1.distance }
+        found.sort { $0.distance == $1.distance ? $0.name < $1.name : $0.distance < $1.distance }
         return found.prefix(limit).map(\.name)
     }
 

@@ -50,18 +50,18 @@ public struct QualifiedName: Hashable, Comparable, Sendable, CustomStringConvert
 
     /// Whether both parts have the same bytes.
     public static func == (left: Self, right: Self) -> Bool {
-        left.name.hasSameBytes(as: right.name) && left.schema.hasSameBytes(as: right.schema)
+        left.name == right.name && left.schema == right.schema
     }
 
     /// Orders by schema, then by name, byte by byte.
     public static func < (left: Self, right: Self) -> Bool {
-        if left.schema.hasSameBytes(as: right.schema) { return left.name.precedesInBytes(right.name) }
-        return left.schema.precedesInBytes(right.schema)
+        if left.schema == right.schema { return left.name < right.name }
+        return left.schema < right.schema
     }
 
     /// Hashes the bytes of both parts.
     public func hash(into hasher: inout Hasher) {
-        name.hashBytes(into: &hasher)
-        schema.hashBytes(into: &hasher)
+        hasher.combine(name)
+        hasher.combine(schema)
     }
 }

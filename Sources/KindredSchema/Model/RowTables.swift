@@ -22,7 +22,7 @@ package struct RowTables: Sendable, Hashable {
 
     /// The table that a text of `text(of:)` names; nil if no row can be in it.
     package func table(_ text: String) -> UInt32? {
-        names.first { Self.text($0.value).hasSameBytes(as: text) }?.key
+        names.first { Self.text($0.value) == text }?.key
             ?? UInt32(text).flatMap { names[$0] == nil ? $0 : nil }
     }
 

@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// A finding about the schema: a part that was not inferred, and the reason.
 public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {

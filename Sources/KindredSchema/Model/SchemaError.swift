@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// A failure of the schema layer: an unknown entity or key, or an invalid annotation.
 ///

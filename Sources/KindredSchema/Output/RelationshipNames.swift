@@ -1,3 +1,5 @@
+import KindredPostgres
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -17,7 +19,7 @@
 /// part, except those of a helper table.
 public struct RelationshipNames: Sendable, Hashable {
     /// The meaning of each key, by entity and key.
-    private var entities: [String: [String: String]]
+    private var entities: [ServerText: [ServerText: ServerText]]
 
     /// The keys of a model, aliases too.
     public init(_ schema: DatabaseSchema) {
@@ -35,7 +37,7 @@ public struct RelationshipNames: Sendable, Hashable {
     package init() { entities = [:] }
 
     package mutating func add(_ key: String, of entity: String, leadingTo end: RelationshipMeaning) {
-        entities[entity, default: [:]][key] = end.description
+        entities[entity, default: [:]][key] = ServerText(end.description)
     }
 
     /// Reads a file's text.
@@ -47,7 +49,13 @@ public struct RelationshipNames: Sendable, Hashable {
             guard file.version == 1 else {
                 throw SchemaError(.invalidNames, "The file of names has the version \(file.version); known is 1")
             }
-            entities = file.entities
+            entities = Dictionary(
+                file.entities.map { entity, keys in
+                    (
+                        ServerText(entity),
+                        Dictionary(keys.map { (ServerText($0), ServerText($1)) }) { first, _ in first }
+                    )
+                }, uniquingKeysWith: { first, _ in first })
         } catch let error as DecodingError {
             throw SchemaError(.invalidNames, "The text is no file of names of `kindred inspect --save`: \(error)")
         }
@@ -58,7 +66,9 @@ public struct RelationshipNames: Sendable, Hashable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Texts can always be encoded.
-        guard let data = try? encoder.encode(File(version: 1, entities: entities)) else { return "{}\n" }
+        guard let data = try? encoder.encode(File(version: 1, entities: entities.mapValues(\.texts).texts)) else {
+            return "{}\n"
+        }
         return String(decoding: data, as: UTF8.self) + "\n"
     }
 
@@ -76,8 +86,12 @@ public struct RelationshipNames: Sendable, Hashable {
             guard let now = newer.entities[entity] else { return [] }
             return keys.sorted { $0.key < $1.key }.compactMap { key, meaning in
                 guard now[key] != meaning else { return nil }
-                let others = now.filter { $0.value == meaning }.map(\.key).sorted { ($0.count, $0) < ($1.count, $1) }
-                return KeyChange(entity: entity, key: key, before: meaning, after: now[key], otherKey: others.first)
+                let others = now.filter { $0.value == meaning }.map(\.key.text).sorted {
+                    ($0.count, $0) < ($1.count, $1)
+                }
+                return KeyChange(
+                    entity: entity.text, key: key.text, before: meaning.text, after: now[key]?.text,
+                    otherKey: others.first)
             }
         }
     }
@@ -127,5 +141,16 @@ package struct RelationshipMeaning: CustomStringConvertible {
             helper: relationship.helper.map {
                 ($0.entity.description, [$0.sourceForeignKey, $0.destinationForeignKey])
             })
+    }
+}
+
+extension [ServerText: ServerText] {
+    /// For a file, whose format takes two spellings of a letter for one.
+    fileprivate var texts: [String: String] { mapValues(\.text).texts }
+}
+
+extension Dictionary where Key == ServerText {
+    fileprivate var texts: [String: Value] {
+        Dictionary<String, Value>(map { ($0.key.text, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -1,9 +1,9 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// The relations and types of some schemas, for queries that read no others.
 package struct CatalogScope: Sendable {
     /// The schemas by name.
-    package private(set) var schemas: [String: UInt32] = [:]
+    package private(set) var schemas: [ServerText: UInt32] = [:]
     /// The relations, and those that hold the fields of composite types.
     private(set) var relations: [UInt32] = []
     private(set) var types: [UInt32] = []

@@ -94,7 +94,7 @@ package struct SchemaPart: Sendable {
     /// The answer about types, for a client to register.
     package let types: QueryResult
     /// The numbers of the schemas that are there.
-    package let schemas: [String: UInt32]
+    package let schemas: [ServerText: UInt32]
     /// The foreign keys that lead elsewhere.
     package let outerKeys: [OuterKey]
     /// The statements for which the search path matters.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ViewDefinition {
     /// Returns the origins of the view's columns; nil if none is a plain column of a table or view.
     func origins(of view: UInt32) -> Catalog.ViewOrigins? {

@@ -21,7 +21,7 @@ struct SampleRows {
     /// The values that lead a row into a partition.
     private struct Bound {
         let parent: ItemName
-        let values: [String: String]
+        let values: [ServerText: String]
     }
 
     private var columns: [ItemName: [Column]] = [:]
@@ -67,8 +67,8 @@ struct SampleRows {
             let table = ItemName(kind: .table, schema: try text(0), name: try text(1))
             let parent = ItemName(kind: .table, schema: try text(2), name: try text(3))
             let names = try row.decode(4, as: [String].self) ?? []
-            let values = zip(names, try row.decode(5, as: [String].self) ?? []).filter {
-                !$0.isEmpty && $1 != "MINVALUE"
+            let values = zip(names.map { ServerText($0) }, try row.decode(5, as: [String].self) ?? []).filter {
+                !$0.text.isEmpty && $1 != "MINVALUE"
             }
             rows.bounds[table] = Bound(parent: parent, values: Dictionary(values) { first, _ in first })
             rows.partitions[parent] = rows.partitions[parent] ?? table
@@ -77,8 +77,8 @@ struct SampleRows {
     }
 
     /// The values that lead a row into a table, or into its first partition.
-    private func boundValues(of table: ItemName) -> [String: String] {
-        var (values, next): ([String: String], ItemName?) = ([:], table)
+    private func boundValues(of table: ItemName) -> [ServerText: String] {
+        var (values, next): ([ServerText: String], ItemName?) = ([:], table)
         while let partition = next.flatMap({ partitions[$0] }) { next = partition }
         while let name = next, let bound = bounds[name] {
             values.merge(bound.values) { $1 }
@@ -100,7 +100,7 @@ struct SampleRows {
             try insert(into: table, isFilled: isFilled, isRow: true, &statements, &done)
             let path = try DDL.path(table)
             var changes: [String] = []
-            let keyColumns = Set((keys[table] ?? []).flatMap(\.columns))
+            let keyColumns = Set(texts: (keys[table] ?? []).flatMap(\.columns))
             for column in columns[table] ?? [] where column.isWritable {
                 let name = try DDL.name(column.name)
                 let isChanged = isFilled && !column.isUnique && !keyColumns.contains(column.name)

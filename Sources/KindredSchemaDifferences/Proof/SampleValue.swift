@@ -1,4 +1,5 @@
 import KindredDDL
+import KindredPostgres
 
 /// Two values of a type, as expressions.
 struct SampleValue {
@@ -47,7 +48,7 @@ struct SampleValue {
         return digits.count == 2 && digits[1] >= digits[0]
     }
 
-    private static let texts: [String: (String, String)] = [
+    private static let texts: [ServerText: (String, String)] = [
         "bool": ("true", "false"), "int2": ("1", "2"), "int4": ("1", "2"), "int8": ("1", "2"), "numeric": ("1", "2"),
         "float4": ("1", "2"), "float8": ("1", "2"), "money": ("1", "2"), "oid": ("1", "2"), "xid": ("1", "2"),
         "text": ("a", "b"), "varchar": ("a", "b"), "bpchar": ("a", "b"), "name": ("a", "b"), "citext": ("a", "b"),

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A schema as `pg_dump` prints it, split into its entries: a table, a default, a privilege.
 ///
 /// Two dumps are equal if they have the same entries. The order of columns does not count, nor do names that the server
@@ -32,7 +34,7 @@ struct SchemaDump {
         /// Whether statements are planned for what is of this kind; casts, for one, are only named.
         var isPlanned: Bool { Self.planned.contains(kind) }
 
-        private static let planned: Set<String> = [
+        private static let planned: Set<ServerText> = [
             "SCHEMA", "TYPE", "DOMAIN", "SEQUENCE", "SEQUENCE OWNED BY", "IDENTITY", "TABLE", "TABLE ATTACH", "DEFAULT",
             "CONSTRAINT", "CHECK CONSTRAINT", "FK CONSTRAINT", "INDEX", "INDEX ATTACH", "VIEW", "MATERIALIZED VIEW",
             "EXTENSION", "FUNCTION", "PROCEDURE", "TRIGGER", "POLICY", "ROW SECURITY", "ACL", "DEFAULT ACL",

@@ -23,12 +23,12 @@ struct ScratchScript {
 
     /// Runs the script in a database; roles that it names and the server lacks are made.
     func run(on client: PostgresClient, of server: ScratchServer) async throws {
-        var roles: Set<String> = []
+        var roles: Set<ServerText> = []
         while true {
             do {
                 return try await client.runScript(text)
             } catch let error as PostgresError {
-                guard let role = Self.missingRole(error), roles.count < 100, roles.insert(role).inserted else {
+                guard let role = Self.missingRole(error), roles.count < 100, roles.insert(role) else {
                     throw failure(error)
                 }
                 try await server.makeRole(role)

@@ -118,7 +118,8 @@ struct TenantCreationTests {
             #expect(exists?.code == .exists)
             for (name, code) in [
                 ("template", KindredError.Code.invalidRequest), ("public", .invalidRequest), ("pg_acme", .notFound),
-                ("information_schema", .notFound), ("kindred", .notFound),
+                ("information_schema", .notFound), ("kindred", .notFound), ("$user", .notFound), ("", .notFound),
+                (String(repeating: "a", count: 64), .notFound), ("pg_\u{301}acme", .notFound),
             ] {
                 let made = await #expect(throws: KindredError.self) {
                     try await database.createTenant(name, migrations: folder.migrations)
@@ -126,6 +127,11 @@ struct TenantCreationTests {
                 let dropped = await #expect(throws: KindredError.self) { try await database.dropTenant(name) }
                 #expect(made?.code == code && dropped?.code == code, "\(name)")
             }
+            // 63 bytes are a name.
+            let longest = String(repeating: "\u{e9}", count: 31) + "a"
+            try await database.createTenant(longest, migrations: folder.migrations)
+            #expect(try await schemas(other).contains(longest))
+            try await database.dropTenant(longest)
             let none = await #expect(throws: KindredError.self) { try await database.dropTenant("nobody") }
             #expect(none?.code == .notFound)
             #expect(try await schemas(other) == before)

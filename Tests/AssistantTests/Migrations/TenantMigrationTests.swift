@@ -96,7 +96,7 @@ struct TenantMigrationTests {
         }
     }
 
-    @Test(arguments: [["nobody"], ["acme", "public"], ["pg_catalog"]])
+    @Test(arguments: [["nobody"], ["acme", "public"], ["pg_catalog"], ["information_schema"], ["$user"], [""]])
     func schemasOfNoTenantAreRefusedBeforeAnythingRuns(_ names: [String]) async throws {
         try await MigrationFolder.with(["1_a.sql": "CREATE TABLE a ()"]) { folder in
             try await withClient { (client) async throws in

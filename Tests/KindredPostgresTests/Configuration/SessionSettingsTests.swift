@@ -4,7 +4,7 @@ import Testing
 
 /// What may be set for the statements of a context, and the statement that does it.
 @Suite struct SessionSettingsTests {
-    private func refusal(_ settings: [String: String], role: String? = nil) -> String? {
+    private func refusal(_ settings: [ServerText: String], role: String? = nil) -> String? {
         do {
             _ = try SessionSettings(settings, role: role)
             return nil
@@ -40,13 +40,16 @@ import Testing
         #expect(try SessionSettings([:], role: "reader", isDistributed: true).statements.count == 1)
         #expect(try SessionSettings(["app.a": "1"]).statements.count == 1)
         for name in ["max_stack_depth", "Temp_Tablespaces", "citus.propagate_set_commands", "kindred.settings"] {
-            #expect(throws: PostgresError.self) { _ = try SessionSettings([name: "1"], isDistributed: true) }
-            #expect(try SessionSettings([name: "1"]).statements.count == 1)
+            #expect(throws: PostgresError.self) {
+                _ = try SessionSettings([ServerText(name): "1"], isDistributed: true)
+            }
+            #expect(try SessionSettings([ServerText(name): "1"]).statements.count == 1)
         }
     }
 
     @Test func moreSettingsThanTextsAreKeptForHaveATextToo() throws {
-        let settings = try SessionSettings(Dictionary(uniqueKeysWithValues: (0..<6).map { ("app.a\($0)", "") }))
+        let settings = try SessionSettings(
+            Dictionary(uniqueKeysWithValues: (0..<6).map { (ServerText("app.a\($0)"), "") }))
         #expect(settings.statement?.text.text.hasSuffix("pg_catalog.set_config($11, $12, true)") == true)
     }
 
@@ -75,22 +78,22 @@ import Testing
         "extra_float_digits", "client_encoding", "standard_conforming_strings", "array_nulls", "transaction_isolation",
         "transaction_read_only", "lc_monetary",
     ]) func whatTheLibraryRestsOnIsRefused(name: String) {
-        #expect(refusal([name: "x"])?.contains("rest on it") == true)
+        #expect(refusal([ServerText(name): "x"])?.contains("rest on it") == true)
     }
 
     @Test(arguments: ["role", "ROLE", "session_authorization"]) func theRoleIsNoSetting(name: String) {
-        #expect(refusal([name: "x"])?.contains("give `role`") == true)
+        #expect(refusal([ServerText(name): "x"])?.contains("give `role`") == true)
     }
 
     @Test(arguments: ["", ".", "app.", ".a", "app..a", "1a.b", "a.1b", "a b", "a.b;c", "a'b", "a\u{0}b", "a-b.c"])
     func noNameIsRefused(name: String) {
-        #expect(refusal([name: "x"])?.contains("is no name of a setting") == true)
+        #expect(refusal([ServerText(name): "x"])?.contains("is no name of a setting") == true)
     }
 
     @Test(arguments: ["app.organization", "a.b.c", "_a.b$1", "größe.x", "statement_timeout", "work_mem"])
     func namesOfSettingsAreTaken(name: String) {
-        #expect(refusal([name: "x"]) == nil)
-        #expect(refusal([name: ""]) == nil)
+        #expect(refusal([ServerText(name): "x"]) == nil)
+        #expect(refusal([ServerText(name): ""]) == nil)
     }
 
     @Test func valuesAndRolesThatPostgreSQLCannotTakeAreRefused() {

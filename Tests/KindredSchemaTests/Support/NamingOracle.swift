@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// Settles the names of all relationships anew, from the catalog's rows: slowly, and written apart from what it checks.
@@ -116,7 +117,7 @@ struct NamingOracle {
             if left.relation != right.relation, let first = entity(left.relation), let second = entity(right.relation) {
                 return first.name < second.name
             }
-            return left.name.precedesInBytes(right.name)
+            return left.name < right.name
         }
         for row in sorted {
             let pairs = Set(zip(row.columns, row.targetColumns).map { [$0, $1] })

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// What is true of every model that was made of a catalog, found out anew and slowly from the catalog's rows.
@@ -156,6 +157,6 @@ struct SchemaLaws {
 
 extension [String] {
     fileprivate var isSortedByBytes: Bool {
-        zip(self, dropFirst()).allSatisfy { $0.precedesInBytes($1) }
+        zip(self, dropFirst()).allSatisfy { $0 < $1 }
     }
 }

@@ -34,7 +34,7 @@ struct TestCatalog {
 
     func numbers(_ columns: [String], of table: String) -> [Int16] {
         columns.map { column in
-            Int16((columnNames[Array(table.utf8)] ?? []).firstIndex { $0.hasSameBytes(as: column) }.map { $0 + 1 } ?? 0)
+            Int16((columnNames[Array(table.utf8)] ?? []).firstIndex { $0 == column }.map { $0 + 1 } ?? 0)
         }
     }
 
@@ -61,7 +61,7 @@ struct TestCatalog {
                     relation: oid,
                     number: Int16(index + 1),
                     name: bareColumn,
-                    isNotNull: column.hasSuffix("!") || isKeyed.contains { $0.hasSameBytes(as: bareColumn) }
+                    isNotNull: column.hasSuffix("!") || isKeyed.contains { $0 == bareColumn }
                 )
             )
         }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Comparisons with values of another type, which are none: without these declarations the compiler finds nothing that fits, and
 // says "failed to produce diagnostic" or "cannot convert" of some other overload.
 extension ColumnExpression {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The columns of a typed class within a condition: `{ $0.surname == "Smith" && $0.emails.contains { … } }`.
 ///
 /// Each property of the class has its own name here: a column is a ``ColumnExpression``, a to-one relationship the

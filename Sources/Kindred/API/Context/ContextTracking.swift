@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Whether a context follows the changes that others commit.
 public enum ContextTracking: Sendable, Hashable {
     /// Objects show what was read last.

@@ -82,18 +82,18 @@ extension Database {
     }
 
     /// The values of settings as the server prints them.
-    func texts(of settings: [String: any PostgresEncodable]) throws -> [String: String] {
+    func texts(of settings: [String: any PostgresEncodable]) throws -> [ServerText: String] {
         let texts = try settings.map { name, value in
             guard let value = try value.postgresValue else {
                 throw PostgresError(.invalidParameter, "The setting \(name) of a context has no value")
             }
-            return (name, value.description)
+            return (ServerText(name), value.description)
         }
         return Dictionary(uniqueKeysWithValues: texts)
     }
 
     /// Checks the settings of a context, and that none is missing that the database requires.
-    func checked(_ texts: [String: String], role: String?) throws -> SessionSettings {
+    func checked(_ texts: [ServerText: String], role: String?) throws -> SessionSettings {
         let session = try SessionSettings(texts, role: role, isDistributed: runtime.isDistributed)
         let missing = session.missing(among: requiredSettings)
         guard missing.isEmpty else { throw KindredError(missingSettings: missing) }

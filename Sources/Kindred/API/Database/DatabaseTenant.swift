@@ -144,10 +144,15 @@ extension Database {
 
     /// The schemas that come behind that of a tenant which is to be made, in its search path.
     ///
-    /// Throws as ``tenant(_:fileID:line:)`` for a name that is that of no tenant.
+    /// Throws as ``tenant(_:fileID:line:)`` for a name that is that of no tenant, and `.invalidRequest` for `public`, whose tables
+    /// sessions with the server's own search path would take for shared ones.
     package func sharedPath(besidesTenant name: String) throws -> [String] {
         let tenants = try requireSchemaTenants()
         try tenants.requireTenant(name)
+        guard name != "public" else {
+            throw KindredError(
+                .invalidRequest, "The schema public is no tenant's: sessions have it in their search path")
+        }
         return tenants.shared?.path ?? []
     }
 }

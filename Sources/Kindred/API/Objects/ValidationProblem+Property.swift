@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension ValidationProblem {
     /// The property of the object's class that stands for ``key``, as a form names its fields; nil where there is none.
     public var property: String? { key.flatMap { object?.propertyName(of: $0) } }

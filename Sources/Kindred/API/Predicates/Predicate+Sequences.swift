@@ -1,3 +1,5 @@
+import KindredPostgres
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

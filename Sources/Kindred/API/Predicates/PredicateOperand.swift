@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The meaning of a part of a predicate.
 indirect enum PredicateOperand: Sendable {
     /// A value, a column, an object, or members, as a path.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension DatabaseContext {
     /// A request for the objects of a typed class.
     ///

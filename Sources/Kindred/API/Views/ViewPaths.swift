@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The paths that a view of a typed class's objects can show: its columns, and those of related objects: `\.title`, `\.category.name`,
 /// `\.authors.name`.
 ///

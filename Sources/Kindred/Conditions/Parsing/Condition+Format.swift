@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension Condition {
     /// Parses a format string in NSPredicate's grammar; its placeholders take the arguments in order.
     ///

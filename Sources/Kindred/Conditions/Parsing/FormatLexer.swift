@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Splits a condition's format string into tokens.
 struct FormatLexer {
     /// The maximum length of a format; long lists belong in arguments.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Precedence climbing: one function for all operators, since every level of parentheses costs stack.
 extension FormatParser {
     /// The possible content of a parenthesis.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Builds a condition from the tokens of a format string, by recursive descent.
 struct FormatParser {
     /// The maximum nesting depth, so that no format can exhaust the stack.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A token of a condition's format string, with its position.
 struct FormatToken: Sendable, Equatable {
     enum Kind: Sendable, Equatable {

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // Filters of entities: conditions that hold for members without being written.

@@ -75,7 +75,7 @@ extension ConditionResolver {
         let member = places[0].entity
         let direct = member.relationships.first { candidate in
             candidate.helper == nil && candidate.destination == helper.entity && !candidate.holdsForeignKey
-                && Set(candidate.destinationColumns) == Set(helper.destinationColumns)
+                && Set(texts: candidate.destinationColumns) == Set(texts: helper.destinationColumns)
         }
         if let direct { return reads.follow(direct, from: 0) }
         // Then its columns are read as those of the pairs with owners, whatever their names are.

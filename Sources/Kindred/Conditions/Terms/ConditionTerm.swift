@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A condition in a statement, whose names, types and values are resolved: rendering it looks nothing up.
 ///
 /// As SQL it is TRUE if the condition is true, and else FALSE or NULL: WHERE, AND and OR treat both alike, and a

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// An entity's row in a statement: the request's own row, the row at a to-one path, or a member of a to-many
@@ -19,16 +20,16 @@ struct Place {
     /// The number of the row's alias, once it is joined.
     var alias: Int?
     /// Columns that need no join: the foreign key's, under the names of the referenced columns.
-    var known: [String: Scalar] = [:]
+    var known: [ServerText: Scalar] = [:]
     /// Further values of columns without a join that must not be NULL, because a composite key with a NULL references
     /// no row.
-    var guards: [String: [ValueTerm]] = [:]
+    var guards: [ServerText: [ValueTerm]] = [:]
     /// The path from the scope's row, for error messages.
     let label: String
     /// nil for the first row of a FROM clause.
     var link: Link?
     /// The places at the next keys of paths.
-    var children: [String: Int] = [:]
+    var children: [ServerText: Int] = [:]
 
     /// Whether there may be no row, so that every column of it is NULL.
     var isOptional: Bool { link.map { $0.relationship.helper == nil } ?? false }

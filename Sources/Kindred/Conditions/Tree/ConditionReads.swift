@@ -1,3 +1,4 @@
+import KindredPostgres
 package import KindredSchema
 
 /// The columns, tables and relationships that a condition reads, or a whole request with its sort keys.

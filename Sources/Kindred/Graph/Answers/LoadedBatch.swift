@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The rows that one query found for many owners of a relationship, each once, even if owners share it; or their
 /// counts.
 final class LoadedBatch: Sendable {

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The loaded relationships of an object, by slot: few, so that a list is faster and smaller than a dictionary.
 package struct LoadedRelationships: Sendable {
     private struct Entry {

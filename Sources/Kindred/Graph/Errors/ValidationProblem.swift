@@ -1,4 +1,5 @@
 import HarmlessText
+import KindredPostgres
 
 /// One reason that an object cannot be saved.
 public struct ValidationProblem: Sendable {

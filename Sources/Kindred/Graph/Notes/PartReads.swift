@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The columns that decide which members a part of a relationship has, and in which order, by the entity that has them.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The note that a row was deleted.
 struct RowDeletion {
     let deletedAt: ContextTime

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Notes what the filters of entities show and hide.
 extension ContextCore {
     /// Marks sets as stale that rows of an entity may have joined or left, unknown which, because columns were written that

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Calls the methods of classes and the hooks of plain entities.
 extension ContextCore {
     /// Calls `awakeFromFetch` for new objects of a result; runs without any lock.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The names by which objects are written as JSON.
 public enum JSONKeys: Sendable, Hashable {
     /// The names of columns and relationships: `category_id`.

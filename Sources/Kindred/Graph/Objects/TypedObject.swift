@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// A class for the objects of one entity, as `kindred generate` writes it.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A secondary index of an entity's objects: their keys by the values of a unique key or foreign key.
 ///
 /// It may name too many objects, since it is not told when one leaves memory or gets another row: callers check each.

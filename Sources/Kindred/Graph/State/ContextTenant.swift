@@ -18,7 +18,7 @@ struct ContextTenant: Sendable, Hashable {
 struct TenantModels: Sendable {
     /// The model from which they were made.
     private var base: SchemaRuntime?
-    private var models: [String: SchemaRuntime] = [:]
+    private var models: [ServerText: SchemaRuntime] = [:]
 
     func model(_ column: String, of runtime: SchemaRuntime) -> SchemaRuntime? {
         base === runtime ? models[column] : nil
@@ -77,7 +77,7 @@ extension ContextCore {
         guard let template = runtime.schema.searchPath.first,
             let own = runtime[QualifiedName(schema: template, name: name.name)]
         else { return nil }
-        guard name.schema.hasSameBytes(as: tenantSchema.name) else { throw otherTenant(own) }
+        guard name.schema == tenantSchema.name else { throw otherTenant(own) }
         return own
     }
 

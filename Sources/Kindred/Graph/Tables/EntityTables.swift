@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A table for each entity that a context has used.
 ///
 /// A context uses few of a schema's entities, so that a large schema costs it no more than a small one.

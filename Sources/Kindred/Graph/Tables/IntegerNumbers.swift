@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Numbers of integer keys: a hash table without removals.
 ///
 /// A dictionary takes four times the instructions: it hashes with `Hasher`, and does so again to insert what it has not

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Objects by numbers that mostly ascend, such as those of temporary keys.
 ///
 /// An object is nearly always added behind all others: a search by halves finds it, and nothing is hashed.

@@ -1,4 +1,5 @@
 import CSwiftRuntime
+import KindredPostgres
 
 // Needed for "10,000 rows to objects" (goal: 0.35 of libpq's rate; 0.42 on a quiet machine): weak references took a fifth of
 // an object's instructions, and an object that is held took 194 bytes of the heap with them, of 200 at most, where it takes

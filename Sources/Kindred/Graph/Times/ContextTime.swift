@@ -1,3 +1,4 @@
+import KindredPostgres
 import Synchronization
 
 /// A time of a context: it advances with each change of rows or relationships in memory.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import Synchronization
 
 /// The outcome of a transaction or savepoint.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The times at which transactions changed a context.
 ///
 /// Queries outside a transaction do not see its uncommitted changes. So a query that is sent while it runs counts as

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The changes of whole transactions between two cursors, as one snapshot of the database shows them.
@@ -22,7 +23,7 @@ struct TableChanges: Sendable, Equatable {
     var inserted: Set<ObjectKey> = []
     /// Keys of rows that were there before and are there now, with the columns that statements set; nil if these are unknown,
     /// as where a row was deleted and another took its key.
-    var updated: [ObjectKey: Set<String>?] = [:]
+    var updated: [ObjectKey: Set<ServerText>?] = [:]
     /// Keys of rows that were there before and are gone.
     var deleted: Set<ObjectKey> = []
     /// Why rows have changed that the batch does not name; nil if it names all.
@@ -37,7 +38,7 @@ struct TableChanges: Sendable, Equatable {
     var isEmpty: Bool { gap == nil && count == 0 }
 
     init(
-        inserted: Set<ObjectKey> = [], updated: [ObjectKey: Set<String>?] = [:], deleted: Set<ObjectKey> = [],
+        inserted: Set<ObjectKey> = [], updated: [ObjectKey: Set<ServerText>?] = [:], deleted: Set<ObjectKey> = [],
         gap: ChangeGap? = nil
     ) {
         (self.inserted, self.updated, self.deleted, self.gap) = (inserted, updated, deleted, gap)

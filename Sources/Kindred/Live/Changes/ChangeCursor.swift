@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A place in the stream of a database's changes: everything that was committed before it has been told.
 ///
 /// `Codable`, and good in any process: of one database on one server, as long as the records behind it are kept.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Why changes are not named row by row.
 public enum ChangeGap: String, Sendable, Hashable, Codable, CaseIterable {
     /// A statement changed more rows than are recorded one by one, or the table was truncated.

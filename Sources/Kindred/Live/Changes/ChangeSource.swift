@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Where changes come from: the outbox of the helper schema; logical replication could be another.
 ///
 /// All methods run statements of their own, `read` and `keys` in the task's transaction.

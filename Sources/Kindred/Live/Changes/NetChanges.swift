@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// Adds up the records of whole transactions: each key once, with the net effect on its row.
@@ -24,7 +25,7 @@ struct NetChanges {
         /// The difference of all transactions before the last.
         var total = 0
         /// The columns that updates changed.
-        var columns: Set<String>? = []
+        var columns: Set<ServerText>? = []
 
         init(_ transaction: Int64, _ depth: Int, firstSays: Bool) {
             (self.transaction, self.depth, self.firstSays) = (transaction, depth, firstSays)
@@ -45,7 +46,7 @@ struct NetChanges {
             default: break
             }
             if operation == .update, let known = columns, let new = record.columns {
-                columns = known.union(new)
+                columns = known.union(Set(texts: new))
             } else {
                 columns = nil
             }

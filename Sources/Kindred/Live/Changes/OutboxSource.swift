@@ -156,7 +156,7 @@ extension KindredError {
 
     /// The error for tables whose changes are not recorded.
     init(untracked tables: some Sequence<QualifiedName>) {
-        let names = Set(tables.map(\.description)).sorted()
+        let names = Set(texts: tables.map(\.description)).sorted().texts
         self.init(
             .trackingNotEnabled,
             """

@@ -91,7 +91,7 @@ struct ContextPlan: Sendable {
         where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
             lose(source)
         }
-        let moving = Set(entity.movingColumns.map { entity.entity.attributes[$0].name })
+        let moving = Set(texts: entity.movingColumns.map { entity.entity.attributes[$0].name })
         let unmoved = changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
         self.unmoved[entity, default: []].formUnion(unmoved.filter { loaded.doubtful[entity]?[$0] == nil })
         for relationship in entity.foreignKeys where relationship.isComparedByServer {

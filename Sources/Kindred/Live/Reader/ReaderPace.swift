@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// How long the change reader pauses between steps.
 struct ReaderPace {
     /// The steps in a row that had changes.

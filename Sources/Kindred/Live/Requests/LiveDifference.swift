@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A list's way to its next version: offsets of what is removed, inserted, moved and changed, as few as possible.
 struct LiveDifference: Sendable, Equatable {
     /// Offsets in the old list, ascending.

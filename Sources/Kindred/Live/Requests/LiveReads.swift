@@ -4,7 +4,7 @@ import KindredSchema
 /// The tables and columns that a live request reads: a change of anything else cannot change its answer.
 struct LiveReads: Sendable {
     /// The columns by table; nil for all of them.
-    private(set) var tables: [QualifiedName: Set<String>?] = [:]
+    private(set) var tables: [QualifiedName: Set<ServerText>?] = [:]
 
     /// Adds all columns of a table.
     mutating func add(_ table: QualifiedName) { tables.updateValue(nil, forKey: table) }
@@ -12,10 +12,10 @@ struct LiveReads: Sendable {
     /// Adds a column of a table.
     mutating func add(_ column: String, of table: QualifiedName) {
         guard let known = tables[table] else {
-            tables[table] = .some([column])
+            tables[table] = .some([ServerText(column)])
             return
         }
-        if let known { tables[table] = .some(known.union([column])) }
+        if let known { tables[table] = .some(known.union([ServerText(column)])) }
     }
 
     /// The changes of a table that may change the answer, if there are any.

@@ -22,7 +22,7 @@ public struct Changes: Sendable, Hashable {
         for key in changes.inserted { inserted.insert(ObjectID(entity, key)) }
         for (key, columns) in changes.updated {
             // Another row took the key: all of its columns were set.
-            updated[ObjectID(entity, key)] = columns ?? entity.columnNames
+            updated[ObjectID(entity, key)] = columns.map { Set($0.map(\.text)) } ?? entity.columnNames
         }
         for key in changes.deleted { deleted.insert(ObjectID(entity, key)) }
     }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The typed classes bound to one database's entities; classes that follow the search path are bound to the entity it

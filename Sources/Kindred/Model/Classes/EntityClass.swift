@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The program's class for the objects of an entity, as far as the model knows it.
 package struct EntityClass: Sendable, Equatable, CustomStringConvertible {
     package typealias Reference = any (AnyObject & Sendable).Type

@@ -27,7 +27,7 @@ struct PropertyReading: Sendable {
     }
 
     /// The kinds of which each type can represent every value that the server sends.
-    private static let exactKinds: [ObjectIdentifier: Set<String>] = [
+    private static let exactKinds: [ObjectIdentifier: Set<ServerText>] = [
         ObjectIdentifier(Bool.self): ["boolean"],
         ObjectIdentifier(Int.self): ["integer", "oid"],
         ObjectIdentifier(Float.self): ["real"],

@@ -26,7 +26,7 @@ struct AttributeLimits {
             return array.elements.lazy.compactMap { $0.flatMap { problem($0, added: added) } }.first
         case .string(let text):
             if let labels = attribute.enumLabels.map({ added.isEmpty ? $0 : added }) {
-                if labels.contains(where: { $0.hasSameBytes(as: text) }) { return nil }
+                if labels.contains(where: { $0 == text }) { return nil }
                 return (.unknownLabel, "it takes one of \(labels.map { "\"\($0)\"" }.joined(separator: ", "))")
             }
             // The server truncates trailing spaces and refuses everything else.

@@ -8,7 +8,7 @@ struct EntityLinks: Sendable {
     fileprivate var foreignKeys: [RelationshipRuntime] = []
     fileprivate var helperEnds: [RelationshipRuntime] = []
     /// By name and alias, if they are many.
-    fileprivate var names: [String: RelationshipRuntime] = [:]
+    fileprivate var names: [ServerText: RelationshipRuntime] = [:]
     /// The same if they are few: to hash a name costs more than to compare it with some.
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var movedSlots: [[Int]] = []
@@ -20,14 +20,14 @@ struct EntityLinks: Sendable {
     fileprivate var shardColumns: [Int] = []
     fileprivate var layout: TypedLayout?
     /// The names of the constraints of all entities.
-    fileprivate var constraintNames: Set<String> = []
+    fileprivate var constraintNames: Set<ServerText> = []
 
     /// The links of an entity that is not connected yet.
     init() {}
 
     init(
         _ runtime: EntityRuntime, _ relationships: [RelationshipRuntime], helperEnds: [RelationshipRuntime],
-        layout: TypedLayout?, constraintNames: Set<String>
+        layout: TypedLayout?, constraintNames: Set<ServerText>
     ) {
         self.constraintNames = constraintNames
         let entity = runtime.entity
@@ -128,7 +128,7 @@ extension EntityRuntime {
     var fixedColumns: ColumnSet { links.fixedColumns }
 
     /// The names of the constraints of all entities.
-    var constraintsOfModel: Set<String> { links.constraintNames }
+    var constraintsOfModel: Set<ServerText> { links.constraintNames }
 
     /// The columns by which rows are distributed: those of partitions, or of shards, as the catalog says, else those that two of its keys and
     /// foreign keys of several columns have in common, such as a tenant's; that of most keys first.

@@ -57,7 +57,7 @@ package final class EntityRuntime: Sendable {
     let limitedColumns: ColumnSet
     /// The labels of enums that were read again, by column.
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
-    private let texts = RankedMutex<[String: StatementText]>([:], .leaf)
+    private let texts = RankedMutex<[ServerText: StatementText]>([:], .leaf)
     /// An object that a room above keeps with the entity; made on first use.
     private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .text)
     private let empty = RankedMutex<Row?>(nil, .leaf)

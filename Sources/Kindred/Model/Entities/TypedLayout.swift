@@ -26,13 +26,13 @@ package final class TypedLayout: Sendable {
     }
 
     /// The relationships by the keys of their properties.
-    let propertyRelationships: [String: RelationshipRuntime]
+    let propertyRelationships: [ServerText: RelationshipRuntime]
     /// The names of properties by the positions of their attributes.
     let attributeNames: [Int: String]
     /// The names of properties by the slots of their relationships.
     let relationshipNames: [Int: String]
     /// The attributes and relationships by the names of their properties.
-    let fields: [String: EntityField]
+    let fields: [ServerText: EntityField]
 
     private init(
         type: EntityClass,
@@ -43,12 +43,14 @@ package final class TypedLayout: Sendable {
         objectClass = type
         propertyRelationships = Dictionary(
             zip(type.mapping.properties, relationships).compactMap { property, relationship in
-                relationship.map { (property.key, $0) }
+                relationship.map { (ServerText(property.key), $0) }
             },
             uniquingKeysWith: { first, _ in first })
         self.positions = positions
         self.relationships = relationships
-        var (attributeNames, relationshipNames, fields) = ([Int: String](), [Int: String](), [String: EntityField]())
+        var (attributeNames, relationshipNames, fields) = (
+            [Int: String](), [Int: String](), [ServerText: EntityField]()
+        )
         for (property, (position, relationship)) in zip(type.mapping.properties, zip(positions, relationships)) {
             guard let name = property.name else { continue }
             if let relationship {

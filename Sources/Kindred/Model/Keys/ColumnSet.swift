@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A set of columns by position, as bits: a save makes, joins and compares such sets for each object.
 ///
 /// With `Set<Int>` or an array of words each set is an allocation, and a save of 10,000 changed objects makes 5.1 of

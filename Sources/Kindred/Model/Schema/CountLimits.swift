@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The sets with limits on their number of members, by the rows whose writing may change that number.
 struct CountLimits: Sendable {
     /// Columns of an entity's rows that reference an owner: a foreign key of its members, or one of a helper's rows.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// A step of deleting an entity's rows, required by one relationship beyond the database's own actions.

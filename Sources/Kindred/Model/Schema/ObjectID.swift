@@ -95,7 +95,7 @@ extension ObjectID {
         guard let entity = try find(QualifiedName(schema: schemaName, name: tableName)) else {
             throw invalid("there is no entity \(schemaName).\(tableName)")
         }
-        var given: [String: String] = [:]
+        var given: [ServerText: String] = [:]
         for pair in parts[1].split(separator: "&", omittingEmptySubsequences: false) {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard halves.count == 2, let name = PercentCoding.decode(halves[0]),
@@ -106,7 +106,7 @@ extension ObjectID {
             guard given.updateValue(value, forKey: name) == nil else { throw invalid("\"\(name)\" stands twice") }
         }
         let table = entity.rowTable == nil ? nil : given.removeValue(forKey: Attribute.table.name)
-        guard !entity.key.isEmpty, Set(given.keys) == Set(entity.entity.primaryKey) else {
+        guard !entity.key.isEmpty, Set(given.keys) == Set(texts: entity.entity.primaryKey) else {
             let key = entity.entity.primaryKey.joined(separator: ", ")
             throw invalid("the key of \(entity.name) is (\(key))")
         }

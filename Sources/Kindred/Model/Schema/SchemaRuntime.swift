@@ -60,7 +60,7 @@ package final class SchemaRuntime: Sendable {
         }
         countLimits = CountLimits(relationships)
         var mismatches = classes.problems
-        let constraintNames = schema.entities.reduce(into: Set<String>()) { $0.formUnion($1.constraintNames) }
+        let constraintNames = schema.entities.reduce(into: Set<ServerText>()) { $0.formUnion($1.constraintNames) }
         for (entity, relationships) in zip(entities, relationships) {
             let layout = classes[entity.name].flatMap {
                 TypedLayout.resolve(

@@ -35,7 +35,7 @@ final class SchemaTenants: Sendable {
         var shared: Shared?
         var template: SchemaRuntime?
         var models: [Catalog: Model] = [:]
-        var tenants: [String: SchemaTenant] = [:]
+        var tenants: [ServerText: SchemaTenant] = [:]
     }
 
     /// The schema whose tables have the shape of the tenants'.

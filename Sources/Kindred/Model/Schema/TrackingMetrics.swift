@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Counters and gauges of what follows a database's changes in this process.
 ///
 /// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for what. BEGIN and COMMIT are not

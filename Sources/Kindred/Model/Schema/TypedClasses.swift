@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The registered classes, by the entities that they were generated from.

@@ -41,7 +41,7 @@ extension KindredError {
         let refused = RefusedRow(error, among: objects)
         let key =
             key ?? entity.attribute(error.server?.column) ?? entity.attribute(refused.key)
-            ?? constraint.flatMap { entity.entity.checkedColumns[$0] } ?? entity.onlyAttribute(ofTypeIn: error)
+            ?? constraint.flatMap { entity.entity.checkedColumns[$0]?.text } ?? entity.onlyAttribute(ofTypeIn: error)
         let object = refused.object
         let what = object.map { "\($0)" } ?? "\(entity.name)"
         let message = "The change of \(what)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)\(advice)"
@@ -99,7 +99,7 @@ extension EntityRuntime {
         }
         let holder = QualifiedName(schema: schema, name: table)
         // The server names the tenant's schema, and the model the template's.
-        let isHolder = name.isTenants ? holder.name.hasSameBytes(as: name.name) : holder == name
+        let isHolder = name.isTenants ? holder.name == name.name : holder == name
         let key = foreignKeys.first { !$0.model.isByView && $0.model.foreignKey == server.constraint }?.model
         let detail = server.detail ?? ""
         // In other languages the table tells, and in a self-reference the columns in the detail.

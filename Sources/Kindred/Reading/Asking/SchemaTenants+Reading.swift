@@ -94,17 +94,19 @@ extension SchemaTenants {
     func requireTenant(_ name: String) throws {
         try requireOutside((shared?.path ?? []) + [template], name)
         // The name may come from a client.
-        guard !name.hasPrefix("pg_"), !["information_schema", "kindred"].contains(name) else {
-            throw Self.missing(name)
-        }
+        guard !TenantSchema.isReserved(name) else { throw Self.missing(name) }
     }
 
     static func missing(_ name: String) -> KindredError {
-        KindredError(.notFound, "There is no schema \(name), which would be a tenant's")
+        KindredError(
+            .notFound,
+            TenantSchema.isReserved(name)
+                ? "The name \"\(name)\" is that of no tenant: it is none of a schema, or one of the server's or the library's"
+                : "There is no schema \(name), which would be a tenant's")
     }
 
     private func requireOutside(_ path: [String], _ name: String) throws {
-        guard path.contains(where: { $0.hasSameBytes(as: name) }) else { return }
+        guard path.contains(name) else { return }
         throw KindredError(
             .invalidRequest,
             """

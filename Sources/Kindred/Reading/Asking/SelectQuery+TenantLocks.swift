@@ -37,7 +37,7 @@ extension SelectQuery {
         _ tenant: ContextTenant?, _ runtime: EntityRuntime, in schema: DatabaseSchema
     ) throws -> SelectQuery? {
         guard let tenant, let column = runtime.distributionColumn,
-            runtime.entity.attributes[column].name.hasSameBytes(as: tenant.column)
+            runtime.entity.attributes[column].name == tenant.column
         else { return nil }
         let comparison = ConditionComparison(.path(.own(tenant.column)), .equal, with: .value(tenant.value))
         var query = self

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The relationships that are loaded together with the objects of a request, level by level: whole ones, and parts.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // The order that a client asks for, by names that the program allows.
@@ -17,14 +18,14 @@ extension FetchRequest {
     fileprivate func sorted(by text: String, among allowed: [AllowedKey]) throws -> FetchRequest {
         for key in allowed { _ = try sorted(path: key.path, ascending: true) }
         var request = self
-        var given: Set<[String]> = []
+        var given: Set<[ServerText]> = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let name = String(part.hasPrefix("-") ? part.dropFirst() : part)
             guard let key = allowed.first(where: { $0.names.contains(name) }) else {
                 let names = allowed.map { $0.names[0] }.joined(separator: ", ")
                 throw refusal(.unknownKey, "\"\(name)\" is no key to sort by here; may be given: \(names)", key: name)
             }
-            guard given.insert(key.path).inserted else {
+            guard given.insert(key.path.map { ServerText($0) }).inserted else {
                 throw refusal(.invalidRequest, "\"\(name)\" is given twice to sort by", key: name)
             }
             request = try request.sorted(path: key.path, ascending: !part.hasPrefix("-"))

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Makes views of objects: level by level, one query for each relationship that is not loaded.
 struct ViewLoader: Sendable {
     private let core: ContextCore

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // What makes a statement one of a tenant's context: it finds no other rows, and stores no others.

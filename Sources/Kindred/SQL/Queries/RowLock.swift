@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The strength of a row lock, which lasts from a SELECT until the end of the transaction.
 public enum RowLock: String, Sendable, Hashable, CaseIterable {
     /// Blocks everything but plain reading: other transactions cannot change, delete or reference the rows.

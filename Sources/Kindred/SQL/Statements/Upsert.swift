@@ -195,7 +195,8 @@ struct Upsert {
             return position
         }
         let all = entity.entity.uniqueKeys + entity.entity.partialKeys.map(\.columns)
-        guard all.contains(where: { Set($0) == Set(names) }), Set(names).count == names.count else {
+        guard all.contains(where: { Set(texts: $0) == Set(texts: names) }), Set(texts: names).count == names.count
+        else {
             let known = all.map { "(\($0.joined(separator: ", ")))" }.joined(separator: ", ")
             throw KindredError(
                 .invalidRequest,
@@ -212,8 +213,8 @@ struct Upsert {
     ///
     /// Of several indexes the one counts whose condition is the entity's filter.
     private static func predicate(_ names: [String], of entity: EntityRuntime) throws -> String? {
-        if entity.entity.uniqueKeys.contains(where: { Set($0) == Set(names) }) { return nil }
-        let partial = entity.entity.partialKeys.filter { Set($0.columns) == Set(names) }
+        if entity.entity.uniqueKeys.contains(where: { Set(texts: $0) == Set(texts: names) }) { return nil }
+        let partial = entity.entity.partialKeys.filter { Set(texts: $0.columns) == Set(texts: names) }
         let terms = entity.filter?.model.terms.map(Set.init)
         let shown = partial.filter { RowPredicate($0.predicate).terms.map(Set.init) == terms && terms != nil }
         if let only = partial.count == 1 ? partial.first : shown.first { return only.predicate }

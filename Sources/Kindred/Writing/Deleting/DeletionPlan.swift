@@ -1,3 +1,4 @@
+import KindredPostgres
 public import KindredSchema
 
 /// The effect of deleting objects: the objects concerned, by entity and by the rule that reaches them.

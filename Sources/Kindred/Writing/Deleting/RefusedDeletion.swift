@@ -116,7 +116,7 @@ private struct ReferencedValues {
 
     /// The key with these values; nil if they are of other columns.
     func key(of entity: EntityRuntime) -> ObjectKey? {
-        guard !entity.key.isEmpty, Set(names) == Set(entity.entity.primaryKey) else { return nil }
+        guard !entity.key.isEmpty, Set(texts: names) == Set(texts: entity.entity.primaryKey) else { return nil }
         let values = entity.entity.primaryKey.enumerated().compactMap { position, name in
             names.firstIndex(of: name).flatMap { place in
                 try? PostgresValue(text: texts[place], type: entity.entity.attributes[entity.key[position]].baseType)

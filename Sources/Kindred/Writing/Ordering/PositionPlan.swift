@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// New positions for a list in another order: changes as few as possible, and uses gaps.
 struct PositionPlan {
     /// The smallest and the largest position that may be given.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The order in which new objects are stored: a topological sort, referenced objects first.
 ///
 /// Objects of one entity stay together as far as the references allow, since each group is one statement. References in

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The order in which a save writes rows that exchange unique values: the holder before the taker.
 ///
 /// In a cycle, or in a chain of more than eight UPDATEs, holders first release their values by NULL. Pure: works on

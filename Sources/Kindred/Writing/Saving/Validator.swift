@@ -11,20 +11,20 @@ struct Validator: Sendable {
     /// All problems that keep objects from being saved, by object and key.
     func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
         var problems: [ValidationProblem] = []
-        var asked: Set<String> = []
+        var asked: Set<ServerText> = []
         for object in objects where core.awakes(object.runtime, object) || !isPlainlyRight(object) {
             let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
             guard let box, !box.staging.isDeletion else { continue }
             if !box.staging.problems.isEmpty {
                 for (key, error) in box.staging.problems.sorted(by: { $0.key < $1.key }) {
-                    problems.append(object.problem(error.code, error.message, key: key))
+                    problems.append(object.problem(error.code, error.message, key: key.text))
                 }
             }
             let known = problems.count
             try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
             if problems.count > known {
                 let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
-                let columns = unknown.filter { asked.insert("\(object.runtime.index) \($0)").inserted }
+                let columns = unknown.filter { asked.insert("\(object.runtime.index) \($0)" as String) }
                     .compactMap { object.runtime.attributeIndex(of: $0) }
                 if !columns.isEmpty {
                     try await EnumLabels(core).read(columns, of: object.runtime)

@@ -141,8 +141,8 @@ struct Stager: Sendable {
     func newDestinations(
         _ values: [String: (any PropertyValue)?],
         of object: DatabaseObject
-    ) throws -> [String: (RelationshipRuntime, DatabaseObject)] {
-        var found: [String: (RelationshipRuntime, DatabaseObject)] = [:]
+    ) throws -> [ServerText: (RelationshipRuntime, DatabaseObject)] {
+        var found: [ServerText: (RelationshipRuntime, DatabaseObject)] = [:]
         for (key, value) in values {
             guard object.runtime.attributeIndex(of: key) == nil,
                 let relationship = object.runtime.relationship(named: key),

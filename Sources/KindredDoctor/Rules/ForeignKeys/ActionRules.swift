@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K221 to K223: what foreign keys do, and cannot do.
@@ -152,7 +153,7 @@ enum ActionRules {
             reached.remove(relation.oid)
             let rows = reached.reduce(0) { $0.addingReportingOverflow(examination.rows(of: $1)).partialValue }
             guard reached.count > mostTables || rows > mostRows else { continue }
-            let names = reached.compactMap { examination.relations[$0]?.qualifiedName.description }.sortedByBytes()
+            let names = reached.compactMap { examination.relations[$0]?.qualifiedName.description }.sorted()
             run.report(
                 relation,
                 "Deleting a row of \(relation.qualifiedName) reaches \(reached.count) tables with about \(rows) rows by "

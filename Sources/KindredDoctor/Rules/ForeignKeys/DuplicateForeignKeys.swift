@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K201: foreign keys that repeat others, the ones that are kept, and what is said of both.
@@ -81,12 +82,12 @@ struct DuplicateForeignKeys {
     private func lostNames(
         of key: DoctorCatalog.ForeignKey, _ relation: DoctorCatalog.Relation, beside kept: DoctorCatalog.ForeignKey
     ) -> [String: String] {
-        let columns = Set(examination.names(key.columns, of: key.relation))
-        let others = Set(examination.names(key.targetColumns, of: key.target))
+        let columns = Set(texts: examination.names(key.columns, of: key.relation))
+        let others = Set(texts: examination.names(key.targetColumns, of: key.target))
         guard let target = examination.relations[key.target]?.qualifiedName,
             let relationship = examination.schema[relation.qualifiedName]?.relationships.first(where: {
-                $0.holdsForeignKey && !$0.isByView && $0.destination == target && Set($0.columns) == columns
-                    && Set($0.destinationColumns) == others
+                $0.holdsForeignKey && !$0.isByView && $0.destination == target && Set(texts: $0.columns) == columns
+                    && Set(texts: $0.destinationColumns) == others
             })
         else { return [:] }
         let (given, left) = (Self.names(from: key.name), Self.names(from: kept.name))
@@ -136,6 +137,6 @@ struct DuplicateForeignKeys {
             examination.facts.comments[.constraint($0.oid)]?.hasPrefix("@kindred") == true
         }
         if isAnnotated[0] != isAnnotated[1] { return isAnnotated[0] }
-        return left.name.precedesInBytes(right.name)
+        return left.name < right.name
     }
 }

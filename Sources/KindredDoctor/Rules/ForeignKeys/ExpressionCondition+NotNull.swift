@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 extension ExpressionCondition {
@@ -8,7 +9,7 @@ extension ExpressionCondition {
     /// - Parameters:
     ///   - columns: The columns, each with whether a cast to text leaves its values as they are.
     ///   - absent: Columns that are NULL in it.
-    func follows(from columns: [String: Bool], absent: Set<String> = []) -> Bool {
+    func follows(from columns: [ServerText: Bool], absent: Set<ServerText> = []) -> Bool {
         switch self {
         case .always: true
         case .isNotNull(let operands): Self.areNotNull(operands, columns)
@@ -21,7 +22,7 @@ extension ExpressionCondition {
     }
 
     /// Whether the condition is false for every such row: NOT goes inwards past AND and OR, as PostgreSQL moves it.
-    private func isRefuted(by columns: [String: Bool], absent: Set<String>) -> Bool {
+    private func isRefuted(by columns: [ServerText: Bool], absent: Set<ServerText>) -> Bool {
         switch self {
         // NOT (ROW(a, b) IS NULL) holds where one of them is NULL.
         case .isNull(let operands): operands.count == 1 && Self.areNotNull(operands, columns)
@@ -33,7 +34,7 @@ extension ExpressionCondition {
         }
     }
 
-    private static func areNotNull(_ operands: [Operand], _ columns: [String: Bool]) -> Bool {
+    private static func areNotNull(_ operands: [Operand], _ columns: [ServerText: Bool]) -> Bool {
         operands.allSatisfy { operand in
             guard let isSameAsText = columns[operand.column] else { return false }
             return operand.casts.isEmpty || (isSameAsText && operand.casts == ["text"])

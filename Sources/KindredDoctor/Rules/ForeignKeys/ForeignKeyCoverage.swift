@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// Whether an index finds the rows that refer to one row: the question that deletions, changes of a referenced key and
@@ -40,21 +41,21 @@ struct ForeignKeyCoverage {
     }
 
     /// The kinds of indexes that find equal values exactly.
-    private static let methods: Set<String> = ["btree", "hash", "gist", "spgist"]
+    private static let methods: Set<ServerText> = ["btree", "hash", "gist", "spgist"]
 
     let examination: Examination
     let key: DoctorCatalog.ForeignKey
     /// The columns whose values are compared for equality, by name, with the operator that compares two of them.
-    private let operators: [String: UInt32]
+    private let operators: [ServerText: UInt32]
     /// The sets of the referenced columns that are unique by themselves, as names of the columns that refer to them.
-    private let uniqueColumns: [Set<String>]
+    private let uniqueColumns: [Set<ServerText>]
 
     init(_ key: DoctorCatalog.ForeignKey, in examination: Examination) {
         self.examination = examination
         self.key = key
         // A period is compared by overlap; the columns before it have to lead to the rows.
         let count = key.hasPeriod ? key.columns.count - 1 : key.columns.count
-        var operators: [String: UInt32] = [:]
+        var operators: [ServerText: UInt32] = [:]
         var referring: [Int16: String] = [:]
         for (place, number) in key.columns.prefix(max(count, 0)).enumerated() {
             guard let name = examination.column(number, of: key.relation)?.name else { continue }
@@ -66,7 +67,7 @@ struct ForeignKeyCoverage {
             guard index.isUnique, !index.isExclusion, index.isUsable, index.predicate == nil, index.expressions == nil
             else { return nil }
             let names = index.keyColumns.map { referring[$0] }
-            return names.contains(nil) ? nil : Set(names.compactMap { $0 })
+            return names.contains(nil) ? nil : Set(texts: names.compactMap { $0 })
         }
     }
 
@@ -95,7 +96,7 @@ struct ForeignKeyCoverage {
         if let predicate = index.predicate, !ExpressionCondition(predicate).follows(from: notNullColumns(of: table)) {
             return .predicate(predicate)
         }
-        var leading: Set<String> = []
+        var leading: Set<ServerText> = []
         var stop: Fault?
         for (place, number) in index.keyColumns.enumerated() {
             guard number != 0 else {
@@ -119,7 +120,7 @@ struct ForeignKeyCoverage {
         }
         if stop == nil, index.isUnique, !leading.isEmpty { return nil }
         if uniqueColumns.contains(where: { $0.isSubset(of: leading) }) { return nil }
-        if !leading.isEmpty { return .part(leading.sortedByBytes()) }
+        if !leading.isEmpty { return .part(leading.sorted().texts) }
         let others = index.includedColumns.compactMap { examination.column($0, of: table)?.name }
         return stop == .order && others.contains { operators[$0] != nil } ? .included : stop ?? .order
     }
@@ -133,9 +134,9 @@ struct ForeignKeyCoverage {
     }
 
     /// The key's columns as a table names them, with whether a cast to text changes nothing.
-    private func notNullColumns(of table: UInt32) -> [String: Bool] {
+    private func notNullColumns(of table: UInt32) -> [ServerText: Bool] {
         operators.reduce(into: [:]) { found, entry in
-            let type = examination.column(named: entry.key, of: table)?.type
+            let type = examination.column(named: entry.key.text, of: table)?.type
             found[entry.key] = type.map { examination.baseType($0) == 1_043 } ?? false
         }
     }

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 // Keys that are missing: columns that are called as if they referred to a table.

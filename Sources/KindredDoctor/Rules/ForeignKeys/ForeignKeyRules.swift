@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K202 to K205 and K209 to K211: foreign keys that are there twice, half, or not at all.
@@ -26,7 +27,7 @@ enum ForeignKeyRules {
             }
             if differing.isEmpty { continue }
             let obstacles = Set(differing.flatMap { examination.typeObstacles(of: $0.own, in: relation) })
-                .sortedByBytes()
+                .sorted()
             let obstacleFacts = [("what keeps the type", obstacles.joined(separator: ", "))]
             let texts = differing.map { "\($0.own.name) is \(words($0.own)), \($0.other.name) is \(words($0.other))" }
             run.report(

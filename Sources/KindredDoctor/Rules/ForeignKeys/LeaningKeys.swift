@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// The unique indexes that foreign keys lean on, and what moves the keys to another index of the same columns.
@@ -15,7 +16,7 @@ struct LeaningKeys {
 
     /// The keys on an index that are no parts of others', in the order of their names.
     func keys(on index: DoctorCatalog.Index) -> [DoctorCatalog.ForeignKey] {
-        (keys[index.oid] ?? []).filter { $0.parent == 0 }.sorted { $0.name.precedesInBytes($1.name) }
+        (keys[index.oid] ?? []).filter { $0.parent == 0 }.sorted { $0.name < $1.name }
     }
 
     /// Whether the keys can be made anew on another index: the primary key's, which is what REFERENCES without columns means.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K101: foreign keys whose rows no index finds.
@@ -125,8 +126,8 @@ struct UnindexedForeignKeys {
                 var lists: [[String]] = []
                 // The shortest first: a longer key that has all its columns begins with them, and takes its place.
                 for columns in (wanted[place.oid] ?? []).sorted(by: { $0.count < $1.count }) {
-                    if lists.contains(where: { Set($0) == Set(columns) }) { continue }
-                    if let shorter = lists.firstIndex(where: { Set($0).isSubset(of: columns) }) {
+                    if lists.contains(where: { Set(texts: $0) == Set(texts: columns) }) { continue }
+                    if let shorter = lists.firstIndex(where: { $0.allSatisfy(columns.contains) }) {
                         lists[shorter] += columns.filter { !lists[shorter].contains($0) }
                     } else {
                         lists.append(columns)
@@ -138,10 +139,10 @@ struct UnindexedForeignKeys {
         }
 
         func statements(for finding: Finding) throws -> [String] {
-            let wanted = Set(finding.coverage.columns)
+            let wanted = Set(texts: finding.coverage.columns)
             return try finding.places(in: examination).compactMap { place in
                 guard let lists = columns[place.oid], let names = names[place.oid],
-                    let index = lists.firstIndex(where: { Set($0.prefix(wanted.count)) == wanted })
+                    let index = lists.firstIndex(where: { Set(texts: $0.prefix(wanted.count)) == wanted })
                 else { return nil }
                 return try RepairText.createIndex(names[index], on: place, lists[index])
             }

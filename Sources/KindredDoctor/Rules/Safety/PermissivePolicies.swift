@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K414: policies of which one is enough, where several are for one role and command.
@@ -38,12 +39,12 @@ enum PermissivePolicies {
     private static func crowded(
         _ policies: [DoctorCatalog.Policy]
     ) -> [(role: String, policies: [String])] {
-        let common = policies.filter { $0.roles.contains(everyRole) }.map(\.name).sortedByBytes()
-        let roles = Set(policies.flatMap(\.roles)).subtracting([everyRole]).sortedByBytes()
+        let common = policies.filter { $0.roles.contains(everyRole) }.map(\.name).sorted()
+        let roles = Set(texts: policies.flatMap(\.roles)).subtracting([ServerText(everyRole)]).sorted().texts
         let own = roles.map { role in
             (
                 role,
-                policies.filter { $0.roles.contains(role) || $0.roles.contains(everyRole) }.map(\.name).sortedByBytes()
+                policies.filter { $0.roles.contains(role) || $0.roles.contains(everyRole) }.map(\.name).sorted()
             )
         }
         return ([(everyRole, common)] + own.filter { $0.1 != common }).filter { $0.1.count > 1 }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The custom settings that a policy reads as they are, and not by `nullif(current_setting(…, true), '')`.
 ///
 /// A custom setting that was made for a transaction is an empty text in the session afterwards, and not NULL as before.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// K416: extensions in the schema that all roles share.
@@ -12,7 +13,7 @@ enum PublicExtensions {
             with a fixed path need the new schema in it, so that this has no repair to be run unread.
             """,
         check: { run in
-            for name in run.examination.facts.publicExtensions.sortedByBytes() {
+            for name in run.examination.facts.publicExtensions.sorted() {
                 run.report(
                     nil, object: name, "The extension \(name) is in the schema public", facts: [("schema", "public")])
             }

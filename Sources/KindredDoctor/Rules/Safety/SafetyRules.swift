@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 extension DoctorRule {
@@ -132,7 +133,7 @@ enum SafetyChecks {
     }
 
     static func checkPolicies(_ run: inout RuleRun) {
-        for policy in run.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
+        for policy in run.examination.facts.policies.sorted(by: { $0.name < $1.name }) {
             guard let relation = run.examination.relations[policy.relation] else { continue }
             let using = policy.using.map(PolicyText.init)
             let check = policy.check.map(PolicyText.init)
@@ -152,14 +153,14 @@ enum SafetyChecks {
     }
 
     static func checkSettings(_ run: inout RuleRun) {
-        for policy in run.examination.facts.policies.sorted(by: { $0.name.precedesInBytes($1.name) }) {
+        for policy in run.examination.facts.policies.sorted(by: { $0.name < $1.name }) {
             guard let relation = run.examination.relations[policy.relation] else { continue }
             let names = [policy.using, policy.check].compactMap { $0 }.flatMap { PolicySettings($0).bare }
             guard !names.isEmpty else { continue }
             run.report(
                 relation, object: policy.name, subjects: [.policy(policy.oid)],
                 "The policy \(policy.name) of \(relation.qualifiedName) reads a setting without nullif",
-                facts: [("settings", Set(names).sorted { $0.precedesInBytes($1) }.joined(separator: ", "))])
+                facts: [("settings", Set(texts: names).sorted().texts.joined(separator: ", "))])
         }
     }
 
@@ -170,7 +171,7 @@ enum SafetyChecks {
         where relation.kind == UInt8(ascii: "v") && !relation.isSecurityInvoker {
             guard let secured = tables[relation.oid] else { continue }
             let names = secured.compactMap { examination.relations[$0.table]?.qualifiedName.description }
-                .sortedByBytes()
+                .sorted()
             run.report(
                 relation, "The view \(relation.qualifiedName) reads tables with row security by its owner's rights",
                 facts: [("tables", names.joined(separator: ", "))],

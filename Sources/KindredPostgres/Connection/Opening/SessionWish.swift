@@ -22,7 +22,7 @@ struct SessionWish: Sendable {
         guard hasNoOptions else { return [] }
         return [("application_name", applicationName)]
             + Self.carried.compactMap { name in
-                let own = settings.last { $0.name.lowercased() == name.lowercased() }
+                let own = settings.last { $0.name.foldedName == name.foldedName }
                 return (own?.value ?? PostgresConfiguration.fixedSettings[name]).map { (name, $0) }
             }
     }
@@ -33,7 +33,7 @@ struct SessionWish: Sendable {
     var needs: [(name: String, values: [String])] {
         guard hasNoOptions else { return [] }
         return [("IntervalStyle", ["postgres"]), ("bytea_output", ["hex"]), ("extra_float_digits", ["1", "2", "3"])]
-            .filter { need in !settings.contains { $0.name.lowercased() == need.0.lowercased() } }
+            .filter { need in !settings.contains { $0.name.foldedName == need.0.foldedName } }
     }
 
     init(_ configuration: PostgresConfiguration) {

@@ -139,7 +139,7 @@ extension Codec {
     ) throws {
         let fits =
             composite.fields.count == fields.count
-            && zip(composite.fields, fields).allSatisfy { $0.name?.hasSameBytes(as: $1.name) ?? true }
+            && zip(composite.fields, fields).allSatisfy { $0.name == nil || $0.name == $1.name }
         guard fits else {
             throw PostgresError(
                 .invalidParameter,

@@ -46,12 +46,12 @@ public struct PostgresJSON: Sendable {
 extension PostgresJSON: Hashable, CustomStringConvertible {
     /// Whether the texts are the same, byte by byte.
     public static func == (left: PostgresJSON, right: PostgresJSON) -> Bool {
-        left.text.hasSameBytes(as: right.text)
+        left.text == right.text
     }
 
     /// Hashes the parts that `==` compares.
     public func hash(into hasher: inout Hasher) {
-        text.hashBytes(into: &hasher)
+        hasher.combine(text)
     }
 
     /// The document's text.

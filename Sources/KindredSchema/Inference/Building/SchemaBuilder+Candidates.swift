@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     typealias Candidate = NameSettlement.Candidate
 

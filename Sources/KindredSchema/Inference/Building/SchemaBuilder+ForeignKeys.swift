@@ -1,10 +1,12 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Collects the foreign keys that make relationships, merges duplicates, and finds which are one-to-one.
     func makeForeignKeys() {
         let rows = countedRows()
         for source in tables.indices where !rows.counted[source].isEmpty {
             let sorted = rows.counted[source].sorted {
-                catalog.constraints[$0].name.precedesInBytes(catalog.constraints[$1].name)
+                catalog.constraints[$0].name < catalog.constraints[$1].name
             }
             let first = keys.count
             for row in sorted { add(catalog.constraints[row], of: source, first: first) }

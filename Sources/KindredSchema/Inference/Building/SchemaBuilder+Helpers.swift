@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Two foreign keys that make their table a helper.
     struct HelperPair {
@@ -72,7 +74,8 @@ extension SchemaBuilder {
             SchemaDiagnostic(
                 .ambiguousHelper,
                 entity: table,
-                constraints: Set(pairs.flatMap { [keys[$0.first].name, keys[$0.second].name] }).sortedByBytes(),
+                constraints: Set(texts: pairs.flatMap { [keys[$0.first].name, keys[$0.second].name] }).sorted().map(
+                    \.text),
                 message: "\(table) makes no many-to-many relationship, as several pairs of its foreign keys qualify: "
                     + "\(names.joined(separator: ", ")); an annotation "
                     + "@kindred {\"manyToMany\": [\"...\", \"...\"]} on the table chooses one"

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Reports lazy columns without which objects, relationships and conflicts could not be found.
     func checkLazyColumns(of index: Int, _ relationships: [Relationship]) {

@@ -21,7 +21,7 @@ extension SchemaBuilder {
                 }
                 return .xmin
             case .column(let name):
-                if !columns.contains(where: { $0.name.hasSameBytes(as: name) }) {
+                if !columns.contains(where: { $0.name == name }) {
                     columns.append((name, written.location))
                 }
             }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Assigns the names of one table's relationships.
     func settleNames(of table: Int) {
@@ -71,7 +73,7 @@ extension SchemaBuilder {
         for (place, outcome) in end.outcomes.enumerated() where place != chosen {
             if case .given(let name) = outcome, name != end.name, !aliases.contains(name) { aliases.append(name) }
         }
-        if aliases.count > 1 { aliases.sort { $0.precedesInBytes($1) } }
+        if aliases.count > 1 { aliases.sort() }
         end.aliases = aliases
     }
 
@@ -142,7 +144,7 @@ extension SchemaBuilder {
                 NameExplanation(
                     name: candidate.name,
                     rule: candidate.rule,
-                    outcome: .contested(with: others.prefix(8).map { ends[places[$0]].name }.sortedByBytes())
+                    outcome: .contested(with: others.prefix(8).map { ends[places[$0]].name }.sorted())
                 )
             }
         }

@@ -35,7 +35,7 @@ extension SchemaBuilder {
             partitionKeys.append(
                 PartitionKey(
                     constraints: constraints.sorted {
-                        $0.table != $1.table ? $0.table < $1.table : $0.name.precedesInBytes($1.name)
+                        $0.table != $1.table ? $0.table < $1.table : $0.name < $1.name
                     },
                     source: source.name,
                     columns: comparison.columns,
@@ -45,7 +45,7 @@ extension SchemaBuilder {
             )
         }
         partitionKeys.sort {
-            $0.source != $1.source ? $0.source < $1.source : $0.sortText.precedesInBytes($1.sortText)
+            $0.source != $1.source ? $0.source < $1.source : $0.sortText < $1.sortText
         }
         diagnosePartitionKeys()
     }
@@ -62,7 +62,7 @@ extension SchemaBuilder {
         for keys in Dictionary(grouping: partitionKeys, by: \.source).values {
             guard let source = keys.first?.source else { continue }
             let names = keys.flatMap { $0.constraints.map(\.name) }
-            let constraints = Set(names).sortedByBytes()
+            let constraints = Set(texts: names).sorted().texts
             diagnostics.append(
                 SchemaDiagnostic(
                     .partitionForeignKey,

@@ -27,7 +27,7 @@ extension SchemaBuilder {
                 relationships.append(helperRelationship(at: place, helpers[pair], near: near, far: far))
             }
         }
-        relationships.sort { $0.name.precedesInBytes($1.name) }
+        relationships.sort { $0.name < $1.name }
         for relationship in relationships where !relationship.isByView { diagnoseName(relationship) }
         return relationships
     }

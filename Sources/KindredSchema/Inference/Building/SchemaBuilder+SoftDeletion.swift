@@ -24,7 +24,7 @@ extension SchemaBuilder {
         }
         if table.ignoredColumns.contains(number) { return "the column \(name) of \"softDelete\" is ignored" }
         // Without it, deleted rows would be shown.
-        guard table.visibleAttributes.contains(where: { $0.name.hasSameBytes(as: name) }) else {
+        guard table.visibleAttributes.contains(where: { $0.name == name }) else {
             return "the role may not read the column \(name) of \"softDelete\""
         }
         if attribute.isNotNull { return "the column \(name) of \"softDelete\" must take NULL" }

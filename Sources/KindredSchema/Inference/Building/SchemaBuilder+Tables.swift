@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Collects the relations, sorted by name, without partitions.
     func makeTables() {
@@ -62,6 +64,7 @@ extension SchemaBuilder {
                 // Of several columns nothing tells which one is wrong.
                 guard constraint.columns.count == 1 else { continue }
                 tables[index].checkedColumns[constraint.name] = tables[index].columnNames(constraint.columns).first
+                    .map { ServerText($0) }
                 continue
             }
             if constraint.isDeferrable { tables[index].hasDeferrableKeys = true }
@@ -97,8 +100,8 @@ extension SchemaBuilder {
             }
             if let predicate = row.predicate {
                 if !row.isDeferrable { tables[index].addPartialKey(columns, predicate: predicate) }
-                let own = Set(tables[index].columnNames(columns))
-                guard let required = RowPredicate(predicate).notNullColumns, own.isSuperset(of: required)
+                let own = tables[index].columnNames(columns)
+                guard let required = RowPredicate(predicate).notNullColumns, required.allSatisfy(own.contains)
                 else { continue }
             }
             tables[index].uniqueKeys.append(
@@ -121,7 +124,7 @@ extension SchemaBuilder {
             tables[index].uniqueKeys.sort {
                 if $0.origin != $1.origin { return $0.origin.rawValue < $1.origin.rawValue }
                 if $0.columns != $1.columns { return $0.columns.lexicographicallyPrecedes($1.columns) }
-                return $0.name.precedesInBytes($1.name)
+                return $0.name < $1.name
             }
         }
     }
@@ -170,7 +173,7 @@ extension SchemaBuilder {
         }
         let best = constraints.min {
             if $0.columns.count != $1.columns.count { return $0.columns.count < $1.columns.count }
-            return $0.name.precedesInBytes($1.name)
+            return $0.name < $1.name
         }
         return best?.orderedColumns ?? []
     }

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// The columns of one table that a view shows unchanged; each row of the view shows one row of the table.
     struct ShownTable {
@@ -77,7 +79,7 @@ extension SchemaBuilder {
         if count > Self.largestCount {
             leftViews.removeAll { choice(of: $0.table) != true }
             rightViews.removeAll { choice(of: $0.table) != true }
-            let names = keys.flatMap(\.names).sortedByBytes()
+            let names = keys.flatMap(\.names).sorted()
             diagnostics.append(
                 SchemaDiagnostic(
                     .manyViews,

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 extension SchemaBuilder {
     /// Gives each view that shows one table's rows at most once that table's key.
     ///

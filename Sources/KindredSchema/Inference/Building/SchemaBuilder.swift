@@ -32,7 +32,7 @@ final class SchemaBuilder {
     var shownTables: [Int: [ShownTable]] = [:]
 
     init(
-        _ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?, omitting omitted: Set<String> = []
+        _ catalog: Catalog, overrides: [SchemaOverride], registry: TypeRegistry?, omitting omitted: Set<ServerText> = []
     ) {
         self.catalog = catalog
         types = TypeResolver(catalog, registry)
@@ -82,7 +82,7 @@ final class SchemaBuilder {
         var entities: [Entity] = []
         entities.reserveCapacity(tables.count)
         let relatives = findRelatives()
-        let constraintNames = catalog.constraints.reduce(into: [UInt32: Set<String>]()) {
+        let constraintNames = catalog.constraints.reduce(into: [UInt32: Set<ServerText>]()) {
             $0[$1.relation, default: []].insert($1.name)
         }
         for (index, table) in tables.enumerated() where table.isVisible {
@@ -94,7 +94,7 @@ final class SchemaBuilder {
             let locking = optimisticLocking(of: index)
             let isLocking =
                 if case .column(let name) = locking {
-                    table.visibleAttributes.contains { $0.name.hasSameBytes(as: name) }
+                    table.visibleAttributes.contains { $0.name == name }
                 } else {
                     locking != nil && table.relation.isReadable
                 }
@@ -169,7 +169,7 @@ extension DatabaseSchema {
         catalog: Catalog, types: TypeRegistry? = nil
     ) -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {
         var problems: [AnnotationProblem] = []
-        var omitted: Set<String> = []
+        var omitted: Set<ServerText> = []
         while true {
             let builder = SchemaBuilder(catalog, overrides: [], registry: types, omitting: omitted)
             let schema = builder.make()
@@ -177,7 +177,7 @@ extension DatabaseSchema {
             let found = builder.annotations.problems
             problems += found.filter { !omitted.contains($0.location) }
             let before = omitted.count
-            omitted.formUnion(found.map(\.location))
+            omitted.formUnion(texts: found.map(\.location))
             if omitted.count == before { return (schema, problems) }
         }
     }

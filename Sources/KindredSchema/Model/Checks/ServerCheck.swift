@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A unique index or EXCLUDE constraint, checked row by row, whose conflicts only the server can find.
 ///
 /// It has expressions, an operator other than equality, a condition that cannot be evaluated in memory, or a type whose

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A unique constraint or index that the server checks row by row, so that the order of writes matters.
 package struct UniqueCheck: Hashable, Sendable {
     package var columns: [String]

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// When the server checks a foreign key.
 package enum CheckTime: Sendable, Hashable {
     /// After each statement.

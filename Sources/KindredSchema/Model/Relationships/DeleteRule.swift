@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The effect of deleting an object on the objects at the other end of one of its relationships.
 ///
 /// The defaults, which annotations and overrides replace:

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A candidate name of a relationship: the rule that offered it, and the outcome.
 public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
     /// The rules that offer names, in order of precedence.

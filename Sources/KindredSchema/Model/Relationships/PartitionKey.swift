@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Foreign keys that hold for single partitions only, and compare the same columns of the same tables.
 ///
 /// They make no relationship, because other partitions' rows may refer to nothing. Deletions take them into account.

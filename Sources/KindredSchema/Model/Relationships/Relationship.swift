@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// One end of a relationship, as seen from its source entity.
 ///
 /// Relationships are inferred from foreign keys and helper tables; each has an inverse on its destination.

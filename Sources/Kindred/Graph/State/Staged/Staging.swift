@@ -13,7 +13,7 @@ package struct Staging: Sendable {
     /// The new objects that to-one relationships point to, by slot; once stored, their keys become the foreign keys.
     var destinations = [Int: DatabaseObject]()
     /// Invalid assignments, by key.
-    var problems = [String: KindredError]()
+    var problems = [ServerText: KindredError]()
     /// The key of a new object until it is stored.
     var temporaryKey: Int64?
     /// Whether the row is to be deleted.

@@ -1,15 +1,4 @@
 extension String {
-    /// Whether the strings have the same bytes, as the server compares: two spellings of "é" are two strings.
-    package func hasSameBytes(as other: String) -> Bool {
-        withBytes { left in other.withBytes { left.isEqual(to: $0) } }
-    }
-
-    /// Hashes the bytes that `hasSameBytes` compares.
-    package func hashBytes(into hasher: inout Hasher) {
-        withBytes { $0.hash(into: &hasher) }
-        hasher.combine(0xFF as UInt8)
-    }
-
     /// Whether the text, which is JSON, has `\u0000` in one of its strings; a backslash may itself be escaped by another.
     var holdsEscapedNUL: Bool {
         withBytes { utf8 in

@@ -35,7 +35,7 @@ public struct PostgresComposite: Sendable {
     ///
     /// Throws `PostgresError` `.decodingFailed` if there is none, or if the Swift type cannot represent the value exactly.
     public func decode<Value: PostgresDecodable>(_ name: String, as type: Value.Type = Value.self) throws -> Value? {
-        guard let field = fields.first(where: { $0.name?.hasSameBytes(as: name) == true }) else {
+        guard let field = fields.first(where: { $0.name == name }) else {
             throw PostgresError(.decodingFailed, "The composite value has no field named \"\(name)\"")
         }
         return try field.value.map(Value.init(postgresValue:))

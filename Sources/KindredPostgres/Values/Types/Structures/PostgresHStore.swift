@@ -22,7 +22,7 @@ public struct PostgresHStore: Sendable {
         // Sorting is stable.
         let sorted = entries.sorted { precedes($0.key, $1.key) }
         self.entries = sorted.indices.lazy.filter { place in
-            place + 1 == sorted.count || !sorted[place].key.hasSameBytes(as: sorted[place + 1].key)
+            place + 1 == sorted.count || sorted[place].key != sorted[place + 1].key
         }.map { sorted[$0] }
     }
 
@@ -32,7 +32,7 @@ public struct PostgresHStore: Sendable {
     }
 
     /// The text of a key; nil for NULL and for a missing key.
-    public subscript(key: String) -> String? { entries.first { $0.key.hasSameBytes(as: key) }?.text }
+    public subscript(key: String) -> String? { entries.first { $0.key == key }?.text }
 }
 
 extension PostgresHStore: Hashable {
@@ -40,17 +40,13 @@ extension PostgresHStore: Hashable {
     public static func == (left: PostgresHStore, right: PostgresHStore) -> Bool {
         left.entries.count == right.entries.count
             && zip(left.entries, right.entries).allSatisfy { one, other in
-                guard one.key.hasSameBytes(as: other.key) else { return false }
-                guard let text = one.text, let otherText = other.text else {
-                    return one.text == nil && other.text == nil
-                }
-                return text.hasSameBytes(as: otherText)
+                one.key == other.key && one.text == other.text
             }
     }
 
     /// Hashes the keys.
     public func hash(into hasher: inout Hasher) {
-        for entry in entries { entry.key.hashBytes(into: &hasher) }
+        for entry in entries { hasher.combine(entry.key) }
     }
 }
 

@@ -44,12 +44,12 @@ public struct PostgresTSVector: Sendable, Hashable {
 
         /// Whether text and positions are the same, byte by byte.
         public static func == (left: Lexeme, right: Lexeme) -> Bool {
-            left.text.hasSameBytes(as: right.text) && left.positions == right.positions
+            left.text == right.text && left.positions == right.positions
         }
 
         /// Hashes the parts that `==` compares.
         public func hash(into hasher: inout Hasher) {
-            text.hashBytes(into: &hasher)
+            hasher.combine(text)
             hasher.combine(positions)
         }
 
