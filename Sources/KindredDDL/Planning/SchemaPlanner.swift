@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// Finds the statements that lead from one snapshot to another.
 ///

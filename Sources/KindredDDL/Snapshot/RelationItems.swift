@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// A domain without its constraints.
 package struct Domain: Hashable {

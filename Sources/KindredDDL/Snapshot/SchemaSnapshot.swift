@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// Everything that a comparison knows of one side, under its names.
 package struct SchemaSnapshot {

@@ -60,9 +60,9 @@ enum OwnChecks {
                 facts: [("written in", problem.location)],
                 repair: { try examination.annotationRepairs.statements(for: problem, in: examination) })
         }
-        let known = Set(DoctorRule.all.map(\.id))
+        let known = Set(texts: DoctorRule.all.map(\.id))
         for (object, text) in examination.facts.comments {
-            let unknown = (DoctorAnnotation(text)?.ignoredRules ?? []).subtracting(known).sorted()
+            let unknown = (DoctorAnnotation(text)?.ignoredRules ?? []).subtracting(known).sorted().texts
             guard !unknown.isEmpty else { continue }
             run.report(
                 relation(of: object, examination), level: .note,

@@ -28,7 +28,7 @@ extension FileLint {
         if cursor.take("check") {
             let columns = cursor.parenthesized().map { ExpressionCondition(tokens: $0).requiredColumns } ?? []
             // The name that the server gives.
-            let parts = columns.count == 1 ? [table.name] + columns + ["check"] : [table.name, "check"]
+            let parts = columns.count == 1 ? [table.name] + columns.texts + ["check"] : [table.name, "check"]
             history.add(
                 name ?? parts.joined(separator: "_"), columns: columns, isValid: !isNotValid, to: table)
             if !isNotValid, !isMade {
@@ -39,7 +39,7 @@ extension FileLint {
         } else if cursor.take("not", "null") {
             guard let column = cursor.identifier() else { return }
             history.add(
-                name ?? "\(table.name)_\(column)_not_null", columns: [column], isValid: !isNotValid, to: table)
+                name ?? "\(table.name)_\(column)_not_null", columns: [ServerText(column)], isValid: !isNotValid, to: table)
             if !isNotValid, !isMade {
                 note(
                     .setNotNull, reads("lets nothing be read or written while it looks at every row of"), line: line,

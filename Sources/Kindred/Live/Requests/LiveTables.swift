@@ -70,7 +70,7 @@ struct LiveTables: Sendable, Equatable {
             if !relation.isTracked { untracked.insert(relation.name) }
             if !relation.isOwn { found.indirect.insert(relation.name) }
             if relation.isOwn, let columns = reads.tables[relation.start], let columns {
-                for column in columns { found.reads.add(column, of: relation.name) }
+                for column in columns { found.reads.add(column.text, of: relation.name) }
             } else {
                 found.reads.add(relation.name)
             }
