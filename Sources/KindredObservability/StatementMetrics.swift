@@ -33,7 +33,7 @@ final class StatementMetrics: Sendable {
             ("kindred.pool.tenant_waits", { $0.tenantWaits }), ("kindred.pool.tenant_timeouts", { $0.tenantTimeouts }),
             ("kindred.pool.opened", { $0.opened }), ("kindred.pool.failed_attempts", { $0.failedAttempts }),
             ("kindred.pool.closed", { $0.closed }), ("kindred.pool.lost", { $0.lost }),
-            ("kindred.pool.long_leases", { $0.longLeases }),
+            ("kindred.pool.long_leases", { $0.longLeases }), ("kindred.retries", { $0.retries }),
         ]
         counters = counts.map { (Counter(label: $0.0, dimensions: pool), $0.1) }
         lastCounts = Mutex(counts.map { _ in 0 })

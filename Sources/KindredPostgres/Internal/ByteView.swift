@@ -87,6 +87,16 @@ package struct ByteView: RandomAccessCollection {
         return unsafe memcmp(address, otherAddress, count) == 0
     }
 
+    /// Whether the bytes come before others: in the order of `memcmp`, and a beginning before what it begins.
+    package func precedes(_ other: ByteView) -> Bool {
+        let common = Swift.min(count, other.count)
+        if common > 0, let address = unsafe memory.baseAddress, let otherAddress = unsafe other.memory.baseAddress {
+            let difference = unsafe memcmp(address, otherAddress, common)
+            if difference != 0 { return difference < 0 }
+        }
+        return count < other.count
+    }
+
     /// Hashes the bytes, without their number.
     package func hash(into hasher: inout Hasher) { unsafe hasher.combine(bytes: memory) }
 

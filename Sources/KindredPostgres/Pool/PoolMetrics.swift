@@ -29,6 +29,9 @@ public struct PoolMetrics: Sendable, Hashable {
     public var failedAttempts = 0
     /// Connections that the client closed: idle, old, or at its own end.
     public var closed = 0
+    /// Transactions, and calls that are transactions of their own, that were run again: after a deadlock, a serialization
+    /// failure, or a connection that was lost before COMMIT was sent.
+    public var retries = 0
     /// Leases and transactions longer than the pool's `leaseWarning`.
     public var longLeases = 0
     /// Connections that ended otherwise; `opened - closed - lost` is always `idle + inUse + testing`.

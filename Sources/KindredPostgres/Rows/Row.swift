@@ -200,6 +200,23 @@ extension Row {
         }
     }
 
+    /// Whether the value in a column comes before another row's, in the order of their bytes; NULL comes first.
+    ///
+    /// - Parameter isSigned: whether the first bit is a sign, as in integers and times.
+    package func precedes(_ other: Row, at column: Int, isSigned: Bool) -> Bool {
+        buffer.withBytes { buffer in
+            other.buffer.withBytes { otherBuffer in
+                guard let place = other.range(column, otherBuffer) else { return false }
+                guard let own = range(column, buffer) else { return true }
+                let (bytes, others) = (buffer.part(own), otherBuffer.part(place))
+                if isSigned, let first = bytes.first, let otherFirst = others.first, (first ^ otherFirst) & 0x80 != 0 {
+                    return first & 0x80 != 0
+                }
+                return bytes.precedes(others)
+            }
+        }
+    }
+
     /// Calls `body` for each column in which the rows differ; both rows have the same columns.
     package func forEachDifference(from other: Row, _ body: (Int) -> Void) {
         guard buffer !== other.buffer, !hasSameBytes(as: other) else { return }

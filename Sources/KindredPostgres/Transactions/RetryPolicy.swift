@@ -6,6 +6,18 @@
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of runs.
     public let attempts: Int
+    /// Whether a lost connection ends the attempts, as it ends those of a single statement.
+    private(set) var needsServer = false
+
+    /// The policy of a call that is a transaction of its own: after a deadlock or a serialization failure, which have rolled back
+    /// all of it, it runs again, three times at most.
+    package static let ofCall: RetryPolicy = {
+        var policy = RetryPolicy(attempts: 4)
+        policy.needsServer = true
+        return policy
+    }()
+
+    private init(attempts: Int) { self.attempts = attempts }
 
     /// Once.
     public static let none = RetryPolicy(attempts: 1)
@@ -16,7 +28,7 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 
     /// The pause before another attempt: exponential backoff with full jitter, from 5 to 250 milliseconds.
-    package static func pause(after attempt: Int) -> Duration {
+    static func pause(after attempt: Int) -> Duration {
         .milliseconds(Double.random(in: 0...min(250, 5 * Double(1 << min(attempt, 10)))))
     }
 

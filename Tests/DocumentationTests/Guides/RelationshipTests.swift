@@ -112,7 +112,7 @@ import Testing
             sent.expect(
                 """
                 WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."email" AS t
-                    WHERE t."id" = ANY($1) FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
+                    WHERE t."id" = ANY($1) ORDER BY t."id" FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
                     SET "person_id" = $3 WHERE t."id" = ANY($1) AND (t."person_id" IS DISTINCT FROM $3)
                     AND (SELECT count(*) FROM locked) = $2 RETURNING t."id", t."address", t."person_id")
                     SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT
@@ -124,7 +124,7 @@ import Testing
             sent.expect(
                 """
                 WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."email" AS t
-                    WHERE t."id" = ANY($1) FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
+                    WHERE t."id" = ANY($1) ORDER BY t."id" FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
                     SET "person_id" = NULL WHERE t."id" = ANY($1) AND (t."person_id" = $3) IS TRUE
                     AND (SELECT count(*) FROM locked) = $2 RETURNING t."id", t."address", t."person_id")
                     SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT
@@ -136,7 +136,7 @@ import Testing
             sent.expect(
                 """
                 WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."email" AS t
-                    WHERE t."id" = ANY($1) FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
+                    WHERE t."id" = ANY($1) ORDER BY t."id" FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
                     SET "person_id" = NULL WHERE t."person_id" = $3 AND NOT t."id" = ANY($1) AND (SELECT
                     count(*)
                     FROM locked) = $2 RETURNING t."id", t."address", t."person_id") SELECT changed.*,
@@ -145,7 +145,7 @@ import Testing
                 """,
                 """
                 WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."email" AS t
-                    WHERE t."id" = ANY($1) FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
+                    WHERE t."id" = ANY($1) ORDER BY t."id" FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t
                     SET "person_id" = $3 WHERE t."id" = ANY($1) AND (t."person_id" IS DISTINCT FROM $3)
                     AND (SELECT count(*) FROM locked) = $2 RETURNING t."id", t."address", t."person_id")
                     SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT
@@ -244,7 +244,7 @@ import Testing
             sent.expect(
                 """
                 WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."store" AS t
-                    WHERE t."id" = ANY($1) FOR NO KEY UPDATE), changed AS (UPDATE "public"."store" AS t
+                    WHERE t."id" = ANY($1) ORDER BY t."id" FOR NO KEY UPDATE), changed AS (UPDATE "public"."store" AS t
                     SET "manager_id" = NULL WHERE t."manager_id" = $3 AND NOT t."id" = ANY($1) AND (SELECT
                     count(*)
                     FROM locked) = $2 RETURNING t."id", t."city", t."opened", t."manager_id")

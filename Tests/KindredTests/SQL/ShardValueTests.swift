@@ -62,7 +62,7 @@ import Testing
         let deletion = try DeletionStatements.delete(task, rows).text.text
         #expect(
             deletion == #"WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."task" AS t WHERE "# + equality
-                + #" FOR UPDATE) DELETE FROM "public"."task" AS t WHERE "# + equality
+                + #" ORDER BY t."tenant", t."id" FOR UPDATE OF t) DELETE FROM "public"."task" AS t WHERE "# + equality
                 + " AND (SELECT count(*) FROM locked) = $4")
         #expect(
             try LockStatements.free(task, one).text.text.hasSuffix(equality + " FOR NO KEY UPDATE OF t SKIP LOCKED"))

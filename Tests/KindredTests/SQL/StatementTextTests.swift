@@ -47,7 +47,7 @@ import Testing
         expect(
             try statements.attach(rows),
             #"WITH locked AS MATERIALIZED (SELECT 1 FROM "public"."email" AS t WHERE t."id" = ANY($1) "#
-                + #"FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t SET "person_id" = $3 "#
+                + #"ORDER BY t."id" FOR NO KEY UPDATE), changed AS (UPDATE "public"."email" AS t SET "person_id" = $3 "#
                 + #"WHERE t."id" = ANY($1) AND (t."person_id" IS DISTINCT FROM $3) "#
                 + #"AND (SELECT count(*) FROM locked) = $2 "#
                 + #"RETURNING t."id", t."address", t."person_id", t."size") "#

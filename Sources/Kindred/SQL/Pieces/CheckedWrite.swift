@@ -65,7 +65,7 @@ extension EntityRuntime {
     /// - Parameter isOwn: whether rows of inheriting tables are left out.
     func found(where condition: String, isDeletion: Bool = false, isOwn: Bool = false) throws -> String {
         let keys = try key.enumerated().map { "t.\(try quoted($1)) AS k\($0)" }.joined(separator: ", ")
-        let lock = locksFound ? isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE" : ""
+        let lock = locksFound ? "\(try orderToLock("t"))\(isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE")" : ""
         let table = try isOwn ? ownTableName : quotedName
         return "found AS MATERIALIZED (SELECT \(keys) FROM \(table) AS t WHERE \(condition)\(lock))"
     }

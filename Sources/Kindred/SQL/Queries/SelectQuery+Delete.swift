@@ -23,24 +23,28 @@ extension SelectQuery {
         let selected = keys.map { "t0.\($0.name) AS \($0.alias)" }.joined(separator: ", ")
         let same = try runtime.same("t", as: "s")
         let (name, list) = (try runtime.quotedName, try runtime.selectList(of: columns, alias: "t"))
+        let lock = try lockForDeletion(runtime)
         return try statement(in: schema, selecting: selected, isSorted: true) { selection in
             """
-            WITH s AS MATERIALIZED (\(lockedForDeletion(selection))) \
+            WITH s AS MATERIALIZED (\(selection)\(lock)) \
             DELETE FROM \(name) AS t USING s WHERE \(same) RETURNING \(list)
             """
         }
     }
 
     /// The given columns, of the alias `t0`, of the rows, which are locked.
-    func deletionStatement(in schema: DatabaseSchema, selecting columns: String) throws -> Statement {
-        try statement(in: schema, selecting: columns, isSorted: true, lockedForDeletion)
+    func deletionStatement(
+        of runtime: EntityRuntime, in schema: DatabaseSchema, selecting columns: String
+    ) throws -> Statement {
+        let lock = try lockForDeletion(runtime)
+        return try statement(in: schema, selecting: columns, isSorted: true) { "\($0)\(lock)" }
     }
 
-    /// Locks the rows as the query says, or else as a DELETE does; without the right to update, which SELECT … FOR
-    /// UPDATE needs, it does not lock, and rows of known keys are locked already.
-    private func lockedForDeletion(_ selection: String) -> String {
-        if keys != nil || lock == nil && !entity.privileges.contains(.update) { return selection }
+    /// The lock that the query says, or else that of a DELETE; without the right to update, which SELECT … FOR
+    /// UPDATE needs, none, and rows of known keys are locked already.
+    private func lockForDeletion(_ runtime: EntityRuntime) throws -> String {
+        if keys != nil || lock == nil && !entity.privileges.contains(.update) { return "" }
         let (strength, waiting) = lock ?? (.forUpdate, .wait)
-        return "\(selection) \(strength.rawValue) OF t0\(waiting.rawValue)"
+        return "\(try orderToLock(runtime)) \(strength.rawValue) OF t0\(waiting.rawValue)"
     }
 }

@@ -21,19 +21,20 @@ extension SelectQuery {
                 alias: "t0", set: try values.map { "\(try runtime.quoted($0.column)) = \(try $0.value.sql)" },
                 where: try condition?.sql, returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
         } else {
-            let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
-            var columns = keys.map { "t0.\($0.name) AS \($0.alias)" }
+            let names = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
+            var columns = names.map { "t0.\($0.name) AS \($0.alias)" }
             // A parameter stays in the outer statement, where its column gives it a type.
             columns += try values.filter { !$0.isParameter }.map { "\(try $0.value.sql) AS v\($0.column)" }
             var selection = "SELECT \(columns.joined(separator: ", ")) FROM "
             try writeRows(resolver, condition, to: &selection)
             selection += try (sort.isEmpty ? try order(&resolver) : sorting).sql
+            if keys == nil { selection += try orderToLock(runtime) }
             if let limit { selection += " LIMIT \(try resolver.parameters.bind(limit, named: "limit", of: entity))" }
             if let offset {
                 selection += " OFFSET \(try resolver.parameters.bind(offset, named: "offset", of: entity))"
             }
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
-            if self.keys == nil { selection += " \(strength.rawValue) OF t0\(waiting.rawValue)" }
+            if keys == nil { selection += " \(strength.rawValue) OF t0\(waiting.rawValue)" }
             let set = try values.map { value in
                 "\(try runtime.quoted(value.column)) = \(value.isParameter ? try value.value.sql : "s.v\(value.column)")"
             }
@@ -44,6 +45,20 @@ extension SelectQuery {
             text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }
         return resolver.parameters.statement(StatementText(text))
+    }
+
+    /// The query that locks its rows in the order of their keys before they are written, where it can: after a deadlock, for in
+    /// which order a plan finds rows is the server's choice.
+    func lockingFirst(_ strength: RowLock, _ runtime: EntityRuntime) -> SelectQuery {
+        guard lock == nil, runtime.locksFound else { return self }
+        var query = self
+        query.lock = (strength, .wait)
+        return query
+    }
+
+    /// The order in which rows are locked where the query has none of its own.
+    func orderToLock(_ runtime: EntityRuntime) throws -> String {
+        sort.isEmpty && memberOrder == nil && limit == nil && offset == nil ? try runtime.orderToLock("t0") : ""
     }
 }
 

@@ -11,7 +11,7 @@ enum DeletionStatements {
         return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
-            WHERE \(try keys.condition("t"))\(isLocked ? " FOR UPDATE OF t" : "")
+            WHERE \(try keys.condition("t"))\(isLocked ? try entity.locking("t") : "")
             """
         }
     }
@@ -31,7 +31,8 @@ enum DeletionStatements {
         return try parameters.statement(shape, in: entity) {
             """
             SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try destinationName(step)) AS t \
-            WHERE \(try condition(step, sources))\(filter)\(try unmarked(rows, of: entity))\(isLocked ? " FOR UPDATE OF t" : "")
+            WHERE \(try condition(step, sources))\(filter)\(try unmarked(rows, of: entity))\
+            \(isLocked ? try entity.locking("t") : "")
             """
         }
     }
@@ -183,7 +184,8 @@ enum DeletionStatements {
             guard entity.isChecked(.deleteTriggers) else {
                 return """
                     WITH locked AS MATERIALIZED (\
-                    SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter)\(version) FOR UPDATE) \
+                    SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter)\(version)\
+                    \(try entity.locking("t"))) \
                     DELETE FROM \(try entity.quotedName) AS t \
                     WHERE \(filter) AND (SELECT count(*) FROM locked) = \(count)
                     """

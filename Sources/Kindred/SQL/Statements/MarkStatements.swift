@@ -66,7 +66,8 @@ enum MarkStatements {
             pairs.append("t.\(try entity.quoted(mark)) = o.\(try owners.quoted(source.mark))")
             return """
                 SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(tables)\(try owners.quotedName) AS o \
-                ON \(pairs.joined(separator: " AND ")) WHERE \(try keys.condition("o"))\(try entity.tenantClause("t")) FOR UPDATE OF t
+                ON \(pairs.joined(separator: " AND ")) WHERE \(try keys.condition("o"))\(try entity.tenantClause("t"))\
+                \(try entity.locking("t"))
                 """
         }
     }

@@ -171,7 +171,7 @@ struct MemberStatements {
             let locked = """
                 WITH locked AS MATERIALIZED (\
                 SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keys.condition("t"))\
-                \(try versioned.map { " AND \(try $0.exists("t"))" } ?? "") \
+                \(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")\(try members.orderToLock("t")) \
                 FOR NO KEY UPDATE)
                 """
             guard members.isChecked(.updateTriggers) else {

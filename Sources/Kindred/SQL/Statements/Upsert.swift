@@ -9,7 +9,10 @@ struct Upsert {
     /// The condition of the rows among which it is unique; nil for all rows.
     private let predicate: String?
     private let columns: [Int]
+    /// In the order of their keys.
     private let rows: [Row]
+    /// For each of these rows its place among the given ones; nil if that is the same.
+    private let places: [Int]?
     /// The columns that an existing row takes over; empty if it stays unchanged.
     private let updated: [Int]
 
@@ -45,13 +48,21 @@ struct Upsert {
             }
         }
         let empty = entity.emptyRow(types)
-        rows = try assignments.map { assignment in
+        let given = try assignments.map { assignment in
             empty.replacing(
                 try assignment.values.reduce(into: RowCells()) { cells, value in
                     try cells.set(value.value, at: value.column, of: entity, types)
                 }
             )
         }
+        places = LockOrder(entity, by: key.sorted()).places(given, by: \.self)
+        rows = places.map { $0.map { given[$0] } } ?? given
+    }
+
+    /// What belongs to the sent rows in the order of the given ones.
+    func inGivenOrder<Element>(_ sent: [Element]) -> [Element] {
+        guard let places else { return sent }
+        return zip(places, sent).sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     var count: Int { rows.count }
@@ -65,7 +76,7 @@ struct Upsert {
             || entity.isChecked(keepsRows ? .insertTriggers : [.insertTriggers, .updateTriggers])
     }
 
-    /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order of the values.
+    /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order in which they were sent.
     ///
     /// One that checks itself fails unless each row is stored; or, where existing rows are kept, unless each row's key is
     /// that of a stored or of an existing row.
@@ -174,7 +185,7 @@ struct Upsert {
         }
     }
 
-    /// The rows with the keys, in the order of the values; unique keys hold in each table by itself.
+    /// The rows with the keys, in the order in which they were sent; unique keys hold in each table by itself.
     ///
     /// The result's last column is the value's place, from 1.
     func selection() throws -> Statement {

@@ -136,6 +136,7 @@ struct Deleter: Sendable {
     private func deleteAtOnce(_ objects: [DatabaseObject], _ entity: EntityRuntime) async throws {
         try await core.write {
             for object in objects { try object.requireLive() }
+            let objects = entity.lockOrder.sorted(objects, by: \.storedRow)
             let rows = objects.map(\.storedRow)
             let result = try await sendDeletion(
                 try DeletionStatements.delete(entity, try objects.map { try $0.versionedKey }),

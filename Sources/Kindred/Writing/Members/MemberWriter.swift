@@ -24,6 +24,7 @@ struct MemberWriter {
     /// Adds the members to the owner; they leave their former owners.
     func attach(_ members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return }
+        let members = entity.lockOrder.sorted(members, by: \.storedRow)
         let rows = try members.map { try $0.versionedKey }
         try requireSharedColumns(members)
         let key = relationship.model.name
@@ -47,6 +48,7 @@ struct MemberWriter {
     /// Removes the objects that are members from the owner.
     func detach(_ members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return }
+        let members = entity.lockOrder.sorted(members, by: \.storedRow)
         let rows = try members.map { try $0.versionedKey }
         let batch =
             try [statements.detach(rows, leaving: try leaving)]
@@ -70,6 +72,7 @@ struct MemberWriter {
         guard !members.isEmpty || entity.leavingColumns(of: statements.columns) == nil else {
             return try await detachAll()
         }
+        let members = entity.lockOrder.sorted(members, by: \.storedRow)
         let rows = try members.map { try $0.versionedKey }
         try requireSharedColumns(members)
         let own = entity.ownColumns(of: statements.columns)

@@ -23,9 +23,15 @@ struct PairWriter {
 
     private var relationship: RelationshipRuntime { statements.relationship }
 
+    /// Members in the fixed order in which their pairs are written.
+    private func inLockOrder(_ members: [DatabaseObject]) -> [DatabaseObject] {
+        LockOrder(relationship.destination, by: relationship.otherColumns).sorted(members, by: \.storedRow)
+    }
+
     /// One INSERT of the missing pairs.
     func insert(_ members: [DatabaseObject], through payload: [String: (any PropertyValue)?] = [:]) async throws {
         guard !members.isEmpty else { return }
+        let members = inLockOrder(members)
         let assignments = try RelationshipValues(core).payload(payload, of: relationship, through: statements.link)
         let result = try await store(try statements.keys(of: members), payload: assignments)
         try applyWritten(result, payload: assignments)
@@ -53,6 +59,7 @@ struct PairWriter {
     /// One DELETE of the pairs.
     func remove(_ members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return }
+        let members = inLockOrder(members)
         let keys = try statements.keys(of: members)
         let results = try await send(try statements.deletion(.members(keys)))
         try applyDeleted(results[0])
@@ -77,6 +84,7 @@ struct PairWriter {
     /// Deletes the pairs that are not among the new ones and inserts the missing ones, in one atomic change.
     func replace(with members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return try await removeAll() }
+        let members = inLockOrder(members)
         let keys = try statements.keys(of: members)
         let insert = try statements.insert(
             keys, payload: try RelationshipValues(core).payload([:], of: relationship, through: statements.link),

@@ -19,9 +19,12 @@ struct ConditionWriter: Sendable {
     }
 
     private func updateAtOnce(
-        _ query: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates
+        _ given: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates
     ) async throws -> Int {
-        try await core.write(of: entity, update.columns) {
+        var isAgain = false
+        return try await core.write(of: entity, update.columns) {
+            let query = isAgain ? given.lockingFirst(.forNoKeyUpdate, entity) : given
+            isAgain = true
             let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await noteFormer(query, of: entity, writing: update.columns) }
             let returnsRows = isCounted || core.withMap { $0.holdsRows(of: entity) }
@@ -50,7 +53,7 @@ struct ConditionWriter: Sendable {
         let query = try await query.lockedByTenant(entity, in: core, orBy: .forUpdate)
         let former = try FormerOwners(links) { selected in
             try query.deletionStatement(
-                in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
+                of: entity, in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
         }
         guard let former else { return }
         try CountCheck(core).note(former, try await core.client.send([former.statement], entity)[0])

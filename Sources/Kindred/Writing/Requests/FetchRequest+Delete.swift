@@ -33,7 +33,7 @@ extension FetchRequest {
                 return try await ConditionWriter(context.core).mark(query, of: entity)
             }
             guard deleter.deletionRules([entity]).isLeftToDatabase else {
-                return try await context.transaction { try await deleter.deleteInTransaction(query, of: entity) }
+                return try await context.core.transaction { try await deleter.deleteInTransaction(query, of: entity) }
             }
             let isSplit = try query.isWrittenByTenant(entity, in: context.schema)
             return try await deleter.atOnce(entity, isSplit: isSplit) {
@@ -62,10 +62,13 @@ extension ConditionWriter {
     }
 
     /// One DELETE by condition, and the effect of the database's actions on memory.
-    func deleteAtOnce(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
-        try await core.write {
+    func deleteAtOnce(_ given: SelectQuery, of entity: EntityRuntime) async throws -> Int {
+        var isAgain = false
+        return try await core.write {
+            var query = isAgain ? given.lockingFirst(.forUpdate, entity) : given
+            isAgain = true
             let isSplit = try query.isWrittenByTenant(entity, in: core.runtime.schema)
-            let query = try await isSplit ? query.lockedByTenant(entity, in: core, orBy: .forUpdate) : query
+            if isSplit { query = try await query.lockedByTenant(entity, in: core, orBy: .forUpdate) }
             let columns = Deleter(core).deletionRules([entity]).columns(of: entity)
             let statement = try query.deleteStatement(of: entity, in: core.runtime.schema, returning: columns)
             let result = try await Deleter(core).sendDeletion(statement, entity, among: [entity: []])

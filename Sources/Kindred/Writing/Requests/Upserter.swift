@@ -34,9 +34,11 @@ struct Upserter: Sendable {
     private func storeAndFind(_ upsert: Upsert, isChecked: Bool) async throws -> [DatabaseObject] {
         try await countFormer(upsert)
         let inserted = try await store(upsert, isChecked: isChecked)
-        if inserted.count == upsert.count { return try applyUpserted(inserted, of: upsert.entity) }
+        if inserted.count == upsert.count {
+            return upsert.inGivenOrder(try applyUpserted(inserted, of: upsert.entity))
+        }
         guard upsert.keepsRows else { throw upsert.hiddenConflict }
-        return try await allObjects(upsert, inserted)
+        return upsert.inGivenOrder(try await allObjects(upsert, inserted))
     }
 
     /// Notes the owners that existing rows may leave, by one SELECT if an owner has limits.

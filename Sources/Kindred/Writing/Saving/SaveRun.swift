@@ -22,12 +22,13 @@ final class SaveRun {
     }
 
     func insert(_ group: SavedGroup) throws {
-        for part in group.parts {
+        for part in group.sentForInsert.parts {
             write(try part.insert(), part) { [core] in try part.applyInsert($0, in: core) }
         }
     }
 
     func update(_ group: SavedGroup) throws {
+        let group = group.sentForUpdate
         // One statement may exchange unique values, whose constraint is checked after it; and an error names all
         // objects that want the same value.
         let isUnique = group.columns.contains(where: group.entity.uniqueColumns.contains)
@@ -46,6 +47,7 @@ final class SaveRun {
 
     /// Sets unique values to NULL; the objects' own changes follow, and report rows that are gone.
     func release(_ group: SavedGroup) throws {
+        let group = group.sentForUpdate
         write(try group.update(), group) { [core] in
             if group.entity.version != nil { try group.applyUpdate($0, in: core, isRelease: true) }
         }

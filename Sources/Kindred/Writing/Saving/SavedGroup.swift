@@ -29,6 +29,31 @@ struct SavedGroup: Sendable {
         }
     }
 
+    /// The group with its objects in the order in which their rows are changed.
+    var sentForUpdate: SavedGroup { ordered(by: \.stored) }
+
+    /// The group with its objects in the order in which their rows are stored: that of staging, which numbers made by the server
+    /// follow, unless there can be none.
+    var sentForInsert: SavedGroup { entity.mayReorderNewRows(with: columns) ? ordered(by: \.row) : self }
+
+    private func ordered(by row: (SavedObject) -> Row) -> SavedGroup {
+        guard let places = entity.lockOrder.places(objects, by: row) else { return self }
+        let start = objects.startIndex
+        var ordered = self
+        ordered.objects = places.map { objects[start + $0] }[...]
+        return ordered
+    }
+
+    /// Groups of changed objects in the order of their tables and columns.
+    static func updates(_ objects: [SavedObject]) -> [SavedGroup] {
+        let groups = groups(objects, columns: \.columns).filter { !$0.columns.isEmpty }
+        if groups.count < 2 { return groups }
+        return groups.sorted { left, right in
+            if left.entity !== right.entity { return left.entity < right.entity }
+            return left.columns.lexicographicallyPrecedes(right.columns)
+        }
+    }
+
     /// Groups objects of one entity that write the same columns, in the order of the first of each.
     static func groups(_ objects: [SavedObject], columns: (SavedObject) -> ColumnSet) -> [SavedGroup] {
         struct Shape: Hashable {

@@ -35,7 +35,16 @@ struct SavedPairs {
             }
             try groups[positions[shape, default: position]].append(pair, payload)
         }
-        return groups
+        for position in groups.indices { groups[position].order() }
+        return groups.sorted { $0.helper < $1.helper }
+    }
+
+    /// Puts the pairs into the order in which they are stored; that of staging where it gives them positions.
+    private mutating func order() {
+        guard link.positions.allSatisfy({ payloadColumns.contains($0.column) }),
+            let places = LockOrder(helper, by: link.pairColumns).places(rows, by: \.self)
+        else { return }
+        (pairs, rows) = (places.map { pairs[$0] }, places.map { rows[$0] })
     }
 
     /// Adds a pair whose ends are stored; makes the helper's row.

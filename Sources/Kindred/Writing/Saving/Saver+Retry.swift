@@ -29,7 +29,7 @@ extension Saver {
                 var seen = Set<DatabaseObject>()
                 concerned = (concerned + conflicts.map(\.object) + (attempted?.changedObjects ?? []))
                     .filter { $0.core === core && seen.insert($0).inserted }
-                try await Task.sleep(for: RetryPolicy.pause(after: attempt))
+                try await client.pause(after: attempt)
                 attempt += 1
             }
         }

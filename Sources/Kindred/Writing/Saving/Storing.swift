@@ -132,9 +132,7 @@ final class Storing {
             }
             changed.removeAll { circle.contains($0.object) }
         }
-        for group in SavedGroup.groups(changed, columns: \.columns) where !group.columns.isEmpty {
-            try plan.run.update(group)
-        }
+        for group in SavedGroup.updates(changed) { try plan.run.update(group) }
     }
 
     /// Stores new objects that do not refer to each other, or that one statement must store.

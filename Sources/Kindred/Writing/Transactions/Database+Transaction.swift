@@ -83,8 +83,10 @@ extension Database {
 
 extension ContextCore {
     /// Runs `body` in a transaction that changes the context, or in a savepoint of the running one.
+    ///
+    /// By default the transaction is a call's own, and runs again after a deadlock: `body` begins from the restored objects.
     func transaction<T>(
-        _ options: TransactionOptions = TransactionOptions(),
+        _ options: TransactionOptions = TransactionOptions(retry: .ofCall),
         at place: SourcePlace = SourcePlace(),
         _ body: () async throws -> T
     ) async throws -> T {

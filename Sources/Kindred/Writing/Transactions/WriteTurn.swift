@@ -6,6 +6,9 @@ private final class SingleWrite: Sendable {}
 
 extension ContextCore {
     /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
+    ///
+    /// A write outside of transactions runs again after a deadlock, which has rolled back all of it: `body` changes memory only
+    /// by what the server has answered.
     func write<T>(_ body: () async throws -> T) async throws -> T {
         try requireWritable()
         guard runtime.countLimits == nil || CountedWrite.isRunning else {
@@ -18,17 +21,19 @@ extension ContextCore {
                 return try await body()
             }
         }
-        _ = try await turn.acquire(for: SingleWrite(), within: database.turnTimeout)
-        defer {
-            // Also after an error: the server may have carried out the statement.
-            noteViewsOutdated()
-            turn.end()
-        }
-        do {
-            return try await body()
-        } catch {
-            if let error = error as? any CategorizedError, error.mayHaveTakenEffect { noteUnknownWrite() }
-            throw error
+        return try await client.asCall {
+            _ = try await turn.acquire(for: SingleWrite(), within: database.turnTimeout)
+            defer {
+                // Also after an error: the server may have carried out the statement.
+                noteViewsOutdated()
+                turn.end()
+            }
+            do {
+                return try await body()
+            } catch {
+                if let error = error as? any CategorizedError, error.mayHaveTakenEffect { noteUnknownWrite() }
+                throw error
+            }
         }
     }
 

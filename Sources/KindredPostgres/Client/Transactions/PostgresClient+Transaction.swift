@@ -45,21 +45,39 @@ extension PostgresClient {
     ) async throws -> T {
         try requireSettings()
         if let outer = currentTransaction { return try await savepoint(in: outer, at: place, body) }
+        return try await retrying(options.retry) { try await transaction(options, at: place, body) }
+    }
+
+    /// Runs a call that is a transaction of its own unless the task is in one, and again after a deadlock or a serialization
+    /// failure.
+    package func asCall<T>(_ body: () async throws -> T) async throws -> T {
+        isInTransaction ? try await body() : try await retrying(.ofCall, body)
+    }
+
+    private func retrying<T>(_ policy: RetryPolicy, _ body: () async throws -> T) async throws -> T {
         var attempt = 1
         while true {
             do {
-                return try await transaction(options, at: place, body)
-            } catch let error where attempt < options.retry.attempts && mayRetry(error) {
-                try await Task.sleep(for: RetryPolicy.pause(after: attempt))
+                return try await body()
+            } catch let error where attempt < policy.attempts && mayRetry(error, by: policy) {
+                try await pause(after: attempt)
                 attempt += 1
             }
         }
     }
 
+    /// Counts another attempt, and waits for a random time before it.
+    package func pause(after attempt: Int) async throws {
+        pool.count(\.retries)
+        try await Task.sleep(for: RetryPolicy.pause(after: attempt))
+    }
+
     /// Whether a transaction that failed with the error, and was rolled back, may succeed when it is run again.
-    package func mayRetry(_ error: any Error) -> Bool {
+    package func mayRetry(_ error: any Error) -> Bool { mayRetry(error, by: .none) }
+
+    private func mayRetry(_ error: any Error, by policy: RetryPolicy) -> Bool {
         // A lease keeps its connection.
-        RetryPolicy.mayRetry(error, canReconnect: currentLease == nil)
+        RetryPolicy.mayRetry(error, canReconnect: currentLease == nil && !policy.needsServer)
     }
 
     /// The task's own transaction on this client.
