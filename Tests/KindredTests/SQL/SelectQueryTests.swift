@@ -44,7 +44,8 @@ import Testing
             try query.statement(in: schema), try query.countStatement(in: schema),
             try query.existsStatement(in: schema),
             try query.statement(for: Aggregate.minimum("address").term, in: schema),
-            try query.deletionStatement(in: schema, selecting: "t0.id"),
+            try query.deletionStatement(
+                of: try SchemaRuntime(schema).entity(named: "person"), in: schema, selecting: "t0.id"),
         ]
         #expect(statements.allSatisfy { $0.resultFormat == .binary })
     }

@@ -25,6 +25,11 @@ extension DatabaseContext {
     /// the `conflicts` if another transaction has changed rows since they were read, where the entity has optimistic
     /// locking. Inside a transaction it is a savepoint.
     ///
+    /// Changed rows are sent in the order of their tables and keys, and new ones in the order of their keys where the server makes
+    /// nothing for them, so that saves of the same rows wait for each other. A save that a deadlock or a serialization failure has
+    /// rolled back runs again, three times at most: hooks but `prepareForDeletion` do not. A new object that is made with the other
+    /// end of a one-to-one relationship that has a partner is refused, unless that one leaves or is deleted in the same save.
+    ///
     /// Saves of one context run one after the other. Changes staged while a save is running stay staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) { try await Saver(core).save() }

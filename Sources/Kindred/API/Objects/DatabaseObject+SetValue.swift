@@ -9,7 +9,8 @@ extension DatabaseObject {
     /// - A to-many relationship takes a collection, which replaces its members as `ToMany.set(_:)` does; nil removes
     ///   all members.
     ///
-    /// If the object or the new value is a new object, the change is staged and saved with it. A to-one relationship
+    /// If the object or the new value is a new object, the change is staged and saved with it, and the old partner of a one-to-one
+    /// relationship leaves with it. A to-one relationship
     /// accepts an ``ObjectID`` for its object; if more than the ID is needed and the object is not in memory, one
     /// SELECT reads it first.
     ///

@@ -17,9 +17,28 @@ extension ContextCore {
                 if isRenamed { noteLostRows(of: helper.entity) }
             } else if relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) {
                 try followReferences(relationship, from: old, to: row)
+                try followStaged(relationship, from: old, to: row)
                 forgetUnheldRows(of: relationship.destination)
                 noteStale(relationship, of: object)
             }
+        }
+    }
+
+    /// Gives staged references to a row its new key: the one that they were staged with leads nowhere now.
+    private func followStaged(_ relationship: RelationshipRuntime, from old: Row, to row: Row) throws {
+        let (entity, columns, referenced) =
+            (relationship.destination, relationship.otherColumns, relationship.ownColumns)
+        let objects = staged.withLock { $0.objects }.filter { $0.runtime === entity }
+        guard !objects.isEmpty, let values = try ObjectKey(old, referenced) else { return }
+        var cells = RowCells()
+        for (column, position) in zip(columns, referenced) where !old.hasSameBytes(as: row, at: position) {
+            try cells.set(row[position], at: column, of: entity, types)
+        }
+        for object in objects {
+            let (shown, staging) = object.withState { ($0.row, $0.staging) }
+            guard let staging, !staging.columns.isDisjoint(with: columns), try ObjectKey(shown, columns) == values
+            else { continue }
+            object.stage(cells)
         }
     }
 

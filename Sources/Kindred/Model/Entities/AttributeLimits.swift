@@ -114,6 +114,28 @@ extension EntityRuntime {
         }
     }
 
+    /// Whether the server may store other values than a new row gives in some columns: by a BEFORE trigger, a rule, a view's
+    /// query, or a type with a modifier, which rounds, pads or cuts.
+    func mayStoreOthers(than row: Row, in columns: [Int]) -> Bool {
+        if entity.hasInsertTrigger || !entity.obstacles.isDisjoint(with: [.rules, .insertTriggers]) { return true }
+        if entity.kind != .table && entity.kind != .partitionedTable { return true }
+        return columns.contains { column in
+            let attribute = entity.attributes[column]
+            switch attribute.baseType {
+            case .int2, .int4, .int8, .uuid, .text, .numeric, .bit, .varbit: return false
+            case .varchar, .bpchar:
+                guard let maximum = attribute.maximumLength, let size = row.withBytes(at: column, \.count) else {
+                    return false
+                }
+                return attribute.baseType == .bpchar ? size != maximum : size > maximum
+            case .timestamp, .timestamptz, .time, .timetz, .interval:
+                // A domain does not show the modifier of its type.
+                return attribute.domain != nil || attribute.sqlType.utf8.contains(UInt8(ascii: "("))
+            default: return attribute.sqlType.utf8.contains(UInt8(ascii: "("))
+            }
+        }
+    }
+
     /// Whether the database may fill columns of a new row that have no value.
     var mayFillNewRows: Bool { entity.kind == .view || entity.hasInsertTrigger }
 }

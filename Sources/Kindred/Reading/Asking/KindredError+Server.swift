@@ -153,11 +153,14 @@ extension SchemaRuntime {
 struct RefusedRow {
     private(set) var object: DatabaseObject?
     private(set) var key: String?
+    /// The columns and expressions of the index that refused it; empty for other refusals, and where the server does not say.
+    private(set) var columns: [String] = []
 
     init(_ error: PostgresError, among objects: [DatabaseObject]) {
         let detail = error.server?.detail ?? ""
         if let end = detail.firstRange(of: ")=("), let start = detail[..<end.lowerBound].firstIndex(of: "(") {
             let names = Self.names(in: detail[detail.index(after: start)..<end.lowerBound])
+            columns = names
             if names.count == 1 { key = names[0] }
             let values = detail[end.upperBound...]
             object = Self.only(objects) { object in

@@ -41,6 +41,9 @@ struct KeyMoves {
                 known[place] = moves
                 if let new, let target = moves.new[new], target !== object {
                     needed[object, default: []].append(target)
+                } else if let new, moves.new[new] == nil, let target = moves.old[new], target !== object {
+                    // It refers to the row by the key that this gives up, and follows it.
+                    needed[target, default: []].append(object)
                 }
                 if let old, let target = moves.old[old], target !== object {
                     needed[target, default: []].append(object)

@@ -70,8 +70,13 @@ struct SaveReferences {
                 let relationship = object.runtime.relationships[slot]
                 let values = destination.row
                 let isKnown = relationship.otherColumns.allSatisfy { !values.isNull(at: $0) }
-                // A row that refers to itself needs nothing but its key.
-                if target == position, isKnown { continue }
+                // A row that refers to itself needs nothing but its key, unless the server may change that.
+                if target == position, isKnown,
+                    !destination.runtime.mayStoreOthers(than: values, in: relationship.otherColumns)
+                        || !mayWait(relationship, of: object)
+                {
+                    continue
+                }
                 add(from: position, to: target, relationship, object, isLink: true, isKnown: isKnown)
             }
         }

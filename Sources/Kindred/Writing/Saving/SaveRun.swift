@@ -79,10 +79,13 @@ final class SaveRun {
             Pending(statement: statement, entity: entity, count: count, objects: objects, apply: apply))
     }
 
-    /// Sends the pending statements if a value of one of the objects is not known yet.
+    /// Sends the pending statements if some values of an object are not known yet, or if the server may store others than the
+    /// object has.
     func requireKnown(_ object: DatabaseObject, _ columns: [Int]) async throws {
         let isUnknown = object.withState { state in
-            state.status == .inserted && columns.contains { state.row.isNull(at: $0) }
+            state.status == .inserted
+                && (columns.contains { state.row.isNull(at: $0) }
+                    || object.runtime.mayStoreOthers(than: state.row, in: columns))
         }
         if isUnknown { try await flush() }
     }

@@ -68,6 +68,8 @@ struct Saver: Sendable {
             try await core.transaction { try await run(objects, pairs) }
         } catch let error as PostgresError where isOutermost {
             throw core.runtime.refusedAtEnd(error, among: objects)
+        } catch let error as KindredError {
+            throw try await TakenPlace(error, among: objects, in: core)?.refusal ?? error
         }
     }
 

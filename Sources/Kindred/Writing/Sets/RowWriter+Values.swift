@@ -40,7 +40,7 @@ extension RowWriter {
     private func setCurrent(_ values: [String: (any PropertyValue)?], of object: DatabaseObject) async throws {
         let stager = Stager(core)
         let given = try await RelationshipValues(core).reading(values, of: object.runtime)
-        if object.isInserted { return try stager.stageOnNew(object, given) }
+        if object.isInserted { return try await stager.stageOnNew(object, given) }
         _ = try object.requireKey()
         // Relationships to new objects can only be staged.
         let links = try stager.newDestinations(given, of: object)

@@ -6,14 +6,17 @@ extension Stager {
     /// Points a to-one relationship to an object, or to none, as a staged change of the source.
     ///
     /// The destination's known one-to-one partner is left without one.
+    ///
+    /// - Parameter displacing: whether it is.
     func stageDestination(
         _ destination: DatabaseObject?,
         of source: DatabaseObject,
-        _ relationship: RelationshipRuntime
+        _ relationship: RelationshipRuntime,
+        displacing: Bool = true
     ) throws {
         guard relationship.holdsForeignKey else { return }
         let cells = try destinationCells(destination, of: source, relationship)
-        for partner in displaced(from: destination, by: source, relationship) {
+        for partner in displacing ? displaced(from: destination, by: source, relationship) : [] {
             try stageDestination(nil, of: partner, relationship)
         }
         let (entity, isNew) = (source.runtime, source.isInserted)

@@ -30,7 +30,7 @@ struct Stager: Sendable {
         let object = try insert(new.cells, of: entity)
         if new.links.isEmpty { return object }
         do {
-            try stageOnNew(object, new.links)
+            try stageOnNew(object, new.links, displacing: false)
         } catch {
             core.rollback([object])
             throw error
@@ -77,29 +77,45 @@ struct Stager: Sendable {
     }
 
     /// Gives a new object values: all attributes at once, since each change allocates a row, then the relationships.
-    func stageOnNew(_ object: DatabaseObject, _ values: [String: (any PropertyValue)?]) throws {
+    ///
+    /// The former partners of one-to-one relationships leave; those that are not in memory are read first.
+    func stageOnNew(_ object: DatabaseObject, _ given: [String: (any PropertyValue)?]) async throws {
         try object.requireStageable()
+        var values = given
+        for (key, value) in given {
+            guard object.runtime.attributeIndex(of: key) == nil,
+                let relationship = object.runtime.relationship(named: key), relationship.model.kind == .oneToOne
+            else { continue }
+            let read = try await RelationshipValues(core).reading(value, for: relationship, needsObject: true)
+            values.updateValue(read, forKey: key)
+            guard let partner = try RelationshipValues(core).member(read, of: relationship) else { continue }
+            try await readPartner(of: partner, relationship.inverse)
+        }
         var new = NewRow()
         try new.assign(values, of: object.runtime, in: core)
         if !new.cells.columns.isEmpty { object.stage(new.cells) }
         try stageOnNew(object, new.links)
     }
 
-    private func stageOnNew(_ object: DatabaseObject, _ links: [NewRow.Link]) throws {
+    /// - Parameter displacing: whether partners leave that the objects had in one-to-one relationships. An object that is made
+    ///   with a partner takes no other's place: the save refuses it, unless that one leaves in the same save.
+    private func stageOnNew(_ object: DatabaseObject, _ links: [NewRow.Link], displacing: Bool = true) throws {
         for link in links.sorted(by: { $0.relationship.slot < $1.relationship.slot }) {
-            try stageOnNew(object, link.value, for: link.relationship)
+            try stageOnNew(object, link.value, for: link.relationship, displacing)
         }
     }
 
     /// Gives a new object a value for a relationship of any kind.
     private func stageOnNew(
-        _ object: DatabaseObject, _ value: (any PropertyValue)?, for relationship: RelationshipRuntime
+        _ object: DatabaseObject, _ value: (any PropertyValue)?, for relationship: RelationshipRuntime,
+        _ displacing: Bool
     ) throws {
         if relationship.isToMany {
             let members = try RelationshipValues(core).stageableMembers(value, of: relationship)
             try stageReplace(members, of: object, relationship)
         } else {
-            try stagePartner(try RelationshipValues(core).member(value, of: relationship), of: object, relationship)
+            let partner = try RelationshipValues(core).member(value, of: relationship)
+            try stagePartner(partner, of: object, relationship, displacing: displacing)
         }
     }
 
@@ -107,9 +123,12 @@ struct Stager: Sendable {
     private func stagePartner(
         _ partner: DatabaseObject?,
         of object: DatabaseObject,
-        _ relationship: RelationshipRuntime
+        _ relationship: RelationshipRuntime,
+        displacing: Bool = true
     ) throws {
-        if relationship.holdsForeignKey { return try stageDestination(partner, of: object, relationship) }
+        if relationship.holdsForeignKey {
+            return try stageDestination(partner, of: object, relationship, displacing: displacing)
+        }
         let inverse = relationship.inverse
         let others = stagedMembers(of: relationship, object).filter { $0 !== partner }
         for other in others { try requireDestination(nil, of: other, inverse) }
@@ -125,16 +144,23 @@ struct Stager: Sendable {
         _ relationship: RelationshipRuntime
     ) async throws {
         let inverse = relationship.inverse
-        let former = try await PrimaryReads.run {
-            let former = object.isInserted ? nil : try await Loader(core).destination(of: relationship, from: object)
-            if let partner, !partner.isInserted { _ = try await Loader(core).destination(of: inverse, from: partner) }
-            return former
-        }
+        let former = try await readPartner(of: object, relationship)
+        if let partner { try await readPartner(of: partner, inverse) }
         if relationship.destinationHoldsForeignKey, let old = former, old !== partner {
             if let partner { try requireDestination(object, of: partner, inverse) }
             try stageDestination(nil, of: old, inverse)
         }
         try stagePartner(partner, of: object, relationship)
+    }
+
+    /// The partner that an object has in a one-to-one relationship, which is in memory from then on; a new object has none but
+    /// staged ones.
+    @discardableResult
+    private func readPartner(
+        of object: DatabaseObject, _ relationship: RelationshipRuntime
+    ) async throws -> DatabaseObject? {
+        if object.isInserted { return nil }
+        return try await PrimaryReads.run { try await Loader(core).destination(of: relationship, from: object) }
     }
 
     /// An object's new values that are new objects, with their relationships, by key.

@@ -50,8 +50,10 @@ extension PostgresClient {
 
     /// Runs a call that is a transaction of its own unless the task is in one, and again after a deadlock or a serialization
     /// failure.
+    ///
+    /// On a connection that the program has leased it runs once: the program may have begun a transaction there.
     package func asCall<T>(_ body: () async throws -> T) async throws -> T {
-        isInTransaction ? try await body() : try await retrying(.ofCall, body)
+        isInTransaction || currentLease != nil ? try await body() : try await retrying(.ofCall, body)
     }
 
     private func retrying<T>(_ policy: RetryPolicy, _ body: () async throws -> T) async throws -> T {
