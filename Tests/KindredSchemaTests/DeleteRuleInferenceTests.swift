@@ -50,14 +50,22 @@ import Testing
         }
     }
 
-    @Test func whatTheDatabaseFillsIsNoPayload() throws {
-        var catalog = shop(["updated!", "sum", "number!", "note"])
-        catalog.modifyColumn("updated", of: "line") { $0.hasDefault = true }
+    @Test func payloadIsWhatSaysMoreThanThatThePairExists() throws {
+        var catalog = shop(["updated!", "sum", "number!", "version!", "deleted_at", "hidden", "note"])
+        catalog.modifyColumn("updated", of: "line") { ($0.hasDefault, $0.hasInsertTime) = (true, true) }
         catalog.modifyColumn("sum", of: "line") { $0.isGenerated = true }
         catalog.modifyColumn("number", of: "line") { $0.identity = UInt8(ascii: "a") }
+        catalog.modifyColumn("deleted_at", of: "line") { $0.type = 1184 }
+        catalog.comment(
+            onTable: "line",
+            #"@kindred {"softDelete": "deleted_at", "filter": "NOT (hidden = 'note')", "optimisticLocking": "version"}"#
+        )
         #expect(try catalog.schema().relationship("product", "ordersSet")?.helper?.payload == ["note"])
         #expect(try rules(catalog) == [.noAction, .noAction])
+        // A value of the database's is one, too.
         catalog.modifyColumn("note", of: "line") { $0.hasDefault = true }
+        #expect(try rules(catalog) == [.noAction, .noAction])
+        catalog.modifyColumn("note", of: "line") { $0.isGenerated = true }
         #expect(try catalog.schema().relationship("product", "ordersSet")?.helper?.payload == [])
         #expect(try rules(catalog) == [.nullify, .noAction])
     }

@@ -47,6 +47,8 @@ extension Catalog {
         package var isGranted = false
         /// Whether its collation treats different texts as equal (nondeterministic).
         package var hasLooseCollation = false
+        /// Whether its default is the time of the insert; known for tables with two foreign keys, which may be helpers.
+        package var hasInsertTime = false
     }
 
     /// A row of `pg_constraint`.

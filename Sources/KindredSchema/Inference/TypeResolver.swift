@@ -152,7 +152,8 @@ struct TypeResolver {
             isReadable: isReadable,
             hasLooseCollation: column.hasLooseCollation,
             comparedType: comparedType(column.type, resolved),
-            isLazy: isLazy
+            isLazy: isLazy,
+            takesNumbers: rows[resolved.base].map { catalog.types[$0].category == UInt8(ascii: "N") } ?? false
         )
     }
 }

@@ -54,6 +54,8 @@ public final class Attribute: Sendable {
     package let structure: Structure?
     /// Whether the column is selected as text, because its type is unknown to the library.
     package let isReadAsText: Bool
+    /// Whether PostgreSQL counts the type as one of numbers (`typcategory` N), though the library does not know it.
+    package let takesNumbers: Bool
     /// The enum behind the column's domain, or an array of it, as SQL writes it; nil for every other column.
     ///
     /// PostgreSQL finds no operators for a domain over an enum, so that comparisons cast the column to the enum.
@@ -84,7 +86,8 @@ public final class Attribute: Sendable {
         isReadable: Bool = false,
         hasLooseCollation: Bool = false,
         comparedType: String? = nil,
-        isLazy: Bool = false
+        isLazy: Bool = false,
+        takesNumbers: Bool = false
     ) {
         self.name = name
         self.number = number
@@ -106,6 +109,7 @@ public final class Attribute: Sendable {
         self.hasLooseCollation = hasLooseCollation
         self.comparedType = comparedType
         self.isLazy = isLazy
+        self.takesNumbers = takesNumbers
         // An array of a domain has its own type, but its elements may have a built-in one.
         let isReadableArray = isReadable && elementType?.isKnown == true
         isReadAsText = !self.baseType.isKnown && enumLabels == nil && structure == nil && !isReadableArray

@@ -120,7 +120,8 @@ struct CatalogDecoder {
                     identity: cells.letter(row, 8),
                     isGenerated: cells.letter(row, 9) != 0,
                     isGranted: cells.flag(row, 10),
-                    hasLooseCollation: cells.flag(row, 11)
+                    hasLooseCollation: cells.flag(row, 11),
+                    hasInsertTime: cells.flag(row, 12)
                 )
             )
         }

@@ -64,9 +64,19 @@ extension CatalogQueries {
         )
     }
 
+    /// Matches a default that is the time of the insert: functions of the time, in another zone, type or precision, with nothing
+    /// added to it.
+    private static let insertTime = """
+        ^(timezone[(]''[^'']*''::text, )?[(]*\
+        ((now|transaction_timestamp|statement_timestamp|clock_timestamp)[(][)]|\
+        (CURRENT|LOCAL)_?(DATE|TIMESTAMP|TIME)([(][0-9][)])?)\
+        [)]*( AT TIME ZONE ''[^'']*''::text)?[)]*(::[a-z ]+([(][0-9][)])?[a-z ]*[)]*)*$
+        """
+
     /// The columns of possible entities, and of composite types.
     ///
-    /// Column privileges are checked only if the column has an access list. From PostgreSQL 18 on, a NOT NULL column may still
+    /// Column privileges are checked only if the column has an access list. Whether a default is the time of the insert is looked
+    /// at only in tables with two foreign keys, which may be helpers. From PostgreSQL 18 on, a NOT NULL column may still
     /// have NULLs while its constraint is NOT VALID.
     static func columns(_ isScoped: Bool) -> StatementText {
         StatementText(
@@ -76,7 +86,13 @@ extension CatalogQueries {
                     a.attnotnull AND k.conrelid IS NULL, a.atthasdef, a.attidentity, a.attgenerated,
                     CASE WHEN a.attacl IS NOT NULL THEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') END,
                     CASE WHEN a.attcollation >= 16384 THEN (
-                        SELECT NOT l.collisdeterministic FROM pg_catalog.pg_collation AS l WHERE l.oid = a.attcollation) END
+                        SELECT NOT l.collisdeterministic FROM pg_catalog.pg_collation AS l WHERE l.oid = a.attcollation) END,
+                    CASE WHEN a.atthasdef AND a.attgenerated = '' AND a.attidentity = ''
+                        AND (a.atttypid IN (1082, 1083, 1114, 1184, 1266) OR a.atttypid >= 16384)
+                        AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint AS f
+                            WHERE f.conrelid = a.attrelid AND f.contype = 'f') > 1
+                    THEN (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) OPERATOR(pg_catalog.~) '\(insertTime)'
+                        FROM pg_catalog.pg_attrdef AS d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) END
                 FROM pg_catalog.pg_attribute AS a
                 JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
                 LEFT JOIN pg_catalog.pg_constraint AS k

@@ -128,8 +128,8 @@ import Testing
             #expect(throws: DecodingError.self) { try Self.patch(deep) }
             let flat = "{\"flags\": " + String(repeating: "[", count: 300) + String(repeating: "]", count: 300) + "}"
             await expectError(.wrongType) { try book.apply(try Self.patch(flat)) }
-            await expectError(.wrongType) { try book.apply(try Self.patch(#"{"pages": 99999999999999999999}"#)) }
-            await expectError(.wrongType) { try book.apply(try Self.patch(#"{"pages": 40000}"#)) }
+            await expectError(.valueTooLarge) { try book.apply(try Self.patch(#"{"pages": 99999999999999999999}"#)) }
+            await expectError(.valueTooLarge) { try book.apply(try Self.patch(#"{"pages": 40000}"#)) }
             await expectError(.wrongType) { try book.apply(try Self.patch(#"{"title": "a\u0000b"}"#)) }
         }
     }

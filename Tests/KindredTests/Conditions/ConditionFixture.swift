@@ -152,7 +152,8 @@ enum ConditionFixture {
                     sourceColumns: [$0[1]],
                     destinationColumns: [$0[2]],
                     requiredPayload: [],
-                    payload: []
+                    payload: [],
+                    ruleWithoutPayload: .noAction
                 )
             }
         )

@@ -5,7 +5,8 @@ extension DatabaseObject {
     /// Stages the values of a patch, to be written by `save()`: all of them, or none if one does not fit.
     ///
     /// Each value is read as the column's type, in the form in which `PostgresValue.encode(to:)` writes it: `numeric` also as a
-    /// number, moments in ISO 8601 or as PostgreSQL prints them, `bytea` as base64. Sends nothing.
+    /// number, moments in ISO 8601 or as PostgreSQL prints them, `bytea` as base64. A number is what the server would make of the
+    /// text that the client sent. Sends nothing.
     ///
     /// - Parameters:
     ///   - patch: The changes.
@@ -18,7 +19,7 @@ extension DatabaseObject {
     /// also for one that is not allowed; `.readOnly` for generated columns, for the version, and for the key of a stored
     /// object unless it is the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is
     /// set instead; `.missingValue` for a null where a value is required, `.valueTooLarge` for a text that is too long and a
-    /// number with too many digits, `.unknownLabel` for what is no label of an enum. A label that the model does not know, and
+    /// number with too many digits or out of its type's range, `.unknownLabel` for what is no label of an enum. A label that the model does not know, and
     /// nothing else that is wrong, is left to `save()`, which asks the database whether it was added.
     public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false) throws {
         try requireStageable()

@@ -9,7 +9,8 @@ import KindredPostgres
 /// try await context.save()
 /// ```
 ///
-/// A key that is missing changes nothing; `null` is NULL. The keys are names of columns, or of properties of the class.
+/// A key that is missing changes nothing; `null` is NULL. A number is stored with all digits that the client sent, or refused.
+/// The keys are names of columns, or of properties of the class.
 public struct ObjectPatch: Sendable {
     let values: [String: JSONTree]
 
@@ -20,7 +21,7 @@ public struct ObjectPatch: Sendable {
 extension ObjectPatch: Decodable {
     /// Reads a JSON object; its keys are checked when the patch is applied.
     public init(from decoder: any Decoder) throws {
-        let tree = try JSONTree(from: decoder)
+        let tree = try ClientJSON(from: decoder).tree
         guard case .object(let values) = tree else {
             throw DecodingError.typeMismatch(
                 ObjectPatch.self,

@@ -11,16 +11,21 @@ extension ContextCore {
         let row = object.storedRow
         guard entity.isReferenced(row) else { return }
         let isRenamed = try ObjectKey(old, entity.key) != ObjectKey(row, entity.key)
+        var actions = ForeignKeyActions(self)
         for relationship in entity.relationships where !relationship.holdsForeignKey {
             if let helper = relationship.helper {
                 // The row does not have the other ends: any loaded inverse may hold it.
                 if isRenamed { noteLostRows(of: helper.entity) }
             } else if relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) {
-                try followReferences(relationship, from: old, to: row)
+                try actions.follow(relationship, from: old, to: row)
                 try followStaged(relationship, from: old, to: row)
                 forgetUnheldRows(of: relationship.destination)
                 noteStale(relationship, of: object)
             }
+        }
+        let changed = entity.findingColumns.filter { !old.hasSameBytes(as: row, at: $0) }
+        for key in runtime.partitionKeys[entity] ?? [] where key.isFollowed(changed) {
+            try actions.follow(key, from: old)
         }
     }
 
@@ -39,23 +44,6 @@ extension ContextCore {
             guard let staging, !staging.columns.isDisjoint(with: columns), try ObjectKey(shown, columns) == values
             else { continue }
             object.stage(cells)
-        }
-    }
-
-    /// Updates the objects that referred to a row to the result of the database's action.
-    private func followReferences(_ relationship: RelationshipRuntime, from old: Row, to row: Row) throws {
-        let (entity, columns, referenced) =
-            (relationship.destination, relationship.otherColumns, relationship.ownColumns)
-        let action = relationship.model.updateAction
-        guard action == .cascade || action == .setNull && entity.mayBeNull(columns),
-            let values = try ObjectKey(old, referenced)
-        else { return }
-        var cells = RowCells()
-        for (column, position) in zip(columns, referenced) {
-            try cells.set(action == .cascade ? row[position] : nil, at: column, of: entity, types)
-        }
-        for object in try withMap({ try $0.objects(entity, where: columns, equal: values) }) {
-            try accept(object.storedRow.replacing(cells), for: object)
         }
     }
 }

@@ -38,6 +38,8 @@ package final class ContextCore: Sendable {
     let journals = RunningJournals()
     /// Whether a request has left out columns that are not lazy, so that objects in memory may lack them.
     let mayBePartial = Atomic(false)
+    /// Objects whose rows an action of the database has changed to what only the server knows: the write reads them again.
+    let doubtful = RankedMutex<[DatabaseObject]>([], .leaf)
     /// The number of running saves.
     let saves = Atomic(0)
     /// The parts of relationships that it has loaded.

@@ -69,8 +69,13 @@ extension EntityRuntime {
     }
 
     func wrongType(_ attribute: Attribute, _ reason: String) -> KindredError {
+        misfit(.wrongType, attribute, reason)
+    }
+
+    /// The error for a value that the attribute's type does not take.
+    func misfit(_ code: KindredError.Code, _ attribute: Attribute, _ reason: String) -> KindredError {
         KindredError(
-            .wrongType,
+            code,
             "\(name).\(attribute.name) is of type \(attribute.typeName): \(reason)",
             entity: name.description,
             key: attribute.name

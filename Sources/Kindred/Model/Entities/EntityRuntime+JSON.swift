@@ -1,3 +1,4 @@
+import HarmlessText
 import KindredPostgres
 import KindredSchema
 
@@ -11,22 +12,33 @@ import KindredSchema
 extension EntityRuntime {
     /// The value of an attribute that a part of a JSON document stands for; nil for `null`.
     ///
-    /// Throws `.wrongType` for one that is no value of the attribute's type.
+    /// Throws `.wrongType` for one that is no value of the attribute's type, and `.valueTooLarge` for a number that the server
+    /// would refuse as out of the type's range.
     func value(of tree: JSONTree, at position: Int, _ types: TypeRegistry?) throws -> PostgresValue? {
         let attribute = entity.attributes[position]
         do {
             return try JSONValueReader(types: types).value(of: tree, attribute)
         } catch let error as JSONMisfit {
-            throw wrongType(attribute, error.reason)
+            throw misfit(error.code, attribute, error.reason)
         }
     }
 }
 
 /// The reason why a part of a JSON document is no value of a type.
 private struct JSONMisfit: Error {
+    let code: KindredError.Code
     let reason: String
 
-    init(_ tree: JSONTree, _ wanted: String) { reason = "\(tree.kindName) is no value for it; \(wanted)" }
+    init(_ tree: JSONTree, _ wanted: String) {
+        code = .wrongType
+        reason = "\(tree.kindName) is no value for it; \(wanted)"
+    }
+
+    /// A number that the server refuses for the type, with SQLSTATE 22003.
+    init(outOf type: PostgresDataType) {
+        code = .valueTooLarge
+        reason = "the number is out of range for the type \(type)"
+    }
 }
 
 private struct JSONValueReader {
@@ -42,6 +54,7 @@ private struct JSONValueReader {
             guard case .array(let elements) = tree else { throw JSONMisfit(tree, "give an array") }
             return .array(try array(elements, of: element))
         }
+        if attribute.isReadAsText, let text = tree.numbersText(alone: attribute.takesNumbers) { return .string(text) }
         if attribute.enumLabels != nil || attribute.isReadAsText {
             guard case .string(let text) = tree else { throw JSONMisfit(tree, "give a string") }
             return .string(text)
@@ -54,14 +67,8 @@ private struct JSONValueReader {
         case (_, .null): return nil
         case (.bool, .bool(let value)): return .bool(value)
         case (.bool, _): throw JSONMisfit(tree, "give true or false")
-        case (.int2, .integer(let value)), (.int4, .integer(let value)), (.int8, .integer(let value)),
-            (.oid, .integer(let value)):
-            return .integer(value)
-        case (.int2, _), (.int4, _), (.int8, _), (.oid, _): throw JSONMisfit(tree, "give a whole number")
-        case (.float4, _):
-            // To the nearest, as the server reads a text.
-            if case .double(let value) = try floating(tree) { return .float(Float(value)) }
-        case (.float8, _): return try floating(tree)
+        case (.int2, _), (.int4, _), (.int8, _), (.oid, _): return .integer(try whole(tree, type))
+        case (.float4, _), (.float8, _): return try floating(tree, type)
         case (.numeric, _): return .numeric(try numeric(tree))
         case (.json, _), (.jsonb, _): return .json(try document(tree))
         case (.bytea, .string(let text)):
@@ -82,8 +89,12 @@ private struct JSONValueReader {
         case (.hstore?, .object(let members)): return .hstore(try store(members))
         case (.vector?, .array(let elements)):
             let numbers = try elements.map { element -> Float in
-                guard case .double(let value) = try floating(element) else { throw JSONMisfit(element, "give numbers") }
-                return Float(value)
+                guard let text = element.numberText, let number = Float(text) else {
+                    throw JSONMisfit(element, "give numbers")
+                }
+                // The extension takes what is too small for 0, other than the server.
+                guard number.isFinite else { throw JSONMisfit(outOf: type) }
+                return number
             }
             guard let vector = PostgresVector(numbers) else { throw JSONMisfit(tree, "give 1 to 16,000 numbers") }
             return .vector(vector)
@@ -99,43 +110,53 @@ private struct JSONValueReader {
         return value
     }
 
-    private func floating(_ tree: JSONTree) throws -> PostgresValue {
-        switch tree {
-        case .integer(let value): return .double(Double(value))
-        case .decimal(let value):
-            // The text of a decimal is a number.
-            return .double(Double(value.description) ?? .nan)
-        case .double(let value): return .double(value)
-        case .string("NaN"): return .double(.nan)
-        case .string("Infinity"): return .double(.infinity)
-        case .string("-Infinity"): return .double(-.infinity)
-        default: throw JSONMisfit(tree, "give a number")
+    /// JSON makes no difference between 5 and 5.0.
+    private func whole(_ tree: JSONTree, _ type: PostgresDataType) throws -> Int64 {
+        guard let text = tree.numberText else { throw JSONMisfit(tree, "give a whole number") }
+        let range: ClosedRange<Int64> =
+            switch type {
+            case .int2: Int64(Int16.min)...Int64(Int16.max)
+            case .int4: Int64(Int32.min)...Int64(Int32.max)
+            case .oid: 0...Int64(UInt32.max)
+            default: .min...(.max)
+            }
+        var value = Int64(text)
+        if value == nil, let size = Double(text)?.magnitude, size < 1e19, let numeric = PostgresNumeric(text) {
+            guard numeric.rounded(toScale: 0) == numeric else { throw JSONMisfit(tree, "give a whole number") }
+            value = Int64(numeric.rounded(toScale: 0).description)
         }
+        guard let value, range.contains(value) else { throw JSONMisfit(outOf: type) }
+        return value
+    }
+
+    /// To the nearest number of the type, as the server reads a text.
+    private func floating(_ tree: JSONTree, _ type: PostgresDataType) throws -> PostgresValue {
+        if case .string(let text) = tree, ["NaN", "Infinity", "-Infinity"].contains(text) {
+            return try PostgresValue(text: text, type: type)
+        }
+        guard let text = tree.numberText else { throw JSONMisfit(tree, "give a number") }
+        guard let value = try? PostgresValue(text: text, type: type) else { throw JSONMisfit(outOf: type) }
+        return value
     }
 
     private func numeric(_ tree: JSONTree) throws -> PostgresNumeric {
+        if case .string(let text) = tree {
+            guard let value = PostgresNumeric(text) else { throw JSONMisfit(tree, "the string is no number") }
+            return value
+        }
+        guard let text = tree.numberText else { throw JSONMisfit(tree, "give a number or a string with one") }
         guard !tree.mayLackDigits else {
             throw JSONMisfit(tree, "of so many digits it is exact only as a text: give it in quotes")
         }
-        switch tree {
-        case .integer(let value): return PostgresNumeric(value)
-        case .decimal(let value): return PostgresNumeric(value)
-        case .double(let value): return PostgresNumeric(value)
-        case .string(let text):
-            guard let value = PostgresNumeric(text) else { throw JSONMisfit(tree, "the string is no number") }
-            return value
-        default: throw JSONMisfit(tree, "give a number or a string with one")
-        }
+        guard let value = PostgresNumeric(text) else { throw JSONMisfit(outOf: .numeric) }
+        return value
     }
 
     private func document(_ tree: JSONTree) throws -> PostgresJSON {
-        do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.withoutEscapingSlashes]
-            return try PostgresJSON(encoding: tree, with: encoder)
-        } catch {
-            throw JSONMisfit(tree, "the document cannot be written as JSON again")
+        guard let text = tree.text else {
+            throw JSONMisfit(tree, "a number in the document has more digits than the decoder gives")
         }
+        return PostgresJSON(text: text)
     }
 
     /// An array of one or more dimensions: as deep as the first elements are arrays.
@@ -183,5 +204,43 @@ private struct JSONValueReader {
                 default: throw JSONMisfit(member, "give strings")
                 }
             })
+    }
+}
+
+extension JSONTree {
+    /// The text of a number; nil for anything else.
+    fileprivate var numberText: String? {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .decimal(let value): value.description
+        case .double(let value): "\(value)"
+        case .number(let text): text
+        case .null, .bool, .string, .array, .object: nil
+        }
+    }
+
+    /// The text of an array of numbers, as types such as `halfvec` take it, or of one number where `alone` says so.
+    fileprivate func numbersText(alone: Bool) -> String? {
+        guard case .array(let elements) = self else { return alone ? numberText : nil }
+        let texts = elements.compactMap(\.numberText)
+        return texts.count == elements.count ? "[\(texts.joined(separator: ","))]" : nil
+    }
+
+    /// The document on one line; nil if it lacks digits that it had.
+    fileprivate var text: String? {
+        switch self {
+        case .null: return "null"
+        case .bool(let value): return "\(value)"
+        case .integer, .decimal, .double, .number: return mayLackDigits ? nil : numberText
+        case .string(let text): return text.quotedForJSON
+        case .array(let elements):
+            let texts = elements.compactMap(\.text)
+            return texts.count == elements.count ? "[\(texts.joined(separator: ","))]" : nil
+        case .object(let members):
+            let texts = members.sorted { $0.key < $1.key }.compactMap { key, value in
+                value.text.map { "\(key.quotedForJSON):\($0)" }
+            }
+            return texts.count == members.count ? "{\(texts.joined(separator: ","))}" : nil
+        }
     }
 }

@@ -55,9 +55,21 @@ extension EntityRuntime {
 }
 
 extension RelationshipRuntime {
+    /// Whether the helper's rows say more than that the pair exists, and whose it is.
+    private var hasPayload: Bool {
+        guard let helper, let payload = model.helper?.payload else { return false }
+        let tenants = helper.entity.tenantColumn.map { helper.entity.entity.attributes[$0].name }
+        return !payload.allSatisfy { name in tenants.map { name.hasSameBytes(as: $0) } ?? false }
+    }
+
+    /// The rule when the source is deleted.
+    private var deleteRule: DeleteRule {
+        hasPayload ? model.deleteRule : model.helper?.ruleWithoutPayload ?? model.deleteRule
+    }
+
     /// Whether the database's own actions do everything that the relationship's rule requires.
     var isDoneByDatabase: Bool {
-        let rule = model.deleteRule
+        let rule = deleteRule
         if rule == .noAction { return true }
         if let helper { return rule == .nullify && actionOnHelper(helper) == .cascade }
         if holdsForeignKey { return rule == .nullify }
@@ -71,8 +83,8 @@ extension RelationshipRuntime {
     /// The entity whose rows the database's own action deletes for the relationship's rule.
     var databaseCascade: EntityRuntime? {
         guard isDoneByDatabase else { return nil }
-        if let helper { return model.deleteRule == .nullify ? helper.entity : nil }
-        return !holdsForeignKey && model.deleteRule == .cascade ? destination : nil
+        if let helper { return deleteRule == .nullify ? helper.entity : nil }
+        return !holdsForeignKey && deleteRule == .cascade ? destination : nil
     }
 
     /// The database's action on helper rows when their source is deleted.
@@ -86,7 +98,7 @@ extension RelationshipRuntime {
     var deletionSteps: [DeletionStep] {
         // The tables' own relationships cover it: a view shows the tables' rows.
         if model.isByView { return [] }
-        let rule = model.deleteRule
+        let rule = deleteRule
         func step(_ action: DeletionStep.Action) -> DeletionStep {
             DeletionStep(relationship: self, action: action, destination: destination, helper: helper)
         }
@@ -97,7 +109,7 @@ extension RelationshipRuntime {
             case .nullify: return [rows]
             case .cascade: return [step(.cascade), rows]
             // Helper rows with a payload are deleted only if a rule says so.
-            case .deny: return model.helper?.payload.isEmpty ?? true ? [step(.deny), rows] : [step(.deny)]
+            case .deny: return hasPayload ? [step(.deny)] : [step(.deny), rows]
             case .noAction: return []
             }
         }

@@ -15,6 +15,9 @@ struct PartitionKeyRuntime: Sendable {
     /// Whether the database may change or delete the rows when the rows that they reference are deleted.
     var hasAction: Bool { model.constraints.contains { $0.action != .noAction } }
 
+    /// Whether the database may change the rows when the rows that they reference get other values.
+    var hasUpdateAction: Bool { model.constraints.contains { $0.updateAction != .noAction } }
+
     /// The foreign keys of single partitions by the entity that they reference, if the role may read both ends.
     static func resolve(
         _ schema: DatabaseSchema, _ entity: (QualifiedName) -> EntityRuntime?

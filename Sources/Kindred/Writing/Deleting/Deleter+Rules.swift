@@ -55,7 +55,7 @@ extension Deleter {
                 let keys = found.found[entity]?.keys ?? []
                 deleted.remove(try await core.client.storedKeys(among: keys, of: entity), of: entity)
             }
-            try await applyFound(deleted)
+            try applyFound(deleted)
             try countOwners(of: deleted)
             return deleted
         }
@@ -139,7 +139,7 @@ extension Deleter {
         return kept
     }
 
-    private func applyFound(_ search: DeletionSearch) async throws {
+    private func applyFound(_ search: DeletionSearch) throws {
         var gone: [ForeignKeyActions.Gone] = []
         for (entity, found) in search.found.sorted(by: { $0.key < $1.key }) {
             try core.accept(deletions: found.keys, of: entity)
@@ -151,6 +151,5 @@ extension Deleter {
         }
         var actions = ForeignKeyActions(core)
         try actions.follow(gone, except: search.rules.isExplicit)
-        try await actions.settle()
     }
 }

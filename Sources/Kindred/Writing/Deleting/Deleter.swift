@@ -96,40 +96,8 @@ struct Deleter: Sendable {
     ///
     /// - Parameter isSplit: whether it takes several statements.
     func atOnce<T>(_ entity: EntityRuntime, isSplit: Bool = false, _ body: () async throws -> T) async throws -> T {
-        try await isSplit || entity.hasRules || mayLeaveDoubt(entity) ? core.transaction { try await body() } : body()
-    }
-
-    /// Whether the database's actions may reach objects in memory over rows that are not in memory.
-    private func mayLeaveDoubt(_ entity: EntityRuntime) -> Bool {
-        func isInMemory(_ relationship: RelationshipRuntime) -> Bool {
-            guard relationship.destinationHoldsForeignKey, relationship.model.databaseAction != .noAction else {
-                return false
-            }
-            return core.withMap { $0.holdsObjects(of: relationship.destination) }
-        }
-        var reached: Set<EntityRuntime> = []
-        var pending = [entity]
-        while let next = pending.popLast() {
-            for relationship in next.relationships {
-                guard relationship.destinationHoldsForeignKey else { continue }
-                let action = relationship.model.databaseAction
-                let isCounted = relationship.destination.entity.optimisticLocking == .xmin
-                // Where only the server can compare keys, the rows that its action reaches are unknown here.
-                let needsServer = action != .noAction && relationship.isComparedByServer
-                if action == .setDefault || action == .setNull && isCounted || needsServer, isInMemory(relationship) {
-                    return true
-                }
-                if action == .cascade, reached.insert(relationship.destination).inserted {
-                    pending.append(relationship.destination)
-                }
-            }
-        }
-        if reached.contains(where: { $0.relationships.contains(where: isInMemory) }) { return true }
-        return reached.union([entity]).contains { entity in
-            (core.runtime.partitionKeys[entity] ?? []).contains { key in
-                key.hasAction && core.withMap { $0.holdsObjects(of: key.source) }
-            }
-        }
+        try await isSplit || entity.hasRules || ForeignKeyActions(core).mayLeaveDoubt(deleting: entity)
+            ? core.transaction { try await body() } : body()
     }
 
     /// One DELETE, and the effect of the database's actions on memory.
@@ -156,7 +124,6 @@ struct Deleter: Sendable {
                     Set(try entity.referencedKeys(rows, columns))
                 }
             ])
-            try await actions.settle()
         }
     }
 

@@ -22,7 +22,7 @@ struct ConditionWriter: Sendable {
         _ given: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates
     ) async throws -> Int {
         var isAgain = false
-        return try await core.write(of: entity, update.columns) {
+        return try await core.write(of: entity, update.columns, isHeld: false) {
             let query = isAgain ? given.lockingFirst(.forNoKeyUpdate, entity) : given
             isAgain = true
             let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
@@ -65,6 +65,8 @@ struct ConditionWriter: Sendable {
         // Without returned rows any number may have changed.
         guard result.count == 0 || !unheld.isEmpty else { return }
         if result.count == 0 { core.forgetUnheldRows(of: entity) }
+        var actions = ForeignKeyActions(core)
+        try actions.followUnheld(entity, columns)
         if let filter = entity.filter, !filter.columns.isDisjoint(with: columns) {
             return core.noteShownOrHidden(of: entity)
         }

@@ -81,7 +81,6 @@ extension ConditionWriter {
                     Set(try entity.referencedKeys(result, wanted, in: columns))
                 }
             ])
-            try await actions.settle()
             return result.count
         }
     }

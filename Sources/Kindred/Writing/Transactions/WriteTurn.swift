@@ -18,7 +18,7 @@ extension ContextCore {
             try await journal.turns.acquire(turn, within: database.turnTimeout)
             return try await journal.writeLock.withLock {
                 defer { noteViewsOutdated() }
-                return try await body()
+                return try await settling(body)
             }
         }
         return try await client.asCall {
@@ -29,7 +29,7 @@ extension ContextCore {
                 turn.end()
             }
             do {
-                return try await body()
+                return try await settling(body)
             } catch {
                 if let error = error as? any CategorizedError, error.mayHaveTakenEffect { noteUnknownWrite() }
                 throw error
@@ -37,15 +37,16 @@ extension ContextCore {
         }
     }
 
-    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set, or if rules may put
-    /// rows elsewhere: then also in a savepoint of a running one.
+    /// Runs a write of an entity's rows, in its own transaction if it may break the limits of a set, if rows must be read again
+    /// after it, or if rules may put rows elsewhere: then also in a savepoint of a running one.
     ///
-    /// - Parameter columns: the columns written; nil for new rows.
+    /// - Parameters:
+    ///   - columns: the columns written; nil for new rows.
+    ///   - isHeld: whether all rows have objects.
     func write<T>(
-        of entity: EntityRuntime, _ columns: [Int]? = nil, _ body: () async throws -> T
+        of entity: EntityRuntime, _ columns: [Int]? = nil, isHeld: Bool = true, _ body: () async throws -> T
     ) async throws -> T {
-        guard entity.hasRules || journal == nil && runtime.countLimits?.concern(entity, columns) == true
-        else {
+        guard entity.hasRules || journal == nil && mayFailLate(entity, columns, isHeld: isHeld) else {
             return try await write(body)
         }
         do {
@@ -53,5 +54,74 @@ extension ContextCore {
         } catch let error as PostgresError {
             throw runtime.refusedAtEnd(error, among: [])
         }
+    }
+    private func mayFailLate(_ entity: EntityRuntime, _ columns: [Int]?, isHeld: Bool) -> Bool {
+        if runtime.countLimits?.concern(entity, columns) == true { return true }
+        guard let columns else { return false }
+        return ForeignKeyActions(self).mayLeaveDoubt(changing: columns, of: entity, isHeld: isHeld)
+    }
+}
+
+// Rows that an action of the database has changed to what only the server knows.
+extension ContextCore {
+    /// Runs a write, and then reads the rows of doubtful objects again: one query for each entity, none without such objects.
+    private func settling<T>(_ body: () async throws -> T) async throws -> T {
+        let result: T
+        do {
+            result = try await body()
+        } catch {
+            for object in takeDoubtful() { markStale(object) }
+            throw error
+        }
+        while case let objects = takeDoubtful(), !objects.isEmpty {
+            do {
+                var actions = ForeignKeyActions(self)
+                for (entity, objects) in grouped(objects.filter { !$0.isGone }) {
+                    let lost = try await readAgain(objects, of: entity)
+                    guard !lost.isEmpty else { continue }
+                    try actions.follow([
+                        ForeignKeyActions.Gone(
+                            entity: entity, keys: { Set(try entity.referencedKeys(lost, $0)) }, isByDatabase: true)
+                    ])
+                }
+            } catch {
+                for object in objects + takeDoubtful() { markStale(object) }
+                // Without a transaction the write is stored.
+                if journal != nil { throw error }
+            }
+        }
+        return result
+    }
+
+    /// Reads rows again; returns those that are gone.
+    private func readAgain(_ objects: [DatabaseObject], of entity: EntityRuntime) async throws -> [Row] {
+        var lost: [Row] = []
+        for keys in entity.slices(objects.compactMap(\.key), of: entity.key) {
+            let columns = Array(entity.attributeColumns)
+            let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
+            let result = try await client.send([statement], entity)[0]
+            try accept(EntityRows(result, of: entity), of: entity)
+            var missing = Set(keys)
+            for position in 0..<result.count {
+                if let key = try ObjectKey(result, row: position, entity.key) { missing.remove(key) }
+            }
+            for object in objects where object.key.map(missing.contains) ?? false {
+                // A policy may hide the row with its new values.
+                guard entity.entity.obstacles.isDisjoint(with: .policies) else {
+                    markStale(object)
+                    continue
+                }
+                lost.append(object.storedRow)
+                try accept(deletionOf: object)
+            }
+        }
+        return lost
+    }
+
+    /// Marks an object whose row has to be read before its next use.
+    private func markStale(_ object: DatabaseObject) {
+        let time = tick()
+        object.withState { $0.becomeStale(at: time) }
+        undone.add(1, ordering: .acquiringAndReleasing)
     }
 }

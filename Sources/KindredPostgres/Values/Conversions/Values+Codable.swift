@@ -19,9 +19,9 @@ extension LosslessStringConvertible where Self: Encodable {
 }
 
 extension PostgresNumeric: Codable {
-    /// Reads PostgreSQL's text for the value, or a number: one of JSON is read exactly up to 37 digits.
+    /// Reads PostgreSQL's text for the value, or a number: one of JSON exactly.
     ///
-    /// Decoders drop digits silently, so a number of more is refused: it is exact only as a text.
+    /// Where a decoder drops digits and does not tell them, a number of more than 37 is refused: it is exact only as a text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // The text is a decoder's usual answer; only JSON has numbers.
@@ -32,7 +32,7 @@ extension PostgresNumeric: Codable {
             self = value
             return
         }
-        let tree = try JSONTree(from: decoder)
+        let tree = try ClientJSON(from: decoder).tree
         guard !tree.mayLackDigits else {
             throw DecodingError.dataCorruptedError(
                 in: container,
@@ -42,6 +42,11 @@ extension PostgresNumeric: Codable {
         case .integer(let value): self.init(value)
         case .decimal(let value): self.init(value)
         case .double(let value): self.init(value)
+        case .number(let text):
+            guard let value = Self(text) else {
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "Out of range for numeric")
+            }
+            self = value
         case let other:
             throw DecodingError.typeMismatch(
                 Self.self,

@@ -13,6 +13,8 @@ package indirect enum JSONTree: Sendable {
     case decimal(Decimal)
     /// Any other number.
     case double(Double)
+    /// A number by its text, as a client sent it: see `ClientJSON`.
+    case number(String)
     case string(String)
     case array([JSONTree])
     case object([String: JSONTree])
@@ -22,7 +24,7 @@ package indirect enum JSONTree: Sendable {
         switch self {
         case .null: "null"
         case .bool: "a boolean"
-        case .integer, .decimal, .double: "a number"
+        case .integer, .decimal, .double, .number: "a number"
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"
@@ -33,6 +35,8 @@ package indirect enum JSONTree: Sendable {
 extension JSONTree {
     /// Whether it is a number of so many digits that the decoder may have dropped others behind them: a decimal holds 38.
     package var mayLackDigits: Bool {
+        // A number beyond the decimals, of which a decoder kept 17 digits.
+        if case .double = self { return true }
         guard case .decimal(let value) = self else { return false }
         return value.significand >= Self.longSignificand
     }
@@ -43,36 +47,7 @@ extension JSONTree {
 
 extension JSONTree: Codable {
     /// Reads any document; the decoder limits its depth.
-    package init(from decoder: any Decoder) throws {
-        if let container = try? decoder.container(keyedBy: JSONKey.self) {
-            var members: [String: JSONTree] = [:]
-            for key in container.allKeys {
-                members[key.stringValue] = try container.decode(JSONTree.self, forKey: key)
-            }
-            self = .object(members)
-            return
-        }
-        if var container = try? decoder.unkeyedContainer() {
-            var elements: [JSONTree] = []
-            while !container.isAtEnd { elements.append(try container.decode(JSONTree.self)) }
-            self = .array(elements)
-            return
-        }
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(Decimal.self), value.isFinite {
-            self = .decimal(value)
-        } else {
-            self = .double(try container.decode(Double.self))
-        }
-    }
+    package init(from decoder: any Decoder) throws { self = try Self.read(JSONTree.self, from: decoder) }
 
     /// Writes the document.
     package func encode(to encoder: any Encoder) throws {
@@ -83,17 +58,57 @@ extension JSONTree: Codable {
         case .array(let elements):
             var container = encoder.unkeyedContainer()
             for element in elements { try container.encode(element) }
-        case .null, .bool, .integer, .decimal, .double, .string:
+        case .null, .bool, .integer, .decimal, .double, .number, .string:
             var container = encoder.singleValueContainer()
             switch self {
             case .bool(let value): try container.encode(value)
             case .integer(let value): try container.encode(value)
             case .decimal(let value): try container.encode(value)
             case .double(let value): try container.encode(value)
+            case .number(let text): try container.encode(Double(text) ?? .nan)
             case .string(let value): try container.encode(value)
             case .null, .array, .object: try container.encodeNil()
             }
         }
+    }
+}
+
+/// A document whose numbers are read in one way.
+protocol JSONDocument: Decodable {
+    var tree: JSONTree { get }
+
+    static func number(in container: any SingleValueDecodingContainer) throws -> JSONTree
+}
+
+extension JSONTree: JSONDocument {
+    var tree: JSONTree { self }
+
+    static func number(in container: any SingleValueDecodingContainer) throws -> JSONTree {
+        if let value = try? container.decode(Int64.self) {
+            .integer(value)
+        } else if let value = try? container.decode(Decimal.self), value.isFinite {
+            .decimal(value)
+        } else {
+            .double(try container.decode(Double.self))
+        }
+    }
+
+    static func read<Document: JSONDocument>(_ type: Document.Type, from decoder: any Decoder) throws -> JSONTree {
+        if let container = try? decoder.container(keyedBy: JSONKey.self) {
+            var members: [String: JSONTree] = [:]
+            for key in container.allKeys { members[key.stringValue] = try container.decode(type, forKey: key).tree }
+            return .object(members)
+        }
+        if var container = try? decoder.unkeyedContainer() {
+            var elements: [JSONTree] = []
+            while !container.isAtEnd { elements.append(try container.decode(type).tree) }
+            return .array(elements)
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() { return .null }
+        if let value = try? container.decode(String.self) { return .string(value) }
+        if let value = try? container.decode(Bool.self) { return .bool(value) }
+        return try type.number(in: container)
     }
 }
 

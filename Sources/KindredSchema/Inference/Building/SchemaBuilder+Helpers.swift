@@ -85,26 +85,31 @@ extension SchemaBuilder {
 
     /// The columns outside both keys that need a value in a new row of the helper.
     func requiredPayload(of pair: HelperPair) -> [String] {
-        unfilledColumns(of: pair) { $1.isNotNull }
+        columnsBeside(pair) { !$1.hasDefault && $1.isNotNull }
     }
 
-    /// The payload: columns outside both keys and a surrogate key that the database does not fill.
+    /// The payload: columns outside both keys that say more than that the pair exists, its age, and its place.
     func payload(of pair: HelperPair) -> [String] {
-        let surrogate = tables[pair.table].primaryKey?.columns ?? []
-        let positions = [keys[pair.first], keys[pair.second]].compactMap { $0.annotation.orderedBy?.value }
-        return unfilledColumns(of: pair) { column, _ in
-            !surrogate.contains(column.number) && !positions.contains(column.name)
+        let table = tables[pair.table]
+        let surrogate = table.primaryKey?.columns ?? []
+        var others = [keys[pair.first], keys[pair.second]].compactMap { $0.annotation.orderedBy?.value }
+        others += versionColumns(of: pair.table).map(\.name)
+        let options = annotations.tables[table.relation.oid]?.options
+        others += [options?.softDelete].compactMap(\.self) + (options?.filter?.words ?? [])
+        return columnsBeside(pair) { column, attribute in
+            !surrogate.contains(column.number) && attribute.identity == .none && !column.hasInsertTime
+                && !others.contains { $0.hasSameBytes(as: column.name) }
         }
     }
 
-    /// The helper's columns outside both keys to which the database gives no value, as far as they are wanted.
-    private func unfilledColumns(of pair: HelperPair, where isWanted: (Catalog.Column, Attribute) -> Bool) -> [String] {
+    /// The helper's columns outside both keys that can be written, as far as they are wanted.
+    private func columnsBeside(_ pair: HelperPair, where isWanted: (Catalog.Column, Attribute) -> Bool) -> [String] {
         let (left, right) = (keys[pair.first].columns, keys[pair.second].columns)
         let table = tables[pair.table]
         return table.attributes.indices.compactMap { place in
             let (column, attribute) = (table.columns[place], table.attributes[place])
-            guard !attribute.hasDefault, !attribute.isGenerated,
-                !left.contains(column.number), !right.contains(column.number), isWanted(column, attribute)
+            guard !attribute.isGenerated, !left.contains(column.number), !right.contains(column.number),
+                isWanted(column, attribute)
             else { return nil }
             return column.name
         }
@@ -112,12 +117,44 @@ extension SchemaBuilder {
 
     /// The delete rule of a many-to-many relationship; the helper's key `near` refers to the deleted object.
     func deleteRule(of pair: HelperPair, near: ForeignKey) -> DeleteRule {
+        payload(of: pair).isEmpty ? ruleWithoutPayload(near: near) : ruleWithPayload(near: near)
+    }
+
+    /// The delete rule where the helper's rows are no more than pairs: they go.
+    func ruleWithoutPayload(near: ForeignKey) -> DeleteRule {
         if let written = near.annotation.manyToManyDeleteRule { return written.value }
-        switch near.annotation.deleteRule?.value ?? near.deleteRule {
-        case .deny: return .deny
-        case .cascade: return .nullify
-        // Rows without payload are deleted; for others the constraint decides.
-        case .nullify, .noAction: return payload(of: pair).isEmpty ? .nullify : .noAction
+        return (near.annotation.deleteRule?.value ?? near.deleteRule) == .deny ? .deny : .nullify
+    }
+
+    /// The delete rule where the helper's rows say more: their constraint decides.
+    private func ruleWithPayload(near: ForeignKey) -> DeleteRule {
+        if let written = near.annotation.manyToManyDeleteRule { return written.value }
+        return switch near.annotation.deleteRule?.value ?? near.deleteRule {
+        case .deny: .deny
+        case .cascade: .nullify
+        case .nullify, .noAction: .noAction
         }
+    }
+}
+
+extension String {
+    /// The names in a condition's text, outside of its texts.
+    fileprivate var words: [String] {
+        var words: [String] = []
+        var quote: Character?
+        var word = ""
+        for character in self + " " {
+            if let open = quote {
+                if character == open { quote = nil }
+            } else if character == "'" || character == "\"" {
+                quote = character
+            } else if character == "_" || character.isLetter || character.isNumber {
+                word.append(character)
+                continue
+            }
+            if !word.isEmpty { words.append(word) }
+            word = ""
+        }
+        return words
     }
 }

@@ -4,27 +4,17 @@ extension SchemaBuilder {
     /// The optimistic locking that a table's annotations ask for; reports invalid ones.
     func optimisticLocking(of index: Int) -> OptimisticLocking? {
         let table = tables[index]
-        var columns = (annotations.columns[table.relation.oid] ?? [:])
-            .filter { $0.value.options.version == true }
-            .sorted { $0.key < $1.key }
-            .compactMap { number, written in table.column(number).map { (name: $0.name, location: written.location) } }
-        if let written = annotations.tables[table.relation.oid], let locking = written.options.optimisticLocking {
-            switch locking {
-            case .xmin:
-                guard columns.isEmpty else {
-                    report("a table has a version column or xmin, not both", of: index, at: written.location)
-                    return nil
-                }
-                guard table.kind == .table else {
-                    report("only ordinary tables have an xmin; use a version column", of: index, at: written.location)
-                    return nil
-                }
-                return .xmin
-            case .column(let name):
-                if !columns.contains(where: { $0.name == name }) {
-                    columns.append((name, written.location))
-                }
+        let columns = versionColumns(of: index)
+        if let written = annotations.tables[table.relation.oid], case .xmin? = written.options.optimisticLocking {
+            guard columns.isEmpty else {
+                report("a table has a version column or xmin, not both", of: index, at: written.location)
+                return nil
             }
+            guard table.kind == .table else {
+                report("only ordinary tables have an xmin; use a version column", of: index, at: written.location)
+                return nil
+            }
+            return .xmin
         }
         guard let (name, location) = columns.first else { return nil }
         if let problem = columns.count > 1 ? "a table has one version column" : versionProblem(name, of: table) {
@@ -32,6 +22,22 @@ extension SchemaBuilder {
             return nil
         }
         return .column(name)
+    }
+
+    /// The columns that a table's annotations name as its version, with the annotations' places.
+    func versionColumns(of index: Int) -> [(name: String, location: String)] {
+        let table = tables[index]
+        var columns = (annotations.columns[table.relation.oid] ?? [:])
+            .filter { $0.value.options.version == true }
+            .sorted { $0.key < $1.key }
+            .compactMap { number, written in table.column(number).map { (name: $0.name, location: written.location) } }
+        if let written = annotations.tables[table.relation.oid],
+            case .column(let name)? = written.options.optimisticLocking,
+            !columns.contains(where: { $0.name == name })
+        {
+            columns.append((name, written.location))
+        }
+        return columns
     }
 
     /// The reason why a column cannot be a version; nil if it can.

@@ -28,7 +28,7 @@ extension SchemaBuilder {
             groups[comparison, default: []].append(
                 PartitionKey.Constraint(
                     name: row.name, table: table, tableOID: row.relation, targetOID: row.target,
-                    action: DatabaseAction(row.deleteAction)))
+                    action: DatabaseAction(row.deleteAction), updateAction: DatabaseAction(row.updateAction)))
         }
         for (comparison, constraints) in groups {
             let (source, destination) = (tables[comparison.source], tables[comparison.destination])

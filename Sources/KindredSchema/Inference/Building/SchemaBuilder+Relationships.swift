@@ -125,7 +125,8 @@ extension SchemaBuilder {
                 sourceColumns: near.columnNames,
                 destinationColumns: far.columnNames,
                 requiredPayload: requiredPayload(of: helper),
-                payload: payload(of: helper)
+                payload: payload(of: helper),
+                ruleWithoutPayload: isByView ? .noAction : ruleWithoutPayload(near: near)
             ),
             orderedBy: near.annotation.orderedBy?.value,
             isPositionUnique: isPositionUnique(near),

@@ -24,5 +24,7 @@ package struct PartitionKey: Sendable, Hashable {
         package let targetOID: UInt32
         /// The database's action on the rows when the referenced row is deleted.
         package let action: DatabaseAction
+        /// The database's action on the rows when the referenced row gets other values.
+        package let updateAction: DatabaseAction
     }
 }

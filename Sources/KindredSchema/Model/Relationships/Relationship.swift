@@ -207,9 +207,13 @@ public struct RelationshipHelper: Sendable, Hashable {
     public let destinationColumns: [String]
     /// Columns outside both keys that need a value in a new row: NOT NULL, without a default, not generated.
     public let requiredPayload: [String]
-    /// Columns outside both keys and the helper's primary key that the database does not fill: no default, not generated.
+    /// Columns outside both keys that say more than that the pair exists.
     ///
-    /// A column that orders the relationship is not included. If there are any, the foreign key decides the effect of
-    /// a deletion on the helper's rows: deleting a product deletes no order lines unless the database cascades.
+    /// Not among them are the helper's primary key, identities, generated columns, the version, the columns of its filter and
+    /// of its soft deletion, those that order the relationship, and moments whose default is the time of the insert. Where
+    /// there are any, the foreign key decides the effect of a deletion on the helper's rows: deleting a product deletes no
+    /// order lines unless the database cascades. In contexts of a tenant by row its column is none either.
     public let payload: [String]
+    /// The delete rule that the relationship would have without payload.
+    package let ruleWithoutPayload: DeleteRule
 }
