@@ -22,6 +22,8 @@ extension Catalog {
         package var children: [UInt32] = []
         /// The obstacles that may keep rows from being written.
         package var obstacles: RowObstacles = []
+        /// Whether policies of row-level security apply to the role.
+        package var hasActivePolicies = false
         /// The columns by which rows are distributed among partitions or shards; 0 for an expression.
         package var partitionColumns: [Int16] = []
         /// Whether Citus distributes its rows by that column.

@@ -23,6 +23,8 @@ public struct DatabaseSchema: Sendable {
     package var filters: [QualifiedName: EntityFilter] = [:]
     /// The name of the column by which a context's rows are those of one tenant; nil where there are no tenants.
     package var tenantColumn: String?
+    /// Whether statements run as another role than the one that has read the model: any policy may apply to it.
+    package var isOfOtherRole = false
     private let indexes: [QualifiedName: Int]
     /// The entities of names without a dot, by the search path.
     private let shortIndexes: [ServerText: Int]
@@ -30,6 +32,12 @@ public struct DatabaseSchema: Sendable {
     /// The column that tells whose a row of an entity is; nil where all tenants share the rows.
     package func tenantAttribute(of entity: Entity) -> Attribute? {
         tenantColumn.flatMap { entity.attribute(named: $0) }
+    }
+
+    /// Whether policies of row-level security may hide rows of an entity from the role: foreign keys look past them, so that
+    /// what they refer to need not be there for it.
+    package func hidesRows(of entity: Entity) -> Bool {
+        !entity.isView && entity.obstacles.contains(.policies) && (isOfOtherRole || entity.hasActivePolicies)
     }
 
     /// Whether a model that was read again says the same.

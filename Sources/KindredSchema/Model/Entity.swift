@@ -94,6 +94,8 @@ public final class Entity: Sendable {
     package let uniqueChecks: [UniqueCheck]
     /// The unique indexes and EXCLUDE constraints whose conflicts only the server can find.
     package let serverChecks: [ServerCheck]
+    /// Whether policies of row-level security apply to the role that has read the model.
+    package let hasActivePolicies: Bool
     /// The tables whose columns a view shows unchanged, directly or through other views; empty for tables.
     package let shownTables: [QualifiedName]
     /// The tables whose rows it shows; nil if no other table inherits from its own.
@@ -132,6 +134,7 @@ public final class Entity: Sendable {
         privileges: Privileges = .all,
         hasInsertTrigger: Bool = false,
         obstacles: RowObstacles = [],
+        hasActivePolicies: Bool = false,
         uniqueKeys: [[String]] = [],
         partialKeys: [PartialKey] = [],
         uniqueChecks: [UniqueCheck] = [],
@@ -161,6 +164,7 @@ public final class Entity: Sendable {
         self.privileges = privileges
         self.hasInsertTrigger = hasInsertTrigger
         self.obstacles = obstacles
+        self.hasActivePolicies = hasActivePolicies
         self.uniqueKeys = uniqueKeys
         self.partialKeys = partialKeys
         self.uniqueChecks = uniqueChecks
@@ -250,6 +254,7 @@ extension Entity: Hashable {
                 && left.partialKeys == right.partialKeys
                 && left.group == right.group && left.privileges == right.privileges
                 && left.hasInsertTrigger == right.hasInsertTrigger && left.obstacles == right.obstacles
+                && left.hasActivePolicies == right.hasActivePolicies
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.serverChecks == right.serverChecks

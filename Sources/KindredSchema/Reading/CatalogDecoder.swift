@@ -10,8 +10,8 @@ struct CatalogDecoder {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
         try decode(&rest, named: "settings", columns: 5) { $0.settings(&$1) }
-        try decode(&rest, named: "relations", columns: 17) { $0.relations(&$1) }
-        try decode(&rest, named: "columns", columns: 12) { $0.columns(&$1) }
+        try decode(&rest, named: "relations", columns: 18) { $0.relations(&$1) }
+        try decode(&rest, named: "columns", columns: 13) { $0.columns(&$1) }
         try decode(&rest, named: "constraints", columns: 17) { $0.constraints(&$1) }
         try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
         try decode(&rest, named: "indexes", columns: 6) { $0.indexes(&$1) }
@@ -86,6 +86,7 @@ struct CatalogDecoder {
                     hasInsertTrigger: cells.flag(row, 11),
                     children: cells.oids(row, 12),
                     obstacles: obstacles,
+                    hasActivePolicies: cells.flag(row, 17),
                     partitionColumns: cells.int16s(row, 16)
                 )
             )

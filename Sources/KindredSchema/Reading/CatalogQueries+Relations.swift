@@ -43,7 +43,8 @@ extension CatalogQueries {
                         SELECT FROM pg_catalog.pg_rewrite AS r
                         WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'),
                     (SELECT p.partattrs::pg_catalog.int2[] FROM pg_catalog.pg_partitioned_table AS p
-                    WHERE p.partrelid = c.oid)
+                    WHERE p.partrelid = c.oid),
+                    CASE WHEN c.relrowsecurity THEN pg_catalog.row_security_active(c.oid) END
                 FROM pg_catalog.pg_class AS c
                 LEFT JOIN (
                     SELECT relation, pg_catalog.bit_or(types) AS types FROM obstructed GROUP BY relation

@@ -54,7 +54,8 @@ extension Database {
         if tracking == .automatic { try own.requireFollowable() }
         let reads = route(reading, after: position)
         return ContextCore(
-            database: self, model: model.withLock { $0 }, client: contextClient(with: own, reads), reads: reads,
+            database: self, model: try model.withLock { $0 }.model(for: role), client: contextClient(with: own, reads),
+            reads: reads,
             faulting: faulting,
             following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
         ).context

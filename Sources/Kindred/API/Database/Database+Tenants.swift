@@ -52,7 +52,7 @@ extension Database {
         guard let value = try given.postgresValue else {
             throw KindredError(.missingValue, "A tenant has a value for \(column), which is not NULL", key: column)
         }
-        let model = try model(ofTenantsBy: column)
+        let model = try model(ofTenantsBy: column).model(for: role)
         for entity in model.entities {
             guard let position = entity.tenantColumn else { continue }
             var cells = RowCells()
@@ -108,7 +108,8 @@ extension Database {
         mistakes.warn("A context works across tenants, at \(SourcePlace(fileID: fileID, line: line)): \(reason)")
         let reads = route(.primary, after: nil)
         return ContextCore(
-            database: self, model: model.withLock { $0 }, client: contextClient(with: settings, reads), reads: reads,
+            database: self, model: try model.withLock { $0 }.model(for: role),
+            client: contextClient(with: settings, reads), reads: reads,
             faulting: faulting
         ).context
     }

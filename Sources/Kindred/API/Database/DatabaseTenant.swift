@@ -51,7 +51,7 @@ public struct DatabaseTenant: Sendable {
     ) throws -> DatabaseContext {
         let session = try database.checked(try database.texts(of: settings), role: role)
         return ContextCore(
-            database: database, model: tenant.runtime,
+            database: database, model: try tenant.runtime.model(for: role),
             client: database.contextClient(with: try session.of(tenant.schema)), faulting: faulting
         ).context
     }

@@ -62,14 +62,16 @@ extension ConditionResolver {
     private mutating func row(_ relationship: Relationship, of parent: Int) throws -> Int {
         if let place = places[parent].children[relationship.name] { return place }
         let label = label(relationship.name, of: parent)
+        let destination = try destination(of: relationship)
         var place = Place(
-            entity: try destination(of: relationship),
+            entity: destination,
             scope: places[parent].scope,
             read: reads.follow(relationship, from: places[parent].read),
             label: label,
             link: Place.Link(parent: parent, relationship: relationship)
         )
-        if relationship.holdsForeignKey && !relationship.mayDangle {
+        // The row may be missing, or hidden from the role, though the foreign key has a value.
+        if relationship.holdsForeignKey && !relationship.mayDangle && !schema.hidesRows(of: destination) {
             for (column, referenced) in zip(relationship.columns, relationship.destinationColumns) {
                 place.known[referenced] = try self.column(column, of: parent)
                 place.known[referenced]?.label = "\(place.label).\(referenced)"

@@ -69,11 +69,11 @@ extension EntityRuntime {
     }
 
     func wrongType(_ attribute: Attribute, _ reason: String) -> KindredError {
-        misfit(.wrongType, attribute, reason)
+        misfit(.wrongType, of: attribute, reason)
     }
 
     /// The error for a value that the attribute's type does not take.
-    func misfit(_ code: KindredError.Code, _ attribute: Attribute, _ reason: String) -> KindredError {
+    func misfit(_ code: KindredError.Code, of attribute: Attribute, _ reason: String) -> KindredError {
         KindredError(
             code,
             "\(name).\(attribute.name) is of type \(attribute.typeName): \(reason)",

@@ -19,7 +19,7 @@ extension EntityRuntime {
         do {
             return try JSONValueReader(types: types).value(of: tree, attribute)
         } catch let error as JSONMisfit {
-            throw misfit(error.code, attribute, error.reason)
+            throw misfit(error.code, of: attribute, error.reason)
         }
     }
 }

@@ -43,6 +43,8 @@ package final class EntityRuntime: Sendable {
     let filter: RowFilter?
     /// The column that tells whose a row is, in the model of a tenant's context; nil if all tenants share the rows.
     let tenantColumn: Int?
+    /// Whether policies of row-level security may hide rows from the role.
+    let hidesRows: Bool
     /// The column that marks a row as deleted; nil if deleted rows are gone.
     let deletionMark: Int?
     /// The types of the attributes in results.
@@ -66,8 +68,10 @@ package final class EntityRuntime: Sendable {
 
     init(
         entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil,
-        tenantColumn: String? = nil
+        tenantColumn: String? = nil,
+        hidesRows: Bool = false
     ) {
+        self.hidesRows = hidesRows
         self.tenantColumn = tenantColumn.flatMap(entity.attributeIndex(of:))
         self.filter = filter.map { RowFilter($0, of: entity) }
         deletionMark = entity.softDelete.flatMap(entity.attributeIndex(of:))

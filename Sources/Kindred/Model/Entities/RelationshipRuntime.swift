@@ -104,8 +104,11 @@ package final class RelationshipRuntime: Sendable {
     var filter: RowFilter? { isToMany ? destination.filter : nil }
 
     /// Whether not all rows that store the relationship are of members that are shown: a filter hides some, or a helper may
-    /// pair an owner with another tenant's.
-    var hidesMembers: Bool { filter != nil || helper != nil && destination.tenantColumn != nil }
+    /// pair an owner with another tenant's or with one that a policy hides.
+    var hidesMembers: Bool { hidesMembersByModel || helper != nil && destination.hidesRows }
+
+    /// The same without what policies hide, which counts for limits on the number of members.
+    var hidesMembersByModel: Bool { filter != nil || helper != nil && destination.tenantColumn != nil }
 
     /// Whether the destination's rows hold the foreign key.
     var destinationHoldsForeignKey: Bool { helper == nil && !holdsForeignKey }

@@ -28,6 +28,25 @@ package final class SchemaRuntime: Sendable {
     /// The mismatches of classes and schema.
     let mismatches: [String]
 
+    /// The same model for statements that run as another role; made on first use.
+    private let ofOtherRole = RankedMutex<SchemaRuntime?>(nil, .leaf)
+
+    /// The model for statements that run as a role, nil being the one that has read it.
+    func model(for role: String?) throws -> SchemaRuntime {
+        guard role != nil else { return self }
+        var schema = schema
+        schema.isOfOtherRole = true
+        // Nearly always there is nothing that another role may not see.
+        if zip(entities, schema.entities).allSatisfy({ $0.hidesRows == schema.hidesRows(of: $1) }) { return self }
+        if let known = ofOtherRole.withLock({ $0 }) { return known }
+        let made = try SchemaRuntime(schema, classes: registered).checked()
+        return ofOtherRole.withLock { known in
+            let model = known ?? made
+            known = model
+            return model
+        }
+    }
+
     package init(_ schema: DatabaseSchema, classes: TypedClasses = TypedClasses()) {
         registered = classes
         let classes = classes.bound(to: schema)
@@ -48,7 +67,8 @@ package final class SchemaRuntime: Sendable {
                 shownEntities: (entity.shownTables + entity.relatives).compactMap { positions[$0] },
                 isShown: shown.contains(entity.name),
                 filter: schema.filters[entity.name],
-                tenantColumn: schema.tenantColumn
+                tenantColumn: schema.tenantColumn,
+                hidesRows: schema.hidesRows(of: entity)
             )
         }
         self.entities = entities

@@ -38,8 +38,10 @@ extension Parameters {
     private static let noSchema = DatabaseSchema(entities: [], searchPath: [])
 
     /// The condition by which the members of a relationship are shown; nil if all are.
-    mutating func filter(of relationship: RelationshipRuntime) throws -> MemberFilter? {
-        guard relationship.hidesMembers else { return nil }
+    ///
+    /// - Parameter countsUnseen: whether pairs count whose members a policy hides.
+    mutating func filter(of relationship: RelationshipRuntime, countsUnseen: Bool = false) throws -> MemberFilter? {
+        guard countsUnseen ? relationship.hidesMembersByModel : relationship.hidesMembers else { return nil }
         let alias = relationship.helper == nil ? NamedAlias.row : NamedAlias.member
         return MemberFilter(relationship, try filter(of: relationship.destination, alias: alias))
     }

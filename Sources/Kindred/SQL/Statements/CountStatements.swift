@@ -128,7 +128,7 @@ struct CountStatements {
         let keys = try parameters.keysToLock(keys, of: own, in: entity)
         let end = try parameters.count(maximum == .max ? minimum : max(minimum, maximum + 1))
         let (least, most) = (try parameters.count(minimum), try parameters.count(maximum))
-        let filter = try parameters.filter(of: relationship)
+        let filter = try parameters.filter(of: relationship, countsUnseen: true)
         return try parameters.statement("count limits \(relationship.slot)", in: entity) {
             let pairs = try zip(columns, own).map {
                 "\(try rows.compared($0, alias: "t")) = \(try entity.compared($1, alias: "o"))"

@@ -129,6 +129,7 @@ final class SchemaBuilder {
                     privileges: table.relation.privileges,
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     obstacles: obstacles(of: index),
+                    hasActivePolicies: table.relation.hasActivePolicies,
                     uniqueKeys: table.uniqueAttributes,
                     partialKeys: table.partialKeys,
                     uniqueChecks: table.uniqueChecks,
