@@ -97,7 +97,7 @@ extension FormatParser {
     /// Throws for a variable of no SUBQUERY around the path.
     private mutating func takeVariable() throws -> ColumnScope? {
         guard case .variable(let name) = current.kind else { return nil }
-        if let variable = variables.last(where: { $0.name.hasSameBytes(as: name) }) {
+        if let variable = variables.last(where: { $0.name == name }) {
             advance()
             return variable.scope
         }

@@ -58,8 +58,8 @@ extension RelationshipRuntime {
     /// Whether the helper's rows say more than that the pair exists, and whose it is.
     private var hasPayload: Bool {
         guard let helper, let payload = model.helper?.payload else { return false }
-        let tenants = helper.entity.tenantColumn.map { helper.entity.entity.attributes[$0].name }
-        return !payload.allSatisfy { name in tenants.map { name.hasSameBytes(as: $0) } ?? false }
+        let tenants: String? = helper.entity.tenantColumn.map { helper.entity.entity.attributes[$0].name }
+        return !payload.allSatisfy { $0 == tenants }
     }
 
     /// The rule when the source is deleted.

@@ -98,7 +98,7 @@ extension SchemaBuilder {
         others += [options?.softDelete].compactMap(\.self) + (options?.filter?.words ?? [])
         return columnsBeside(pair) { column, attribute in
             !surrogate.contains(column.number) && attribute.identity == .none && !column.hasInsertTime
-                && !others.contains { $0.hasSameBytes(as: column.name) }
+                && !others.contains(column.name)
         }
     }
 
