@@ -108,7 +108,7 @@ extension TableChanges {
                 if changed.isEmpty { continue }
                 return "\(key) is not updated"
             }
-            let columns = told ?? SimulatedTable.columns
+            let columns = told.map { Set($0.map(\.text)) } ?? SimulatedTable.columns
             if !columns.isSuperset(of: changed) { return "\(key) lacks columns of \(changed)" }
             if !columns.isSubset(of: set[key] ?? []) { return "\(key) has columns that were not set" }
         }

@@ -6,7 +6,7 @@ import Testing
 
 /// The constraint, table and column of a distributed server's error.
 @Suite struct ShardNamesTests {
-    private static func entity(_ name: String, _ columns: [String], constraints: Set<String>) -> Entity {
+    private static func entity(_ name: String, _ columns: [String], constraints: Set<ServerText>) -> Entity {
         Entity(
             name: QualifiedName(schema: "public", name: name), kind: .table, oid: 1,
             attributes: columns.enumerated().map {

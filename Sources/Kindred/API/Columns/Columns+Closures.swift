@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // Closures on a request's objects: each names its columns by a scope of its own, which is open within the closure only.
 extension Columns {
     /// The condition that a closure gives.

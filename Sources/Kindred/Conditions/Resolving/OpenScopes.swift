@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The objects whose columns a condition can name at a place in its tree, each by its scope.
 struct OpenScopes {
     /// The place of the object that the whole condition is on.

@@ -1,3 +1,4 @@
+import KindredPostgres
 import Synchronization
 
 /// The object that columns belong to: the one whose closure, or variable in SUBQUERY, has given them.
