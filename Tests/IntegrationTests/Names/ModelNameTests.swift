@@ -2,28 +2,29 @@ import Kindred
 import KindredTesting
 import Testing
 
+private let spelledSchema = """
+    CREATE TABLE pair ("\(Spelling.composed)" text, "\(Spelling.decomposed)" text, n integer NOT NULL DEFAULT 0, PRIMARY KEY ("\(Spelling.composed)", "\(Spelling.decomposed)"));
+    CREATE TABLE use (
+        id bigint PRIMARY KEY, a text, b text,
+        CONSTRAINT "\(Spelling.composed)" FOREIGN KEY (a, b) REFERENCES pair, CONSTRAINT "\(Spelling.decomposed)" CHECK (a <> 'z'));
+    CREATE TABLE "\(Spelling.composed)" (id bigint PRIMARY KEY, "\(Spelling.composed)" integer NOT NULL DEFAULT 0, "\(Spelling.decomposed)" integer NOT NULL DEFAULT 0);
+    CREATE TABLE "\(Spelling.decomposed)" (LIKE "\(Spelling.composed)" INCLUDING ALL);
+    CREATE SCHEMA "\(Spelling.composed)";
+    CREATE SCHEMA "\(Spelling.decomposed)";
+    CREATE TABLE "\(Spelling.composed)".t (id bigint PRIMARY KEY);
+    CREATE TABLE "\(Spelling.decomposed)".t (id bigint PRIMARY KEY);
+    INSERT INTO pair VALUES ('1', '2'), ('2', '1'), ('1', '1');
+    INSERT INTO use VALUES (1, '1', '2'), (2, '2', '1'), (3, '1', '1'), (4, NULL, NULL);
+    INSERT INTO "\(Spelling.composed)" VALUES (1, 10, 20);
+    INSERT INTO "\(Spelling.decomposed)" VALUES (1, 30, 40), (2, 50, 60);
+    INSERT INTO "\(Spelling.composed)".t VALUES (1);
+    INSERT INTO "\(Spelling.decomposed)".t VALUES (1), (2);
+    """
+
 /// Schemas, tables, columns and constraints whose names are two spellings of one word, and texts that are such spellings: each stands
 /// for itself, as in the server.
-@Suite(.database(.sql(ModelNameTests.schema))) struct ModelNameTests {
+@Suite(.database(.sql(spelledSchema))) struct ModelNameTests {
     private static let (c, d) = (Spelling.composed, Spelling.decomposed)
-    static let schema = """
-        CREATE TABLE pair ("\(c)" text, "\(d)" text, n integer NOT NULL DEFAULT 0, PRIMARY KEY ("\(c)", "\(d)"));
-        CREATE TABLE use (
-            id bigint PRIMARY KEY, a text, b text,
-            CONSTRAINT "\(c)" FOREIGN KEY (a, b) REFERENCES pair, CONSTRAINT "\(d)" CHECK (a <> 'z'));
-        CREATE TABLE "\(c)" (id bigint PRIMARY KEY, "\(c)" integer NOT NULL DEFAULT 0, "\(d)" integer NOT NULL DEFAULT 0);
-        CREATE TABLE "\(d)" (LIKE "\(c)" INCLUDING ALL);
-        CREATE SCHEMA "\(c)";
-        CREATE SCHEMA "\(d)";
-        CREATE TABLE "\(c)".t (id bigint PRIMARY KEY);
-        CREATE TABLE "\(d)".t (id bigint PRIMARY KEY);
-        INSERT INTO pair VALUES ('1', '2'), ('2', '1'), ('1', '1');
-        INSERT INTO use VALUES (1, '1', '2'), (2, '2', '1'), (3, '1', '1'), (4, NULL, NULL);
-        INSERT INTO "\(c)" VALUES (1, 10, 20);
-        INSERT INTO "\(d)" VALUES (1, 30, 40), (2, 50, 60);
-        INSERT INTO "\(c)".t VALUES (1);
-        INSERT INTO "\(d)".t VALUES (1), (2);
-        """
 
     @Test func tablesAndColumnsAreFoundByTheirBytes() async throws {
         try await withDatabase { database, context, other in

@@ -2,19 +2,20 @@ import Kindred
 import KindredTesting
 import Testing
 
+private let wordSchema = """
+    CREATE TABLE shelf (id bigint PRIMARY KEY);
+    CREATE TABLE word (
+        spelling text PRIMARY KEY, code text NOT NULL UNIQUE, kind text NOT NULL, shelf_id bigint REFERENCES shelf);
+    COMMENT ON TABLE word IS '@kindred {"filter": "kind IN {\\"\(Spelling.composed)\\", \\"plain\\"}"}';
+    CREATE TABLE note (id bigint PRIMARY KEY, word_spelling text NOT NULL REFERENCES word ON UPDATE CASCADE, kind text NOT NULL);
+    INSERT INTO shelf VALUES (1);
+    INSERT INTO word VALUES ('\(Spelling.composed)', '\(Spelling.composed)', 'plain', 1), ('\(Spelling.decomposed)', '\(Spelling.decomposed)', 'plain', 1), ('cafe', 'cafe', 'plain', 1);
+    INSERT INTO note VALUES (1, '\(Spelling.composed)', '\(Spelling.composed)'), (2, '\(Spelling.decomposed)', '\(Spelling.decomposed)'), (3, '\(Spelling.decomposed)', '\(Spelling.composed)'), (4, 'cafe', '\(Spelling.decomposed)');
+    """
+
 /// Texts that are two spellings of one word as keys of objects, in conditions, lists, orders, sections, filters and unique claims.
-@Suite(.database(.sql(TextKeyTests.schema)), .timeLimit(.minutes(10))) struct TextKeyTests {
+@Suite(.database(.sql(wordSchema)), .timeLimit(.minutes(10))) struct TextKeyTests {
     private static let (c, d) = (Spelling.composed, Spelling.decomposed)
-    static let schema = """
-        CREATE TABLE shelf (id bigint PRIMARY KEY);
-        CREATE TABLE word (
-            spelling text PRIMARY KEY, code text NOT NULL UNIQUE, kind text NOT NULL, shelf_id bigint REFERENCES shelf);
-        COMMENT ON TABLE word IS '@kindred {"filter": "kind IN {\\"\(c)\\", \\"plain\\"}"}';
-        CREATE TABLE note (id bigint PRIMARY KEY, word_spelling text NOT NULL REFERENCES word ON UPDATE CASCADE, kind text NOT NULL);
-        INSERT INTO shelf VALUES (1);
-        INSERT INTO word VALUES ('\(c)', '\(c)', 'plain', 1), ('\(d)', '\(d)', 'plain', 1), ('cafe', 'cafe', 'plain', 1);
-        INSERT INTO note VALUES (1, '\(c)', '\(c)'), (2, '\(d)', '\(d)'), (3, '\(d)', '\(c)'), (4, 'cafe', '\(d)');
-        """
 
     @Test func eachSpellingIsAnObject() async throws {
         try await withDatabase { _, context, other in
