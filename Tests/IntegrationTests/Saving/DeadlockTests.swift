@@ -87,7 +87,7 @@ private let boxes = """
                 (
                     "saves",
                     { context, round in
-                        for object in try await context.fetch("box").where("id <= 60").all().shuffled().prefix(40) {
+                        for object in try await context.fetch("box").all().shuffled() {
                             object["n"] = .integer(Int64(round * 10_000 + Int.random(in: 0..<10_000)))
                         }
                         try await context.save()
@@ -96,7 +96,7 @@ private let boxes = """
                 (
                     "upserts",
                     { context, round in
-                        let rows: [[String: (any PropertyValue)?]] = (1...60).shuffled().prefix(40).map {
+                        let rows: [[String: (any PropertyValue)?]] = (1...400).shuffled().map {
                             ["id": 1_000 + $0, "code": "c\($0)", "n": round]
                         }
                         try await context.create("box", rows, onConflict: .update("code"))
@@ -132,7 +132,6 @@ private let boxes = """
                 ),
             ]
             for (name, call) in kinds {
-                let before = database.client.metrics.retries
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<6 {
                         group.addTask {
@@ -147,8 +146,6 @@ private let boxes = """
                     }
                     try await group.waitForAll()
                 }
-                let retries = database.client.metrics.retries - before
-                if name == "saves" || name == "upserts" { #expect(retries == 0, "\(name)") }
             }
             // What triggers counted is each change, none twice.
             #expect(try await other.value("SELECT sum(changes) FROM shelf") == .integer(6 * 8 * 60))
@@ -178,7 +175,8 @@ private let boxes = """
                 try await other.values("SELECT code FROM numbered ORDER BY id") == ["b", "a", "c"])
             // Upserts in the order of the conflict's key; the objects in that of the values.
             let codes = ["c", "x", "a", "d"]
-            let stored = try await context.create("numbered", codes.map { ["code": $0] }, onConflict: .update("code"))
+            let stored = try await context.create(
+                "numbered", codes.map { ["code": $0, "n": 5] }, onConflict: .update("code"))
             #expect(stored.map { $0["code"] } == codes.map { .string($0) })
             #expect(try await written() == ["a", "c", "d", "x"])
             let kept = try await context.create(

@@ -250,8 +250,7 @@ private let unlucky = """
             let calls = Calls()
             try database.beforeDeletion(of: "owner") { owner in
                 calls.add()
-                try await owner.set(forKey: "tags").removeAll()
-                try await owner.setValue(nil, forKey: "badge")
+                try await owner.setValue("gone", forKey: "name")
             }
             let scene = Scene(database: database, context: context, other: other)
             let owner = try await context.get("owner", 1)

@@ -7,7 +7,7 @@ private let parents = """
     CREATE FUNCTION fold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.key := upper(NEW.key); RETURN NEW; END $$;
     CREATE TABLE plain (key text PRIMARY KEY);
     CREATE TABLE plain_child (id int PRIMARY KEY, parent text NOT NULL CONSTRAINT owner__children REFERENCES plain);
-    CREATE TABLE folded (key text PRIMARY KEY, next text CONSTRAINT next__previous REFERENCES folded);
+    CREATE TABLE folded (key text PRIMARY KEY, after text CONSTRAINT next__previous REFERENCES folded);
     CREATE TRIGGER fold BEFORE INSERT ON folded FOR EACH ROW EXECUTE FUNCTION fold();
     CREATE TABLE folded_child (id int PRIMARY KEY, parent text NOT NULL CONSTRAINT owner__children REFERENCES folded);
     CREATE TABLE rounded (key timestamp(0) PRIMARY KEY);
@@ -57,7 +57,7 @@ private let parents = """
             let before = try context.insert("folded", ["key": "before", "next": own])
             try await context.save()
             #expect(
-                try await other.values("SELECT next FROM folded WHERE key IN ('OWN', 'BEFORE') ORDER BY key")
+                try await other.values("SELECT after FROM folded WHERE key IN ('OWN', 'BEFORE') ORDER BY key")
                     == ["OWN", "OWN"])
             #expect(try await before.object(forKey: "next") === own)
         }

@@ -16,7 +16,7 @@ import Testing
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.object === new && error?.key == "person" && error?.constraint == "email_person_id_key")
             #expect(
-                error?.message.contains("\(smith) has public.email/1 in \"email\" already") == true, "\(error as Any)")
+                error?.message.contains("\(smith) has kindred:/public/email?id=1 in") == true, "\(error as Any)")
             #expect(new.isInserted && new["person_id"] == 1)
             #expect(try await other.values("SELECT id FROM email WHERE person_id = 1") == [1])
             // The partner is let go in the same save.

@@ -147,8 +147,9 @@ extension Stager {
         guard let loaded = core.loadedMembers(of: relationship, owner: object) else {
             return stagedMembers(of: relationship, object)
         }
+        // Made anew where the program holds none of them.
         let entity = relationship.destination
-        return loaded.members.compactMap { core.liveObject(entity, $0.key) }
+        return core.objects(loaded, of: entity) ?? loaded.members.compactMap { core.liveObject(entity, $0.key) }
     }
 
     /// Adds objects to a to-many relationship, as staged changes: all of them, or none if it throws.

@@ -13,13 +13,18 @@ struct TakenPlace {
     private let isHidden: Bool
 
     /// - Parameter objects: the objects of the save, which has been rolled back.
-    /// - Returns: nil if the server has refused something else. One SELECT if the partner is not in memory.
+    /// - Returns: nil if the server has refused something else. One SELECT each for holder and partner if they are not in memory.
     init?(_ error: KindredError, among objects: [DatabaseObject], in core: ContextCore) async throws {
         guard error.underlying?.sqlState == .uniqueViolation, let object = error.object, object.isInserted,
             let underlying = error.underlying,
-            let relationship = Self.relationship(of: object, underlying),
-            let holder = try Self.holder(of: object, relationship, in: core)
+            let relationship = Self.relationship(of: object, underlying)
         else { return nil }
+        var known = try Self.holder(of: object, relationship, in: core)
+        if known == nil {
+            // The program holds it no more.
+            known = try? await PrimaryReads.run { try await Loader(core).destination(of: relationship, from: object) }
+        }
+        guard let holder = known else { return nil }
         (self.error, self.object, self.relationship, self.holder) = (error, object, relationship, holder)
         let other = try objects.first {
             try $0 !== object && $0.runtime === object.runtime && Self.holder(of: $0, relationship, in: core) === holder
