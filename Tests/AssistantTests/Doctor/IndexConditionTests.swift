@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
         ("(c = ANY (ARRAY[1, 2]))", false),
     ])
     func aConditionFollowsOrNot(text: String, follows: Bool) {
-        let columns = ["a": true, "b": false, "Group": false, "a b\"c": false]
+        let columns: [ServerText: Bool] = ["a": true, "b": false, "Group": false, "a b\"c": false]
         #expect(ExpressionCondition(text).follows(from: columns) == follows)
     }
 
