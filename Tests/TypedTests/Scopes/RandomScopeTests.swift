@@ -6,7 +6,7 @@ import TypeModels
 
 /// Random conditions that name columns of any object around them find what SQL finds.
 @Suite struct RandomScopeTests {
-    private static let trees = TestAmount.of(120, full: 400, long: 20_000)
+    private static let trees = TestAmount.of(60, full: 200, long: 20_000)
 
     @Test(.database(.file(ScopeWorld.schema)), arguments: [UInt64.random(in: 0..<100_000), 1])
     func nestedConditionsFindTheSameAsSQL(seed: UInt64) async throws {

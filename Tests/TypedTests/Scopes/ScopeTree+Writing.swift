@@ -18,6 +18,11 @@ enum ScopeColumns {
         }
     }
 
+    func keeper() throws -> Columns<Keeper> {
+        guard case .keeper(let columns) = self else { throw NoColumn() }
+        return columns
+    }
+
     func number(_ key: String) throws -> ColumnExpression<Int> {
         switch (self, key) {
         case (.keeper(let columns), "id"): return columns.id
@@ -70,6 +75,7 @@ extension ScopeTree {
             return Self.compare(try left.number(scopes), operation, try right.number(scopes))
         case .texts(let left, let operation, let right):
             return Self.compare(try left.text(scopes), operation, try right.text(scopes))
+        case .same(let left, let right): return try left.keeper(scopes) == right.keeper(scopes)
         case .contains(let members, let part):
             return try members.members(
                 scopes,
@@ -123,6 +129,11 @@ extension ScopeValue {
         }
     }
 
+    func keeper(_ scopes: [ScopeColumns]) throws -> Columns<Keeper> {
+        guard case .path(let scope, let keys) = self else { throw ScopeColumns.NoColumn() }
+        return try keys.reduce(scopes[scope]) { try $0.one($1) }.keeper()
+    }
+
     func text(_ scopes: [ScopeColumns]) throws -> ColumnExpression<String> {
         let (columns, key) = try start(scopes)
         return try columns.text(key)
@@ -143,6 +154,7 @@ extension ScopeTree {
         case .not(let part): return "NOT (\(part.format(tables)))"
         case .numbers(let left, let operation, let right), .texts(let left, let operation, let right):
             return "\(left.format(tables)) \(operation) \(right.format(tables))"
+        case .same(let left, let right): return "\(left.objectFormat) == \(right.objectFormat)"
         case .contains(let members, let part): return "\(members.subquery(part, tables)) > 0"
         case .allSatisfy(let members, let part): return "NOT \(members.subquery(.not(part), tables)) > 0"
         }
@@ -160,6 +172,8 @@ extension ScopeTree {
             case "!=": return "(\(left) IS DISTINCT FROM \(right))"
             default: return "coalesce(\(left) \(operation) \(right), FALSE)"
             }
+        case .same(let left, let right):
+            return "(\(left.object(tables)) IS NOT DISTINCT FROM \(right.object(tables)))"
         case .contains(let members, let part):
             let (rows, inner) = members.rows(tables)
             return "EXISTS (SELECT FROM \(rows) AND \(part.sql(inner)))"
@@ -181,6 +195,17 @@ extension ScopeValue {
             table = one.table
         }
         return (table, key, keys[keys.count - 1])
+    }
+
+    /// The key of the object at the end of to-one keys.
+    fileprivate func object(_ tables: [String]) -> String {
+        guard case .path(let scope, let keys) = self else { return "" }
+        return ScopeValue.path(scope: scope, keys + ["id"]).end(tables).key
+    }
+
+    fileprivate var objectFormat: String {
+        guard case .path(let scope, let keys) = self else { return "" }
+        return ([scope > 0 ? "$v\(scope)" : "SELF"] + keys).joined(separator: ".")
     }
 
     /// The members as rows of the next scope, with a condition that they are members, and the tables of the scopes.

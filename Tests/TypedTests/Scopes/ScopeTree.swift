@@ -11,6 +11,8 @@ indirect enum ScopeTree {
     case not(ScopeTree)
     case numbers(ScopeValue, String, ScopeValue)
     case texts(ScopeValue, String, ScopeValue)
+    /// Whether two paths lead to the same keeper, or none does.
+    case same(ScopeValue, ScopeValue)
     case contains(ScopeValue, ScopeTree)
     case allSatisfy(ScopeValue, ScopeTree)
 }
@@ -96,6 +98,19 @@ struct ScopeMaker {
         return .path(scope: scope, keys + [random.pick(columns(end))])
     }
 
+    /// A path to a keeper: of any object around, one of these, or at a to-one end of one.
+    private mutating func keeper() -> ScopeValue {
+        while true {
+            let scope = Int.random(in: 0..<scopes.count, using: &random)
+            switch scopes[scope] {
+            case "pet": return .path(scope: scope, ["keeper"])
+            case "keeper":
+                return .path(scope: scope, Array(repeating: "boss", count: Int.random(in: 0...2, using: &random)))
+            default: continue
+            }
+        }
+    }
+
     private mutating func members() -> (ScopeValue, String)? {
         guard let (scope, keys, end) = start(), !end.many.isEmpty else { return nil }
         let (key, _, _, name) = random.pick(end.many)
@@ -134,6 +149,7 @@ struct ScopeMaker {
             default: break
             }
         }
+        if random.once(in: 5) { return .same(keeper(), keeper()) }
         if random.once(in: 3) {
             return .texts(column(\.texts), random.pick(["==", "!=", "<", ">="]), column(\.texts))
         }
