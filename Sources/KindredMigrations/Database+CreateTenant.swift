@@ -23,7 +23,8 @@ extension Database {
     /// - Returns: The tenant, whose schema has been read. Statements: seven for the schema, the lock and the records; those of
     ///   each file as ``Migrations/apply(to:)`` sends them; and those of `tenant(_:)`.
     /// - Throws: `KindredError` `.invalidRequest` and `.notFound`, before anything is made, for a name that can be that of no tenant:
-    ///   one that `tenant(_:)` refuses, `public`, `$user`, an empty one, and one of more than 63 bytes; `.classMismatch`; ``MigrationError`` `.failed` with file and line if a statement
+    ///   one that `tenant(_:)` refuses, `public`, `$user`, an empty one, and one of more than 63 bytes; `.classMismatch`;
+    ///   ``MigrationError`` `.failed` with file and line if a statement
     ///   fails, `.exists` if there is such a schema already, `.invalidFolder`, `.invalidFile`, `.locked`; `PostgresError`
     ///   `.invalidParameter` in a transaction, and `.commitUnknown` if the answer to COMMIT was lost: look whether the schema
     ///   is there.
