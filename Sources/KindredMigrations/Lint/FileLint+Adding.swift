@@ -39,7 +39,8 @@ extension FileLint {
         } else if cursor.take("not", "null") {
             guard let column = cursor.identifier() else { return }
             history.add(
-                name ?? "\(table.name)_\(column)_not_null", columns: [ServerText(column)], isValid: !isNotValid, to: table)
+                name ?? "\(table.name)_\(column)_not_null", columns: [ServerText(column)], isValid: !isNotValid,
+                to: table)
             if !isNotValid, !isMade {
                 note(
                     .setNotNull, reads("lets nothing be read or written while it looks at every row of"), line: line,

@@ -75,7 +75,8 @@ extension ForeignKeyRules {
         examination.indexes(of: relation.oid).contains { index in
             index.isUsable && ["btree", "hash"].contains(index.method) && index.keyColumns.first == column.number
                 && index.collations.first ?? 0 == column.collation
-                && index.predicate.map { ExpressionCondition($0).follows(from: [ServerText(column.name): false]) } ?? true
+                && index.predicate.map { ExpressionCondition($0).follows(from: [ServerText(column.name): false]) }
+                    ?? true
         }
     }
 
