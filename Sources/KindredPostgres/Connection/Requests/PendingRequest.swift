@@ -58,9 +58,10 @@ final class PendingRequest {
         self.attempts = attempts
     }
 
-    /// Whether a waiter or callback needs the answer, also that to a cancellation.
+    /// Whether a caller needs the answer, also that to a cancellation; what is asked behind a request has none of its own.
     var isAwaited: Bool {
-        parties.contains(.caller) && (request.waiter != nil || request.onAnswer != nil || request.copy != nil)
+        parties.contains(.caller)
+            && (request.waiter != nil || request.copy != nil || request.onAnswer != nil && request.lease != nil)
     }
 
     /// Whether it may take effect although its answer is missing; not a COPY whose data has not come to its end.

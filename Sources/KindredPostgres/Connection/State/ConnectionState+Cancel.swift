@@ -11,12 +11,11 @@ extension ConnectionState {
         var isSending = true
         /// When to send it again, in case it overtook the statement.
         var repeatAt = MonotonicTime.never
-        /// When to give the connection up.
-        let giveUpAt: MonotonicTime
+        /// When to close the connection, unless other requests await answers.
+        var giveUpAt: MonotonicTime
     }
 
-    /// The time in which the server has to stop a statement if other requests need the connection, or no deadline
-    /// has passed.
+    /// The time in which the server has to stop a statement whose caller went on, or if no deadline has passed.
     static let patience = Duration.seconds(5)
 
     // MARK: Stopping
@@ -95,10 +94,12 @@ extension ConnectionState {
     /// Resumes the callers whose statements the server has not stopped in time, and gives the connection up.
     mutating func letGo(at now: MonotonicTime, _ effects: inout Effects) -> LetGo {
         let leaving = inFlight.filter { $0.leaveAt <= now }
-        if leaving.isEmpty { return .nothing }
-        guard inFlight.contains(where: { $0.isAwaited && $0.leaveAt > now }),
-            leaving.allSatisfy(\.request.traits.mayLeave)
-        else {
+        let isAwaited = inFlight.contains { $0.isAwaited && $0.leaveAt > now }
+        let isOverdue = cancellation.map { $0.giveUpAt <= now } ?? false
+        // The answers that others await may come yet: they have deadlines of their own.
+        if isOverdue, isAwaited { cancellation?.giveUpAt = now + Self.patience }
+        if leaving.isEmpty, !(isOverdue && isAwaited) { return .nothing }
+        guard isAwaited, leaving.allSatisfy(\.request.traits.mayLeave) else {
             return .ends(
                 PostgresError(.timeout, "The server did not stop a statement in time; the connection was closed"))
         }

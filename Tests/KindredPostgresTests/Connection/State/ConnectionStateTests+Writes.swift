@@ -94,6 +94,27 @@ extension ConnectionStateTests {
             #expect(connection.ends.count == 3 && !connection.isRetired)
         }
 
+        /// A statement that does not stop takes no answer from other tasks.
+        @Test func theConnectionIsClosedBehindTheAnswersThatOthersAwait() {
+            var connection = PlayedConnection()
+            let (first, write, other) = (Request.played(), Request.played(Self.insert), Request.played(Self.insert))
+            for request in [first, write, other] { connection.submit(request, by: connection.now + .seconds(60)) }
+            connection.stop(write.id)
+            connection.answer()
+            connection.beginCancel()
+            connection.endCancel()
+            connection.pass(.milliseconds(150))
+            #expect(connection.ends.last?.id == write.id && connection.isRetired)
+            for _ in 0..<20 {
+                connection.pass(.seconds(1))
+                #expect(connection.deadline > connection.now || connection.wantsCancel)
+            }
+            #expect(connection.endReason == nil && connection.ends.count == 2)
+            connection.answer(.played57014)
+            connection.answer()
+            #expect(connection.ends.last?.id == other.id && connection.ends.last?.error == nil)
+        }
+
         /// Each waits for the grace from its own turn, also where another one before it is not stopped in time.
         @Test func oneBehindAnotherThatIsNotStopped() {
             var connection = PlayedConnection()
