@@ -47,7 +47,7 @@ import Testing
             sent.expect(
                 """
                 SELECT t."id", t."address", t."person_id", t."deleted_at" FROM "public"."email" AS t
-                WHERE t."person_id" = ANY($1) AND (t."deleted_at" IS NULL)
+                WHERE t."person_id" = ANY($1) AND t."deleted_at" IS NULL
                 """)
             // block: unfiltered
             let emails = try await context.fetch("email").all()

@@ -38,7 +38,7 @@ import Testing
                     + #"SELECT $1, member.* FROM unnest($2) AS member(m0) ON CONFLICT ("#
             ]) { () async throws in try await set.formUnion(titles) }
             #expect(try await other.value("SELECT count(*) FROM person_title_rel WHERE person_id = 1") == 3)
-            let delete = #"DELETE FROM "public"."person_title_rel" WHERE "person_id" = $1 AND "title_id" = "#
+            let delete = #"DELETE FROM "public"."person_title_rel" AS t WHERE t."person_id" = $1 AND t."title_id" = "#
             try await expectStatements([delete + "$2 RETURNING "]) { () async throws in try await set.remove(titles[0])
             }
             #expect(try await other.value("SELECT count(*) FROM person_title_rel WHERE person_id = 1") == 2)

@@ -18,14 +18,14 @@ extension RowJoin {
             text += kind == .inner ? " JOIN " : " LEFT JOIN "
             try source.write(to: &text)
             text += " ON "
-            try ConditionTerm.all(condition).write(to: &text)
+            try ConditionTerm.all(condition + source.scope.terms).write(to: &text)
         case .one:
             text += " LEFT JOIN LATERAL (SELECT *"
             if let hidden { text += ", t\(source.alias).\(try SQLIdentifier.quote(hidden))" }
             text += " FROM "
             try source.write(to: &text)
             text += " WHERE "
-            try ConditionTerm.all(condition).write(to: &text)
+            try ConditionTerm.all(condition + source.scope.terms).write(to: &text)
             text += " LIMIT 1) AS t\(source.alias) ON TRUE"
         }
     }
@@ -37,7 +37,7 @@ extension MemberRows {
         try source.write(to: &text)
         for join in joins { try join.write(to: &text) }
         text += " WHERE "
-        try ConditionTerm.all(link).write(to: &text)
+        try ConditionTerm.all(link + source.scope.terms).write(to: &text)
         guard let condition else { return }
         text += " AND "
         try condition.writeClosed(to: &text)

@@ -94,10 +94,10 @@ extension ValueTerm.JSONPart {
 
 extension RowColumn {
     func write(to text: inout String) throws {
-        switch alias {
-        case NamedAlias.row: text += "t."
-        case NamedAlias.member: text += "m."
-        default: text += "t\(alias)."
+        if alias >= 0 {
+            text += "t\(alias)."
+        } else if let name = RowAlias(rawValue: alias)?.text {
+            text += "\(name)."
         }
         text += try SQLIdentifier.quote(name)
         guard let comparedType else { return }

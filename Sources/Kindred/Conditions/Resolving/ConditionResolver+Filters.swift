@@ -6,11 +6,33 @@ extension ConditionResolver {
     /// The condition by which rows at a place are shown, and by which they are the tenant's, which holds for a resolver that
     /// does not filter, too; nil if all are shown.
     mutating func filter(at place: Int) throws -> ConditionTerm? {
-        let tenant = try tenant(at: place)
-        guard isFiltered, let filter = schema.filters[places[place].entity.name] else { return tenant }
+        let terms = try [tenant(at: place), isFiltered ? shown(at: place) : nil].compactMap(\.self)
+        return terms.count > 1 ? .all(terms) : terms.first
+    }
+
+    /// The scope of members at a place, whose rows hold the foreign key.
+    mutating func memberScope(at place: Int) throws -> RowScope {
+        let shown = isFiltered ? try shown(at: place) : nil
+        return RowScope(tables: .all, terms: try [tenant(at: place), shown].compactMap(\.self))
+    }
+
+    /// The scope of a helper's rows at a place: a pair whose row is hidden is none.
+    mutating func pairScope(at place: Int) throws -> RowScope {
+        let row = JoinedRow(alias: places[place].alias ?? 0, entity: places[place].entity)
+        let shown = isFilteringPairs ? try shown(at: place) : nil
+        return RowScope(tables: .own, terms: isTenants(row) + [shown].compactMap(\.self))
+    }
+
+    /// The scope of rows that others lead to, whether their filter shows them or not.
+    func linkedScope(_ row: JoinedRow, _ tables: RowScope.Tables) -> RowScope {
+        RowScope(tables: tables, terms: isTenants(row))
+    }
+
+    /// The condition by which rows at a place are shown; nil if all are.
+    private mutating func shown(at place: Int) throws -> ConditionTerm? {
+        guard let filter = schema.filters[places[place].entity.name] else { return nil }
         let node = try filter.node
-        let shown = try alone(at: place) { try $0.condition(node).term }
-        return tenant.map { Optional($0).and(shown) } ?? shown
+        return try alone(at: place) { try $0.condition(node).term }
     }
 
     /// The condition by which a row at a place is the tenant's; nil if all tenants share the rows.
@@ -21,13 +43,13 @@ extension ConditionResolver {
     }
 
     /// The condition by which a joined row is the tenant's; nothing if all tenants share the rows.
-    func isTenants(_ row: JoinedRow) -> [ConditionTerm] {
+    private func isTenants(_ row: JoinedRow) -> [ConditionTerm] {
         guard schema.tenantColumn != nil, let entity = row.entity, let attribute = schema.tenantAttribute(of: entity)
         else { return [] }
         return [.isTenants(.column(row.column(attribute.name)), attribute)]
     }
 
-    /// A comparison for which the filters of members do not hold.
+    /// A comparison for which the filters of members do not hold; those of pairs do.
     mutating func unfiltered(_ comparison: ConditionComparison) throws -> ResolvedTerm {
         let outer = isFiltered
         isFiltered = false

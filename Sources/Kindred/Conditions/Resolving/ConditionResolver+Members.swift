@@ -70,7 +70,7 @@ extension ConditionResolver {
             case let further: inner = try exists(further, condition) ?? .never
             }
             rows.joins = joins[places[place].scope]
-            rows.condition = rows.condition.and(inner.term)
+            if case .always = inner.term {} else { rows.condition = rows.condition.and(inner.term) }
             return ResolvedTerm(term: .exists(rows), isTwoValued: true)
         case .scalar(let array):
             guard array.type.family == .array, let type = array.type.elementType else { return nil }
@@ -103,13 +103,10 @@ extension ConditionResolver {
         var place = Place(
             entity: entity, scope: joins.count - 1, read: read, alias: alias,
             label: label(relationship.name, of: owner))
-        var source = RowSource(table: entity.name, isOnly: false, alias: alias)
         var row = JoinedRow(alias: alias, entity: entity)
         let columns = relationship.helper?.sourceColumns ?? relationship.destinationColumns
         if let helper = relationship.helper {
-            let holder = schema[helper.entity]
-            source = RowSource(table: helper.entity, isOnly: holder?.rowTables != nil, alias: alias)
-            row = JoinedRow(alias: alias, entity: holder)
+            row = JoinedRow(alias: alias, entity: schema[helper.entity])
             for column in helper.destinationColumns + columns { reads.note(helperColumn: column, at: read) }
             place.alias = nil
             place.link = Place.Link(parent: owner, relationship: relationship)
@@ -127,10 +124,23 @@ extension ConditionResolver {
         // A pair in the helper may have no row in the view, or one that a policy hides.
         if entity.isView || schema.hidesRows(of: entity), relationship.helper != nil { _ = try joined(places.count - 1) }
         let number = places.count - 1
-        var rows = MemberRows(source: source, link: pairs(own, columns, of: row) + isOwn)
-        if relationship.helper != nil { rows.link += isTenants(row) }
-        rows.condition = try filter(at: number)
-        return (number, rows)
+        let link = pairs(own, columns, of: row) + isOwn
+        guard let helper = relationship.helper else {
+            let source = RowSource(entity.name, entity, alias: alias, scope: try memberScope(at: number))
+            return (number, MemberRows(source: source, link: link))
+        }
+        let scope = try pairScope(of: row, read: read, in: places[number].scope)
+        let source = RowSource(helper.entity, row.entity, alias: alias, scope: scope)
+        return (number, MemberRows(source: source, link: link, condition: try filter(at: number)))
+    }
+
+    /// The scope of a helper's rows in a subquery.
+    private mutating func pairScope(of row: JoinedRow, read: Int, in scope: Int) throws -> RowScope {
+        guard let entity = row.entity else { return linkedScope(row, .own) }
+        var place = Place(entity: entity, scope: scope, read: read, alias: row.alias, label: PairLink.key)
+        place.isPair = true
+        places.append(place)
+        return try pairScope(at: places.count - 1)
     }
 
     /// The number of members, or of the members that fulfil a condition, as a subquery.

@@ -91,8 +91,8 @@ extension ConditionResolver {
                 reads.note(referenced, at: 0)
                 link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
             }
-            link += isTenants(row)
-            let source = RowSource(table: helper.entity, isOnly: rows?.rowTables != nil, alias: row.alias)
+            // The members are chosen already, hidden pairs among them where nothing is filtered.
+            let source = RowSource(helper.entity, rows, alias: row.alias, scope: linkedScope(row, .own))
             position = .position(
                 RowColumn(alias: row.alias, name: order.position, comparedType: nil),
                 MemberRows(source: source, link: link))

@@ -125,7 +125,11 @@ extension ConditionResolver {
     private mutating func joinedColumn(_ name: String, of place: Int, _ attribute: Attribute?) throws -> Scalar {
         let alias = try joined(place)
         let attribute = attribute ?? places[place].entity.attribute(named: name)
-        reads.note(name, at: places[place].read)
+        if places[place].isPair {
+            reads.note(helperColumn: name, at: places[place].read)
+        } else {
+            reads.note(name, at: places[place].read)
+        }
         return Scalar(
             value: .column(RowColumn(alias: alias, name: name, comparedType: attribute?.comparedType)),
             type: attribute.map { ValueType($0) } ?? ValueType(.unspecified),
@@ -147,10 +151,10 @@ extension ConditionResolver {
         let alias = newAlias()
         let entity = places[place].entity
         for column in columns { reads.note(column, at: places[place].read) }
-        let source = RowSource(
-            table: entity.name, isOnly: isReferenced(place) && entity.rowTables != nil, alias: alias)
         let row = JoinedRow(alias: alias, entity: entity)
-        let isOwn = (isReferenced(place) ? [] : try ofOwnTable(link.parent)) + isTenants(row)
+        let source = RowSource(
+            entity.name, entity, alias: alias, scope: linkedScope(row, isReferenced(place) ? .own : .all))
+        let isOwn = isReferenced(place) ? [] : try ofOwnTable(link.parent)
         // Several rows may have the key for a while, and must not repeat the joining row.
         let isOne = link.relationship.mayRepeat && !isMember
         joins[places[place].scope].append(

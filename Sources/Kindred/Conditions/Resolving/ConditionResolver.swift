@@ -24,6 +24,8 @@ struct ConditionResolver {
     var scopes = OpenScopes()
     /// Whether members that their filter hides do not count.
     var isFiltered: Bool
+    /// Whether pairs do not count that the filter of their helper hides.
+    let isFilteringPairs: Bool
     /// The columns and relationships read so far.
     var reads: ConditionReads
     /// Whether the conditions hold the keys of objects, which may get others.
@@ -43,6 +45,7 @@ struct ConditionResolver {
     init(entity: Entity, schema: DatabaseSchema, isFiltered: Bool = true, alias: Int = 0) {
         self.schema = schema
         self.isFiltered = isFiltered
+        isFilteringPairs = isFiltered
         places = [Place(entity: entity, scope: 0, read: 0, alias: alias, label: "SELF")]
         reads = ConditionReads(entity: entity.name)
     }

@@ -38,7 +38,7 @@ extension ConditionResolver {
         }
         let row = JoinedRow(alias: newAlias(), entity: holder)
         let member = JoinedRow(alias: 0, entity: entity)
-        var link = isTenants(row)
+        var link: [ConditionTerm] = []
         for (column, referenced) in zip(helper.destinationColumns, pairLink.relationship.destinationColumns) {
             reads.note(referenced, at: 0)
             link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
@@ -56,18 +56,16 @@ extension ConditionResolver {
         } else {
             link += try ofOwnTable(0)
         }
-        joins[0].append(
-            RowJoin(
-                kind: .inner,
-                source: RowSource(table: helper.entity, isOnly: holder.rowTables != nil, alias: row.alias), hidden: nil,
-                condition: link))
         let place = Place(
             entity: holder, scope: 0, read: readPairs(helper, of: pairLink.relationship), alias: row.alias,
             label: PairLink.key)
         places.append(place)
         for column in helper.sourceColumns + helper.destinationColumns { reads.note(column, at: place.read) }
-        pairPlace = places.count - 1
-        return places.count - 1
+        let number = places.count - 1
+        pairPlace = number
+        let source = RowSource(helper.entity, holder, alias: row.alias, scope: try pairScope(at: number))
+        joins[0].append(RowJoin(kind: .inner, source: source, hidden: nil, condition: link))
+        return number
     }
 
     /// The place of the helper's rows among those that are read: a member has them by a relationship of its own.

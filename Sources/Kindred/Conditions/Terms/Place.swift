@@ -17,6 +17,8 @@ struct Place {
     let scope: Int
     /// The rows' place among those that are read.
     let read: Int
+    /// Whether they are a helper's, whose columns are read with the relationship that goes through it.
+    var isPair = false
     /// The number of the row's alias, once it is joined.
     var alias: Int?
     /// Columns that need no join: the foreign key's, under the names of the referenced columns.

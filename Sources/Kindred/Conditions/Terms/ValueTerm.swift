@@ -56,27 +56,29 @@ enum TenantSetting {
     }
 }
 
-/// The aliases of rows in statements that are not numbered: `t`, and `m` for members behind a helper's rows.
-enum NamedAlias {
-    static let row = -1
-    static let member = -2
-}
-
 /// A column of a row in a statement.
 struct RowColumn: Sendable {
-    /// The number of the row's alias, or one of ``NamedAlias``.
+    /// The number of the row's alias, or one of ``RowAlias``.
     let alias: Int
     let name: String
     /// The type to which it is cast, where PostgreSQL compares no values of its own.
     let comparedType: String?
 }
 
-/// A table in a FROM clause.
+/// A table in a FROM clause, with the rows of it that are meant.
 struct RowSource: Sendable {
     let table: QualifiedName
+    let alias: Int
+    /// The conditions are written where those of the rows are.
+    let scope: RowScope
     /// Whether rows of inheriting tables are left out.
     let isOnly: Bool
-    let alias: Int
+
+    /// - Parameter entity: the table's; nil for a table that is none.
+    init(_ table: QualifiedName, _ entity: Entity?, alias: Int, scope: RowScope) {
+        (self.table, self.alias, self.scope) = (table, alias, scope)
+        isOnly = scope.tables == .own && entity?.rowTables != nil
+    }
 }
 
 /// A row that is joined to the earlier ones of a FROM clause.

@@ -110,6 +110,12 @@ package final class RelationshipRuntime: Sendable {
     /// The same without what policies hide, which counts for limits on the number of members.
     var hidesMembersByModel: Bool { filter != nil || helper != nil && destination.tenantColumn != nil }
 
+    /// Whether a helper pairs owners with members that are shown by rows that its filter may hide.
+    var hidesPairs: Bool { helper.map { $0.entity.filter != nil } ?? false }
+
+    /// Whether not all rows that store the relationship are shown.
+    var hidesLinks: Bool { hidesMembers || hidesPairs }
+
     /// Whether the destination's rows hold the foreign key.
     var destinationHoldsForeignKey: Bool { helper == nil && !holdsForeignKey }
 

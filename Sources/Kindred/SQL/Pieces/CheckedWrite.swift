@@ -57,19 +57,6 @@ extension EntityRuntime {
     /// Whether triggers, rules or policies may keep the rows of a write.
     func mayKeepRows(_ triggers: RowObstacles) -> Bool { hasRules || isChecked(triggers) }
 
-    /// The rows that a write finds, with their keys, as the CTE `found`.
-    ///
-    /// Locked, so that another transaction cannot change them before the write does, unless the lock would hide rows by
-    /// policies of UPDATE, needs a privilege that the role lacks, or is impossible for the view's query.
-    ///
-    /// - Parameter isOwn: whether rows of inheriting tables are left out.
-    func found(where condition: String, isDeletion: Bool = false, isOwn: Bool = false) throws -> String {
-        let keys = try key.enumerated().map { "t.\(try quoted($1)) AS k\($0)" }.joined(separator: ", ")
-        let lock = locksFound ? "\(try orderToLock("t"))\(isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE")" : ""
-        let table = try isOwn ? ownTableName : quotedName
-        return "found AS MATERIALIZED (SELECT \(keys) FROM \(table) AS t WHERE \(condition)\(lock))"
-    }
-
     /// Whether the rows that a checked write finds are locked.
     var locksFound: Bool {
         !entity.isView && !entity.obstacles.contains(.policies) && entity.privileges.contains(.update)
@@ -93,15 +80,6 @@ extension EntityRuntime {
         "WITH \(sources) SELECT \(try writtenColumns) FROM written WHERE \(CheckedWrite.condition(expecting: expected))"
     }
 
-    /// A query that fails if there are rows `t` of a condition.
-    func absence(of condition: String) throws -> String {
-        """
-        WITH written AS MATERIALIZED (\
-        SELECT true AS \(CheckedWrite.isRight) FROM \(try quotedName) AS t WHERE \(condition)) \
-        SELECT WHERE \(CheckedWrite.condition(expecting: "0"))
-        """
-    }
-
     /// `"id" IS NOT NULL`: whether a returned row has a key, which one of a view's trigger may lack.
     func hasKey(alias: String) throws -> String {
         try key.map { "\(alias).\(try quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
@@ -122,8 +100,32 @@ extension EntityRuntime {
             return entity.attributes[column].leftOut("\(alias).\(name)", as: name)
         }.joined(separator: ", ")
     }
+}
 
-    /// The CTEs `found` and `written` of an UPDATE of rows `t` that checks itself.
+// Of rows `t`.
+extension ScopedRows {
+    /// The rows that a write finds, with their keys, as the CTE `found`.
+    ///
+    /// Locked, so that another transaction cannot change them before the write does, unless the lock would hide rows by
+    /// policies of UPDATE, needs a privilege that the role lacks, or is impossible for the view's query.
+    func found(where condition: String, isDeletion: Bool = false) throws -> String {
+        let keys = try entity.key.enumerated().map { "t.\(try entity.quoted($1)) AS k\($0)" }.joined(separator: ", ")
+        let lock =
+            entity.locksFound
+            ? "\(try entity.orderToLock("t"))\(isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE")" : ""
+        return "found AS MATERIALIZED (SELECT \(keys) FROM \(try from(where: condition))\(lock))"
+    }
+
+    /// A query that fails if there are rows of a condition.
+    func absence(of condition: String) throws -> String {
+        """
+        WITH written AS MATERIALIZED (\
+        SELECT true AS \(CheckedWrite.isRight) FROM \(try from(where: condition))) \
+        SELECT WHERE \(CheckedWrite.condition(expecting: "0"))
+        """
+    }
+
+    /// The CTEs `found` and `written` of an UPDATE that checks itself.
     ///
     /// - Parameters:
     ///   - isRight: the condition for the changed rows.
@@ -131,11 +133,11 @@ extension EntityRuntime {
     func checkedUpdate(
         set: [String], where condition: String, isRight: String, keepsKeys: Bool
     ) throws -> String {
-        var right = "(\(isRight))"
+        var right = "(\(isRight))\(try tenantClause)"
         if keepsKeys {
-            right += " AND EXISTS (SELECT FROM found WHERE \(try same("t", as: "found")))"
+            right += " AND EXISTS (SELECT FROM found WHERE \(try entity.same("t", as: "found")))"
         }
-        let update = try update(alias: "t", set: set, where: "(\(condition))\(Self.afterFound)", returning: nil)
-        return "\(try found(where: condition)), \(try written(update, alias: "t", isRight: right))"
+        let update = try update(set: set, where: "(\(condition))\(EntityRuntime.afterFound)", returning: nil)
+        return "\(try found(where: condition)), \(try entity.written(update, alias: "t", isRight: right))"
     }
 }

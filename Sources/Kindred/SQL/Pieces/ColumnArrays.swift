@@ -43,11 +43,11 @@ struct ColumnArrays {
         "unnest(\(arrays.joined(separator: ", "))) WITH ORDINALITY AS new(\((names + ["place"]).joined(separator: ", ")))"
     }
 
-    /// `t."a" = new.k0 AND t."b" = new.k1`: whether a row has the columns' values, and is the tenant's.
+    /// `t."a" = new.k0 AND t."b" = new.k1`: whether a row has the columns' values.
     func equality(_ alias: String) throws -> String {
         try zip(columns, expressions).map {
             "\(try entity.compared($0, alias: alias)) = \(entity.compared($0, with: $1))"
-        }.joined(separator: " AND ") + entity.tenantClause(alias)
+        }.joined(separator: " AND ")
     }
 
     /// Appends an array for each column.

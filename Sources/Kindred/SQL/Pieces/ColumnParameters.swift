@@ -15,9 +15,9 @@ struct ColumnParameters {
         columns.firstIndex(of: column).map { Parameter(number: first + $0) }
     }
 
-    /// `"a" = $1 AND "b" = $2`, and the row is the tenant's.
+    /// `"a" = $1 AND "b" = $2`.
     func equality(_ alias: String? = nil) throws -> String {
-        try comparisons("=", alias).joined(separator: " AND ") + entity.tenantClause(alias)
+        try comparisons("=", alias).joined(separator: " AND ")
     }
 
     /// `"a" IS DISTINCT FROM $1 OR "b" IS DISTINCT FROM $2`.

@@ -3,16 +3,6 @@ import KindredSchema
 
 // Pieces of SQL text shared by an entity's statements. Identifiers pass through `SQLIdentifier.quote`.
 extension EntityRuntime {
-    var quotedName: String {
-        get throws { try name.quoted }
-    }
-
-    /// The table without the rows of tables that inherit from it, for which no key of it holds: foreign keys refer to these rows
-    /// alone, and those of a helper are its pairs.
-    var ownTableName: String {
-        get throws { try (rowTable == nil ? "" : "ONLY ") + quotedName }
-    }
-
     func quoted(_ attribute: Int) throws -> String {
         try SQLIdentifier.quote(entity.attributes[attribute].name)
     }
@@ -82,28 +72,6 @@ extension EntityRuntime {
                 underlying: error
             )
         }
-    }
-
-    /// `UPDATE … SET … FROM … WHERE … RETURNING …`: all UPDATEs are made here, so that none forgets to increment the
-    /// rows' versions.
-    ///
-    /// - Parameters:
-    ///   - set: the assignments: `"a" = $1`.
-    ///   - source: the FROM clause, if any.
-    ///   - condition: the WHERE clause; nil for all rows.
-    ///   - returned: the RETURNING clause; nil for none.
-    ///   - isOwn: whether rows of inheriting tables are left out.
-    func update(
-        alias: String? = nil, set: [String], from source: String? = nil, where condition: String?,
-        returning returned: String?, isOwn: Bool = false
-    ) throws -> String {
-        var text =
-            "UPDATE \(try isOwn ? ownTableName : quotedName)\(alias.map { " AS \($0)" } ?? "") SET \(set.joined(separator: ", "))"
-        text += try versionAssignment(alias: alias)
-        if let source { text += " FROM \(source)" }
-        if let condition { text += " WHERE \(condition)" }
-        if let returned { text += " RETURNING \(returned)" }
-        return text
     }
 
     /// Assignments `"a" = NULL` for the given attributes.

@@ -13,15 +13,14 @@ struct KeySet {
     /// The keys alone, as for the rows that are none of theirs.
     var unconfined: KeySet { KeySet(entity: entity, columns: columns, first: first) }
 
-    /// The condition for rows whose columns are one of the keys, and that are the tenant's.
+    /// The condition for rows whose columns are one of the keys.
     ///
-    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`. After NOT it holds for the
-    /// tenant's other rows.
+    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
     func condition(_ alias: String? = nil) throws -> String {
         let names = try columns.map { try entity.compared($0, alias: alias) }
-        let tenant = try shard.clause(alias) + entity.tenantClause(alias)
-        if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))\(tenant)" }
-        return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(tenant)"
+        let shard = try shard.clause(alias)
+        if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))\(shard)" }
+        return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(shard)"
     }
 
     /// The condition for rows whose columns are one of the keys, each compared by its own type's `=`.

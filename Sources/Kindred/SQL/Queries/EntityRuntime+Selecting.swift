@@ -8,7 +8,7 @@ extension EntityRuntime {
     /// Lazy columns are left out, and need not be in it. The line break ends a comment at the end of the text.
     func selecting(from sql: SQL) throws -> SQL {
         SQL(unsafeRaw: "WITH t0 AS (") + sql
-            + SQL(unsafeRaw: "\n) SELECT \(try columnsOfText) FROM t0\(try tenantWhere("t0"))")
+            + SQL(unsafeRaw: "\n) SELECT \(try columnsOfText) FROM \(try ofRequestInFront)")
     }
 
     private var columnsOfText: String {

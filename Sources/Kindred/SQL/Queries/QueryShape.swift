@@ -48,7 +48,7 @@ extension SelectQuery {
         let arrays = elements.map { "$\($0 + 1)" }.joined(separator: ", ")
         let names = elements.map { "p\($0 + 1)" }.joined(separator: ", ")
         var text = "SELECT \(try columns), m.n FROM "
-        try RowSource(table: entity.name, isOnly: false, alias: 0).write(to: &text)
+        try RowSource(entity.name, entity, alias: 0, scope: .ofRequest).write(to: &text)
         // An aggregate, so that the server evaluates each condition once for a row.
         text += " CROSS JOIN LATERAL (SELECT array_agg(r.n) AS n FROM"
         text += " unnest(\(arrays)) WITH ORDINALITY AS r(\(names), n)"

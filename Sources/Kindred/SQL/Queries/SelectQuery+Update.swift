@@ -18,8 +18,9 @@ extension SelectQuery {
         let text: String
         if resolver.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
             text = try runtime.update(
-                alias: "t0", set: try values.map { "\(try runtime.quoted($0.column)) = \(try $0.value.sql)" },
-                where: try condition?.sql, returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
+                ofRequest: condition,
+                set: try values.map { "\(try runtime.quoted($0.column)) = \(try $0.value.sql)" },
+                returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
         } else {
             let names = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
             var columns = names.map { "t0.\($0.name) AS \($0.alias)" }
@@ -39,8 +40,8 @@ extension SelectQuery {
                 "\(try runtime.quoted(value.column)) = \(value.isParameter ? try value.value.sql : "s.v\(value.column)")"
             }
             let same = try runtime.same("t", as: "s")
-            let change = try runtime.update(
-                alias: "t", set: set, from: "s", where: same,
+            let change = try runtime.all(as: .row, .all).update(
+                set: set, from: "s", where: same,
                 returning: returnsRows ? try runtime.selectList(alias: "t") : nil)
             text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }

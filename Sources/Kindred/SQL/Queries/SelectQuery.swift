@@ -161,7 +161,7 @@ package struct SelectQuery: Sendable {
         _ resolver: ConditionResolver, _ condition: ConditionTerm?, further: ConditionTerm? = nil,
         to text: inout String
     ) throws {
-        try RowSource(table: entity.name, isOnly: false, alias: 0).write(to: &text)
+        try RowSource(entity.name, entity, alias: 0, scope: .ofRequest).write(to: &text)
         for join in resolver.joins[0] { try join.write(to: &text) }
         if condition != nil || further != nil { text += " WHERE " }
         if let further {

@@ -23,7 +23,7 @@ struct ConflictStatements {
         let names = try check.columns.map { try entity.quoted($0) }
         let stored = """
             SELECT \(names.map { "t.\($0)" }.joined(separator: ", ")), new.place AS \(Self.place) \
-            FROM \(try entity.quotedName) AS t JOIN \(keys.placedTable) ON \(try keys.equality("t"))
+            FROM \(try entity.all(as: .row, .all).from(where: try keys.equality("t"), joining: ", \(keys.placedTable)"))
             """
         let given = """
             SELECT \(zip(values.expressions, names).map { "\($0) AS \($1)" }.joined(separator: ", ")), \

@@ -35,25 +35,19 @@ struct CountStatements {
         (rows, columns) = (relationship.linkRows, relationship.linkColumns)
     }
 
-    private var tableName: String {
-        get throws { try relationship.model.helper == nil ? rows.quotedName : rows.ownTableName }
-    }
-
     /// One query for many owners; it returns their indices among the keys, since only the server can compare the keys.
     func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.shardKeys(keys, of: columns, in: rows)
-        let filter = try parameters.filter(of: relationship)
+        let shown = try parameters.shownLinks(relationship)
         return try parameters.statement("\(tally.rawValue) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
             let pairs =
                 try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
-                .joined(separator: " AND ") + keys.shard.clause("t") + rows.tenantClause("t")
-            let table = "\(try tableName) AS t"
+                .joined(separator: " AND ") + keys.shard.clause("t")
             return switch tally {
-            case .count: "SELECT o.n, count(*) FROM \(given) JOIN \(table) ON \(pairs)\(try filter.clause) GROUP BY o.n"
-            case .existence:
-                "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(table) WHERE \(pairs)\(try filter.clause))"
+            case .count: "SELECT o.n, count(*) FROM \(given)\(try shown.join(on: pairs)) GROUP BY o.n"
+            case .existence: "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(try shown.from(where: pairs)))"
             }
         }
     }
@@ -64,9 +58,9 @@ struct CountStatements {
         guard let values = try values(of: owner) else { return nil }
         var parameters = Parameters()
         let given = try parameters.values(values, of: columns, in: rows)
-        let filter = try parameters.filter(of: relationship)
+        let shown = try parameters.shownLinks(relationship)
         return try parameters.statement("\(tally.rawValue) \(shape(columns))", in: rows) {
-            let members = "FROM \(try tableName) AS t WHERE \(try given.equality("t"))\(try filter.clause)"
+            let members = "FROM \(try shown.from(where: try given.equality("t")))"
             return tally == .count ? "SELECT count(*) \(members)" : "SELECT EXISTS (SELECT \(members))"
         }
     }
@@ -82,9 +76,9 @@ struct CountStatements {
         var parameters = Parameters()
         let columns = columns + memberColumns
         let pair = try parameters.values(values + referenced.map { try member[$0] }, of: columns, in: rows)
-        let filter = try parameters.filter(of: relationship)
+        let shown = try parameters.shownLinks(relationship)
         return try parameters.statement("exists \(shape(columns))", in: rows) {
-            "SELECT EXISTS (SELECT FROM \(try tableName) AS t WHERE \(try pair.equality("t"))\(try filter.clause))"
+            "SELECT EXISTS (SELECT FROM \(try shown.from(where: try pair.equality("t"))))"
         }
     }
 
@@ -98,9 +92,10 @@ struct CountStatements {
     func owners(of members: [ObjectKey], through helper: RelationshipRuntime.HelperLink) throws -> Statement {
         var parameters = Parameters()
         let members = try parameters.keys(members, of: helper.destinationColumns, in: rows)
+        let pairs = try parameters.shown(rows, as: .row, .own)
         return try parameters.statement("count owners \(owners.index).\(relationship.slot)", in: rows) {
             let list = try rows.selectList(of: columns, alias: "t")
-            return "SELECT DISTINCT \(list) FROM \(try tableName) AS t WHERE \(try members.condition("t"))"
+            return "SELECT DISTINCT \(list) FROM \(try pairs.from(where: try members.condition("t")))"
         }
     }
 
@@ -113,7 +108,7 @@ struct CountStatements {
         return try parameters.statement("count lock \(own)", in: entity) {
             let columns = try own.map { "o.\(try entity.quoted($0))" }
             return """
-                SELECT 1 FROM \(try entity.ownTableName) AS o WHERE \(try keys.condition("o")) \
+                SELECT 1 FROM \(try entity.all(as: .owner, .own).from(where: try keys.condition("o"))) \
                 ORDER BY \(columns.joined(separator: ", ")) FOR NO KEY UPDATE OF o
                 """
         }
@@ -128,16 +123,18 @@ struct CountStatements {
         let keys = try parameters.keysToLock(keys, of: own, in: entity)
         let end = try parameters.count(maximum == .max ? minimum : max(minimum, maximum + 1))
         let (least, most) = (try parameters.count(minimum), try parameters.count(maximum))
-        let filter = try parameters.filter(of: relationship, countsUnseen: true)
+        let shown = try parameters.shownLinks(relationship, countsUnseen: true)
         return try parameters.statement("count limits \(relationship.slot)", in: entity) {
             let pairs = try zip(columns, own).map {
                 "\(try rows.compared($0, alias: "t")) = \(try entity.compared($1, alias: "o"))"
             }
             return """
-                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.ownTableName) AS o \
-                CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM \(try tableName) AS t \
-                WHERE \(pairs.joined(separator: " AND "))\(try rows.tenantClause("t"))\(try filter.clause) LIMIT \(end)) AS n) AS c \
-                WHERE \(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))
+                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.all(as: .owner, .own).from(
+                where: "\(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))",
+                joining: """
+                     CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT \
+                    FROM \(try shown.from(where: pairs.joined(separator: " AND "))) LIMIT \(end)) AS n) AS c
+                    """))
                 """
         }
     }

@@ -10,8 +10,8 @@ enum DeletionStatements {
         let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
         return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
             """
-            SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try entity.quotedName) AS t \
-            WHERE \(try keys.condition("t"))\(isLocked ? try entity.locking("t") : "")
+            SELECT \(try entity.selectList(of: columns, alias: "t")) \
+            FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("t")))\(isLocked ? try entity.locking("t") : "")
             """
         }
     }
@@ -27,13 +27,13 @@ enum DeletionStatements {
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns) \(rows)"
         var parameters = Parameters()
         let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
-        let filter = rows == .shown ? try parameters.filterClause(of: entity) : ""
+        let others = try Others(step, isShown: rows == .shown, &parameters)
         return try parameters.statement(shape, in: entity) {
-            """
-            SELECT \(try entity.selectList(of: columns, alias: "t")) FROM \(try destinationName(step)) AS t \
-            WHERE \(try condition(step, sources))\(filter)\(try unmarked(rows, of: entity))\
-            \(isLocked ? try entity.locking("t") : "")
-            """
+            let found = "\(try others.condition(sources))\(try unmarked(rows, of: entity))"
+            return """
+                SELECT \(try entity.selectList(of: columns, alias: "t")) \
+                FROM \(try others.rows.from(where: found))\(isLocked ? try entity.locking("t") : "")
+                """
         }
     }
 
@@ -71,12 +71,14 @@ enum DeletionStatements {
                 "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
             }
             return """
-                SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.quotedName) AS t \
-                JOIN \(try referenced.quotedName) AS r ON \(pairs.joined(separator: " AND ")) \
-                WHERE \(try keys.condition("r"))\(try entity.tenantClause("t")) \
-                AND (t.tableoid, r.tableoid) IN (SELECT h.relid, d.relid \
-                FROM unnest(\(holders)::int8[]::oid[], \(targets)::int8[]::oid[]) AS k (holder, target) \
-                CROSS JOIN LATERAL \(within("k.holder")) AS h (relid) CROSS JOIN LATERAL \(within("k.target")) AS d (relid))
+                SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.all(as: .row, .all).from(
+                where: """
+                    \(try keys.condition("r")) AND (t.tableoid, r.tableoid) IN (SELECT h.relid, d.relid \
+                    FROM unnest(\(holders)::int8[]::oid[], \(targets)::int8[]::oid[]) AS k (holder, target) \
+                    CROSS JOIN LATERAL \(within("k.holder")) AS h (relid) \
+                    CROSS JOIN LATERAL \(within("k.target")) AS d (relid))
+                    """,
+                joining: try referenced.all(as: .referenced, .all).join(on: pairs.joined(separator: " AND "))))
                 """
         }
     }
@@ -92,15 +94,15 @@ enum DeletionStatements {
         var parameters = Parameters()
         let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
-        let filter = isFiltered ? try parameters.filterClause(of: entity) : ""
+        let others = try Others(step, isShown: isFiltered, &parameters)
         let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial) \(isFiltered)"
         return try parameters.statement(shape, in: entity) {
             let (linked, alias) = (step.linkedEntity, step.helper == nil ? "t" : "h")
             let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
             let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
             return """
-                SELECT \(columns), count(*) FROM \(try destinationName(step)) AS t\(try join(step)) \
-                WHERE \(try sources.condition(alias))\(try tenant(step))\(try kept.map(exclusion) ?? "")\(filter) \
+                SELECT \(columns), count(*) FROM \(try others.rows.from(
+                where: "\(try sources.condition(alias))\(try kept.map(exclusion) ?? "")", joining: try others.join)) \
                 GROUP BY \(names) ORDER BY count(*) DESC LIMIT 1
                 """
         }
@@ -118,18 +120,18 @@ enum DeletionStatements {
         var parameters = Parameters()
         let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
+        let others = try Others(step, isShown: false, &parameters)
         let shape = "deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)"
         return try parameters.statement(shape, in: entity) {
-            let found = try condition(step, sources) + (try kept.map(exclusion) ?? "")
+            let found = try others.condition(sources) + (try kept.map(exclusion) ?? "")
             guard entity.isChecked(.updateTriggers) else {
-                return try entity.update(
-                    alias: "t", set: try entity.nulls(cleared), where: found,
-                    returning: try entity.selectList(alias: "t"))
+                return try others.rows.update(
+                    set: try entity.nulls(cleared), where: found, returning: try entity.selectList(alias: "t"))
             }
             // A trigger may give the rows another owner.
-            let hasLeft = "(\(try condition(step, sources))) IS NOT TRUE"
+            let hasLeft = "(\(try others.condition(sources))) IS NOT TRUE"
             return try entity.checkedRows(
-                try entity.checkedUpdate(
+                try others.rows.checkedUpdate(
                     set: try entity.nulls(cleared), where: found, isRight: hasLeft, keepsKeys: !entity.key.isEmpty))
         }
     }
@@ -145,12 +147,13 @@ enum DeletionStatements {
         var parts: [String] = []
         for (entity, keys) in keyed {
             let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
-            parts.append("DELETE FROM \(try entity.quotedName) AS t WHERE \(try keys.condition("t"))")
+            parts.append("DELETE FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("t")))")
         }
         if parts.count == 1, keyless.isEmpty { return parameters.statement(StatementText(parts[0])) }
         for (step, sources) in keyless {
             let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
-            parts.append("DELETE FROM \(try destinationName(step)) AS t WHERE \(try condition(step, sources))")
+            let others = try Others(step, isShown: false, &parameters)
+            parts.append("DELETE FROM \(try others.rows.from(where: try others.condition(sources)))")
         }
         let deletions = parts.enumerated().map { "d\($0) AS (\($1) RETURNING 1)" }.joined(separator: ", ")
         let counts = keyed.indices.map { "(SELECT count(*) FROM d\($0))" }.joined(separator: ", ")
@@ -164,12 +167,11 @@ enum DeletionStatements {
         let row = try parameters.key(rows[0], of: entity)
         return try parameters.statement("delete", in: entity) {
             let found = try row.equality()
-            guard entity.isChecked(.deleteTriggers) else {
-                return "DELETE FROM \(try entity.quotedName) WHERE \(found)"
-            }
+            let rows = entity.all(as: .none, .all)
+            guard entity.isChecked(.deleteTriggers) else { return "DELETE FROM \(try rows.from(where: found))" }
             return Self.checked(
-                "\(try entity.found(where: found, isDeletion: true))",
-                "DELETE FROM \(try entity.quotedName) WHERE \(found)\(EntityRuntime.afterFound)")
+                "\(try entity.all(as: .row, .all).found(where: found, isDeletion: true))",
+                "DELETE FROM \(try rows.from(where: "\(found)\(EntityRuntime.afterFound)"))")
         }
     }
 
@@ -179,23 +181,18 @@ enum DeletionStatements {
         let (keys, versioned) = try parameters.keys(rows.map(\.key), versions: rows.map(\.version), of: entity)
         let count = try parameters.count(rows.count)
         return try parameters.statement("delete all", in: entity) {
-            let filter = try keys.condition("t")
+            let (rows, filter) = (entity.all(as: .row, .all), try keys.condition("t"))
             let version = try versioned.map { " AND \(try $0.exists("t"))" } ?? ""
             guard entity.isChecked(.deleteTriggers) else {
                 return """
                     WITH locked AS MATERIALIZED (\
-                    SELECT 1 FROM \(try entity.quotedName) AS t WHERE \(filter)\(version)\
-                    \(try entity.locking("t"))) \
-                    DELETE FROM \(try entity.quotedName) AS t \
-                    WHERE \(filter) AND (SELECT count(*) FROM locked) = \(count)
+                    SELECT 1 FROM \(try rows.from(where: "\(filter)\(version)"))\(try entity.locking("t"))) \
+                    DELETE FROM \(try rows.from(where: "\(filter) AND (SELECT count(*) FROM locked) = \(count)"))
                     """
             }
             return Self.checked(
-                "\(try entity.found(where: "\(filter)\(version)", isDeletion: true))",
-                """
-                DELETE FROM \(try entity.quotedName) AS t \
-                WHERE \(filter) AND \(CheckedWrite.found) = \(count)
-                """,
+                "\(try rows.found(where: "\(filter)\(version)", isDeletion: true))",
+                "DELETE FROM \(try rows.from(where: "\(filter) AND \(CheckedWrite.found) = \(count)"))",
                 expecting: "CASE \(CheckedWrite.found) WHEN \(count) THEN \(count) ELSE 0 END")
         }
     }
@@ -212,39 +209,46 @@ enum DeletionStatements {
 
     // MARK: Pieces
 
-    /// The table of the rows at the other end: where a foreign key leads to them, without inheriting tables.
-    private static func destinationName(_ step: DeletionStep) throws -> String {
-        let entity = step.destination
-        let isReferenced = step.helper != nil || step.relationship.holdsForeignKey
-        return try isReferenced ? entity.ownTableName : entity.quotedName
-    }
+    /// The rows at the other end of a step's sources, and how they are found.
+    private struct Others {
+        let step: DeletionStep
+        /// The rows `t`; where a foreign key leads to them, without those of inheriting tables.
+        let rows: ScopedRows
+        /// The helper's rows `h` that lead to them: a pair whose row is hidden leads to none.
+        private let pairs: ScopedRows?
 
-    /// The condition for the rows `t` at the other end of the sources.
-    private static func condition(_ step: DeletionStep, _ sources: KeySet) throws -> String {
-        guard let helper = step.helper else { return try sources.condition("t") }
-        let entity = step.destination
-        let rows = helper.entity
-        let names = try step.relationship.otherColumns.map { try entity.compared($0, alias: "t") }.joined(
-            separator: ", ")
-        let columns = try helper.destinationColumns.map { try rows.compared($0, alias: "h") }.joined(separator: ", ")
-        return """
-            (\(names)) IN (SELECT \(columns) FROM \(try rows.ownTableName) AS h WHERE \(try sources.condition("h")))\
-            \(try tenant(step))
-            """
-    }
-
-    /// The condition by which the rows `t` behind a helper's are the tenant's; the sources' condition says it of others.
-    private static func tenant(_ step: DeletionStep) throws -> String {
-        step.helper == nil ? "" : try step.destination.tenantClause("t")
-    }
-
-    private static func join(_ step: DeletionStep) throws -> String {
-        guard let helper = step.helper else { return "" }
-        let (rows, entity) = (helper.entity, step.destination)
-        let pairs = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
-            "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
+        /// - Parameter isShown: whether rows are left out that their filter hides.
+        init(_ step: DeletionStep, isShown: Bool, _ parameters: inout Parameters) throws {
+            self.step = step
+            let isReferenced = step.helper != nil || step.relationship.holdsForeignKey
+            let tables = isReferenced ? RowScope.Tables.own : .all
+            rows =
+                try isShown
+                ? parameters.shown(step.destination, as: .row, tables) : step.destination.all(as: .row, tables)
+            pairs = try step.helper.map { try parameters.shown($0.entity, as: .pair, .own) }
         }
-        return " JOIN \(try rows.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
+
+        /// The condition for the rows at the other end of the sources.
+        func condition(_ sources: KeySet) throws -> String {
+            guard let helper = step.helper, let pairs else { return try sources.condition("t") }
+            let names = try step.relationship.otherColumns.map { try step.destination.compared($0, alias: "t") }
+            let columns = try helper.destinationColumns.map { try helper.entity.compared($0, alias: "h") }
+            return """
+                (\(names.joined(separator: ", "))) IN (SELECT \(columns.joined(separator: ", ")) \
+                FROM \(try pairs.from(where: try sources.condition("h"))))
+                """
+        }
+
+        /// The join of the helper's rows, with a space before; nothing without a helper.
+        var join: String {
+            get throws {
+                guard let helper = step.helper, let pairs else { return "" }
+                return try pairs.join(
+                    on: zip(helper.destinationColumns, step.relationship.otherColumns).map {
+                        "\(try helper.entity.compared($0, alias: "h")) = \(try step.destination.compared($1, alias: "t"))"
+                    }.joined(separator: " AND "))
+            }
+        }
     }
 
     /// An anti-join, since a long list is slow to search in older servers.

@@ -10,7 +10,8 @@ extension EntityRuntime {
         let row = try parameters.key(key, of: self)
         let text = try selectionByKey.withLock { known in
             if let known { return known }
-            let made = StatementText("SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try row.equality())")
+            let made = StatementText(
+                "SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try row.equality()))")
             known = made
             return made
         }
@@ -26,7 +27,7 @@ extension EntityRuntime {
         var parameters = Parameters()
         let given = try parameters.keys(keys, of: key, in: self)
         return try parameters.statement("select by keys", in: self) {
-            "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try given.condition())"
+            "SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try given.condition()))"
         }
     }
 
@@ -34,10 +35,10 @@ extension EntityRuntime {
     func selectShown(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.shardKeys(keys, of: key, in: self)
-        let filter = try parameters.filterClause(of: self)
+        let rows = try parameters.shown(self, as: .row, .all)
         return try parameters.statement("shown keys", in: self) {
             let list = try selectList(of: key, alias: "t")
-            return "SELECT \(list) FROM \(try quotedName) AS t WHERE \(try keys.condition("t"))\(filter)"
+            return "SELECT \(list) FROM \(try rows.from(where: try keys.condition("t")))"
         }
     }
 
@@ -47,7 +48,7 @@ extension EntityRuntime {
         var parameters = Parameters()
         let row = try parameters.key(key, of: self)
         return try parameters.statement("lock \(clause)", in: self) {
-            "SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try row.equality()) \(clause)"
+            "SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try row.equality())) \(clause)"
         }
     }
 
@@ -58,7 +59,7 @@ extension EntityRuntime {
         let table = try ownTable(&parameters)
         return try parameters.statement("find first", in: self) {
             """
-            SELECT \(try selectList()) FROM \(try quotedName) WHERE \(try row.equality()) \
+            SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try row.equality())) \
             \(try ownFirst("", table)) LIMIT 1
             """
         }
@@ -72,8 +73,8 @@ extension EntityRuntime {
         return try parameters.statement("find first of keys", in: self) {
             let list = try referencedKey.map { "t.\(try quoted($0))" }.joined(separator: ", ")
             return """
-                SELECT DISTINCT ON (\(list)) \(try selectList(alias: "t")) FROM \(try quotedName) AS t \
-                WHERE \(try keys.condition("t")) \(try ownFirst("t.", table, after: list + ", "))
+                SELECT DISTINCT ON (\(list)) \(try selectList(alias: "t")) \
+                FROM \(try all(as: .row, .all).from(where: try keys.condition("t"))) \(try ownFirst("t.", table, after: list + ", "))
                 """
         }
     }
@@ -96,7 +97,8 @@ extension EntityRuntime {
         let keys = try parameters.shardKeys(keys, of: key, in: self)
         let shape = "find keys" + (leftOut.map { " without \(Array($0))" } ?? "")
         return try parameters.statement(shape, in: self) {
-            "SELECT \(try selectList(alias: "t", leavingOut: leftOut)) FROM \(try quotedName) AS t WHERE \(try keys.condition("t"))"
+            let rows = try all(as: .row, .all).from(where: try keys.condition("t"))
+            return "SELECT \(try selectList(alias: "t", leavingOut: leftOut)) FROM \(rows)"
         }
     }
 }

@@ -52,12 +52,11 @@ struct HelperStatements {
             let conflict =
                 update.isEmpty
                 ? "NOTHING"
-                : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
-                    + (try helper.tenantWhere("h"))
+                : try helper.updateOnConflict(set: update, as: .pair)
             let source = members.table("member", names: "m")
             let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
-                INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
+                \(try helper.insertion(as: .pair)) (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
@@ -66,13 +65,13 @@ struct HelperStatements {
                 return placing + insert + (update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
             }
             let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
-            let isPair = try isPair(owner, members)
-            let written = try helper.written(insert, alias: "h", isRight: isPair)
+            let (isPair, pairs) = (try isPair(owner, members), helper.all(as: .pair, .own))
+            let written = try helper.written(insert, alias: "h", isRight: "\(isPair)\(try pairs.clause)")
             if checks == .storedPairs {
                 return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
             // With payload all rows are returned, without it only the missing rows.
-            let existing = "existing AS MATERIALIZED (SELECT FROM \(try helper.ownTableName) AS h WHERE \(isPair))"
+            let existing = "existing AS MATERIALIZED (SELECT FROM \(try pairs.from(where: isPair)))"
             let count = members.cardinality
             // A trigger may have made another pair of one that exists.
             let others = "(SELECT count(*) FROM written WHERE NOT \(CheckedWrite.isRight))"
@@ -117,8 +116,8 @@ struct HelperStatements {
         return try parameters.statement("check \(relationship.source.index).\(relationship.slot)", in: helper) {
             """
             WITH written AS MATERIALIZED (\
-            SELECT true AS \(CheckedWrite.isRight) FROM \(try helper.ownTableName) AS h \
-            WHERE \(try isPair(owner, members))) \
+            SELECT true AS \(CheckedWrite.isRight) \
+            FROM \(try helper.all(as: .pair, .own).from(where: try isPair(owner, members)))) \
             SELECT WHERE \(CheckedWrite.condition(expecting: members.cardinality))
             """
         }
@@ -146,25 +145,22 @@ struct HelperStatements {
         case .members(let keys), .others(let keys):
             members = try parameters.keys(keys, of: memberColumns, in: helper)
         }
-        let filter = which.isGiven ? nil : try parameters.filter(of: relationship)
+        let links = which.isGiven ? try parameters.allLinks(relationship) : try parameters.shownLinks(relationship)
         return try parameters.statement(
             "delete \(relationship.source.index).\(relationship.slot) \(which.shape) \(isCheck)", in: helper
         ) {
-            var found = try owner.equality()
-            if let member { found += " AND \(try member.equality())" }
-            if let members { found += " AND \(which.isNegated ? "NOT " : "")\(try members.condition())" }
-            found += try filter.clause
-            if isCheck { return try helper.absence(of: found) }
+            var found = try owner.equality("t")
+            if let member { found += " AND \(try member.equality("t"))" }
+            if let members { found += " AND \(which.isNegated ? "NOT " : "")\(try members.condition("t"))" }
+            found += try links.memberClause
+            if isCheck { return try links.rows.absence(of: found) }
             guard helper.isChecked(.deleteTriggers) else {
-                return """
-                    DELETE FROM \(try helper.ownTableName)\(filter == nil ? "" : " AS t") WHERE \(found) \
-                    RETURNING \(try helper.selectList())
-                    """
+                return "DELETE FROM \(try links.rows.from(where: found)) RETURNING \(try helper.selectList(alias: "t"))"
             }
-            let delete = "DELETE FROM \(try helper.ownTableName) AS t WHERE \(found)\(EntityRuntime.afterFound)"
+            let delete = "DELETE FROM \(try links.rows.from(where: "\(found)\(EntityRuntime.afterFound)"))"
             return try helper.checkedRows(
                 """
-                \(try helper.found(where: found, isDeletion: true, isOwn: true)), \
+                \(try links.rows.found(where: found, isDeletion: true)), \
                 \(try helper.written(delete, alias: "t", isRight: "true"))
                 """)
         }
@@ -204,7 +200,7 @@ extension HelperStatements {
         return try parameters.statement("check pairs \(link.pairColumns)", in: helper) {
             """
             WITH written AS MATERIALIZED (SELECT true AS \(CheckedWrite.isRight) \
-            FROM \(pairs.table) JOIN \(try helper.ownTableName) AS h ON \(try pairs.equality("h"))) \
+            FROM \(pairs.table)\(try helper.all(as: .pair, .own).join(on: try pairs.equality("h")))) \
             SELECT WHERE \(CheckedWrite.condition(expecting: count.description))
             """
         }
@@ -236,12 +232,11 @@ extension HelperStatements {
             let conflict =
                 update.isEmpty
                 ? "NOTHING"
-                : "UPDATE SET \(update.joined(separator: ", "))\(try helper.versionAssignment(alias: "h"))"
-                    + (try helper.tenantWhere("h"))
+                : try helper.updateOnConflict(set: update, as: .pair)
             let source = values.placedTable
             let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
-                INSERT INTO \(try helper.quotedName) AS h (\(names.joined(separator: ", "))) \
+                \(try helper.insertion(as: .pair)) (\(names.joined(separator: ", "))) \
                 SELECT \((given + places + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)

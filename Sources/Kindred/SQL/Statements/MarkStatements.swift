@@ -18,22 +18,24 @@ enum MarkStatements {
             let isByMoment = isMarked && entity.distributionColumn != nil
             let moment = "now()::\(entity.markType)"
             let value = isMarked ? "coalesce(t.\(column), \(isByMoment ? "marked.moment" : moment))" : "NULL"
+            let rows = entity.all(as: .row, .all)
             let found = "\(try keys.condition("t"))\(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")"
             guard entity.isChecked(.updateTriggers) else {
-                return try entity.update(
+                return try rows.update(
                     // Citus takes no now() in a coalesce.
-                    alias: "t", set: ["\(column) = \(value)"],
+                    set: ["\(column) = \(value)"],
                     from: isByMoment ? "(SELECT \(moment) AS moment) AS marked" : nil, where: found,
                     returning: try entity.selectList(alias: "t"))
             }
             return try entity.checkedRows(
-                try entity.checkedUpdate(
+                try rows.checkedUpdate(
                     set: ["\(column) = \(value)"], where: found,
                     isRight: "t.\(column) IS \(isMarked ? "NOT " : "")NULL", keepsKeys: true))
         }
         guard entity.hasRules else { return [parameters.statement(text)] }
         let check = try entity.text("check \(shape)") {
-            try entity.absence(of: "\(try keys.condition("t")) AND t.\(column) IS \(isMarked ? "" : "NOT ")NULL")
+            try entity.all(as: .row, .all).absence(
+                of: "\(try keys.condition("t")) AND t.\(column) IS \(isMarked ? "" : "NOT ")NULL")
         }
         return [parameters.statement(text), parameters.statement(check)]
     }
@@ -47,14 +49,14 @@ enum MarkStatements {
         let keys = try parameters.keysToLock(sources, of: owners.key, in: owners)
         let shape = "marked together \(owners.index).\(step.relationship.slot) \(step.helper != nil)"
         return try parameters.statement(shape, in: entity) {
-            var tables = "\(try entity.quotedName) AS t JOIN "
-            var pairs: [String]
+            var (joins, pairs) = ("", [String]())
             if let helper = step.helper {
                 let rows = helper.entity
                 let links = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
                     "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
                 }
-                tables += "\(try rows.ownTableName) AS h ON \(links.joined(separator: " AND ")) JOIN "
+                // Whether their filter shows them or not: they may have been marked with both ends.
+                joins = try rows.all(as: .pair, .own).join(on: links.joined(separator: " AND "))
                 pairs = try zip(helper.sourceColumns, step.sourceColumns).map {
                     "\(try rows.compared($0, alias: "h")) = \(try owners.compared($1, alias: "o"))"
                 }
@@ -64,10 +66,10 @@ enum MarkStatements {
                 }
             }
             pairs.append("t.\(try entity.quoted(mark)) = o.\(try owners.quoted(source.mark))")
+            joins += try owners.all(as: .owner, .all).join(on: pairs.joined(separator: " AND "))
             return """
-                SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(tables)\(try owners.quotedName) AS o \
-                ON \(pairs.joined(separator: " AND ")) WHERE \(try keys.condition("o"))\(try entity.tenantClause("t"))\
-                \(try entity.locking("t"))
+                SELECT \(try entity.selectList(of: entity.key, alias: "t")) \
+                FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("o"), joining: joins))\(try entity.locking("t"))
                 """
         }
     }

@@ -13,6 +13,9 @@ struct MemberStatements {
     /// The entity whose rows hold the foreign key.
     var members: EntityRuntime { relationship.destination }
 
+    /// The members `t`, whether their filter shows them or not.
+    private var all: ScopedRows { members.all(as: .row, .all) }
+
     /// The foreign key's columns in the member rows.
     var columns: [Int] { relationship.otherColumns }
 
@@ -29,11 +32,10 @@ struct MemberStatements {
         return try parameters.statement("attach 1 \(columns)", in: members) {
             let (set, found) = (try owner.assignments(), try row.equality("t"))
             guard members.isChecked(.updateTriggers) else {
-                return try members.update(
-                    alias: "t", set: set, where: found, returning: try members.selectList(alias: "t"))
+                return try all.update(set: set, where: found, returning: try members.selectList(alias: "t"))
             }
             return try members.checkedRows(
-                try members.checkedUpdate(
+                try all.checkedUpdate(
                     set: set, where: found, isRight: try owner.equality("t"), keepsKeys: false))
         }
     }
@@ -88,23 +90,21 @@ struct MemberStatements {
     func detachAll(leaving: [Int]) throws -> [Statement] {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: columns, in: members)
-        let filter = try parameters.filter(of: relationship)
+        let shown = try parameters.shown(members, as: .row, .all)
         let text = try members.text("detach all \(columns)") {
             let isOwned = try owner.equality("t")
-            let found = "\(isOwned)\(try filter.clause)"
             guard members.isChecked(.updateTriggers) else {
-                return try members.update(
-                    alias: "t", set: try members.nulls(leaving), where: found,
-                    returning: try members.selectList(alias: "t"))
+                return try shown.update(
+                    set: try members.nulls(leaving), where: isOwned, returning: try members.selectList(alias: "t"))
             }
             return try members.checkedRows(
-                try members.checkedUpdate(
-                    set: try members.nulls(leaving), where: found, isRight: "(\(isOwned)) IS NOT TRUE",
+                try shown.checkedUpdate(
+                    set: try members.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
                     keepsKeys: true))
         }
         guard members.hasRules else { return [parameters.statement(text)] }
         let check = try members.text("check all \(columns)") {
-            try members.absence(of: "\(try owner.equality("t"))\(try filter.clause)")
+            try shown.absence(of: try owner.equality("t"))
         }
         return [parameters.statement(text), parameters.statement(check)]
     }
@@ -131,10 +131,10 @@ struct MemberStatements {
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: members.key, in: members)
         let owner = try parameters.values(ownerValues, of: columns, in: members)
-        let filter = isFiltered ? try parameters.filter(of: relationship) : nil
+        let rows = isFiltered ? try parameters.shown(members, as: .row, .all) : all
         return [
             try parameters.statement("\(shape) \(columns)", in: members) {
-                try members.absence(of: "\(try absent(keys, owner))\(try filter.clause)")
+                try rows.absence(of: try absent(keys, owner))
             }
         ]
     }
@@ -164,26 +164,25 @@ struct MemberStatements {
         let (keys, versioned) = try parameters.keys(keys, versions: versions, of: members)
         let wanted = try parameters.count(count)
         let owner = try parameters.values(owner.values, of: owner.columns, in: members)
-        let filter = isFiltered ? try parameters.filter(of: relationship) : nil
+        let rows = isFiltered ? try parameters.shown(members, as: .row, .all) : all
         return try parameters.statement("\(shape) \(versioned != nil)", in: members) {
             let change = try change(keys, owner)
-            let condition = "\(change.condition)\(try filter.clause) AND (SELECT count(*) FROM locked) = \(wanted)"
+            let condition = "\(change.condition) AND (SELECT count(*) FROM locked) = \(wanted)"
+            let given = "\(try keys.condition("t"))\(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")"
             let locked = """
                 WITH locked AS MATERIALIZED (\
-                SELECT 1 FROM \(try members.quotedName) AS t WHERE \(try keys.condition("t"))\
-                \(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")\(try members.orderToLock("t")) \
-                FOR NO KEY UPDATE)
+                SELECT 1 FROM \(try all.from(where: given))\(try members.orderToLock("t")) FOR NO KEY UPDATE)
                 """
             guard members.isChecked(.updateTriggers) else {
-                let update = try members.update(
-                    alias: "t", set: change.set, where: condition, returning: try members.selectList(alias: "t"))
+                let update = try rows.update(
+                    set: change.set, where: condition, returning: try members.selectList(alias: "t"))
                 return """
                     \(locked), changed AS (\(update)) \
                     SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT JOIN changed ON true
                     """
             }
             // A foreign key inside the key changes that key.
-            let update = try members.checkedUpdate(
+            let update = try rows.checkedUpdate(
                 set: change.set, where: condition, isRight: change.isRight,
                 keepsKeys: !joining.contains(where: members.key.contains))
             return """

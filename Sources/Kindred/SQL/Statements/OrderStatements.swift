@@ -22,14 +22,14 @@ struct OrderStatements {
     }
 
     /// The column of `read` that tells whether the member is shown; nil if all are.
-    var shownColumn: Int? { relationship.hidesMembers ? memberColumns.count + 1 : nil }
+    var shownColumn: Int? { relationship.hidesLinks ? memberColumns.count + 1 : nil }
 
     /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
         var parameters = Parameters()
         let row = try parameters.key(owner, of: entity)
         return try parameters.statement("lock for order", in: entity) {
-            "SELECT FROM \(try entity.quotedName) WHERE \(try row.equality()) FOR NO KEY UPDATE"
+            "SELECT FROM \(try entity.all(as: .none, .all).from(where: try row.equality())) FOR NO KEY UPDATE"
         }
     }
 
@@ -37,10 +37,10 @@ struct OrderStatements {
     func read() throws -> Statement {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
-        let filter = try parameters.filter(of: relationship)
+        let shown = try parameters.shownLinks(relationship)
         return try parameters.statement(shape("read order"), in: rows) {
-            let shown = try filter.map { ["(\(try $0.condition)) IS TRUE"] } ?? []
-            return "\(try select(shown)) WHERE \(try owner.equality()) \(try order())"
+            let isShown = shownColumn == nil ? [] : [try shown.isShown]
+            return "\(try list(isShown)) FROM \(try allRows.from(where: try owner.equality("t"))) \(try order())"
         }
     }
 
@@ -49,31 +49,28 @@ struct OrderStatements {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
         let members = try parameters.keys(keys, of: memberColumns, in: rows)
-        let filter = try parameters.filter(of: relationship)
+        let shown = try parameters.shownLinks(relationship)
         return try parameters.statement(shape("read end of order"), in: rows) {
-            let isOwned = try owner.equality()
-            let column = try rows.quoted(position)
-            return """
-                \(try select()) WHERE \(isOwned) \
-                AND (\(column) IS NULL\(try filter.clause) OR \(try members.condition()) OR \
-                \(column) = (SELECT max(\(column)) FROM \(try tableName) WHERE \(isOwned))) \(try order())
-                """
+            let isOwned = try owner.equality("t")
+            let column = "t.\(try rows.quoted(position))"
+            let isShown = shownColumn == nil ? "" : " AND \(try shown.isShown)"
+            let last = "SELECT max(\(column)) FROM \(try allRows.from(where: isOwned))"
+            let found = "(\(column) IS NULL\(isShown) OR \(try members.condition("t")) OR \(column) = (\(last)))"
+            return "\(try list()) FROM \(try allRows.from(where: "\(isOwned) AND \(found)")) \(try order())"
         }
     }
 
-    private func select(_ more: [String] = []) throws -> String {
+    private func list(_ more: [String] = []) throws -> String {
         // Keys are read in the form in which they are written, for any width of integer.
         let columns = try memberColumns.map { column in
             let isText = rows.entity.attributes[column].isReadAsText
-            return try rows.quoted(column) + (isText ? "::text" : "")
+            return "t.\(try rows.quoted(column))\(isText ? "::text" : "")"
         }
-        let list = columns + [try rows.quoted(position)] + more
-        return
-            "SELECT \(list.joined(separator: ", ")) FROM \(try tableName)\(relationship.hidesMembers ? " AS t" : "")"
+        return "SELECT \((columns + ["t.\(try rows.quoted(position))"] + more).joined(separator: ", "))"
     }
 
     private func order() throws -> String {
-        let columns = try ["\(rows.quoted(position)) NULLS LAST"] + memberColumns.map { try rows.quoted($0) }
+        let columns = try ["t.\(rows.quoted(position)) NULLS LAST"] + memberColumns.map { "t.\(try rows.quoted($0))" }
         return "ORDER BY \(columns.joined(separator: ", "))"
     }
 
@@ -103,10 +100,9 @@ struct OrderStatements {
             let given = ColumnArrays.placedTable(
                 members.arrays + [positions.description], names: members.names + ["position"])
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
-            return try rows.update(
-                alias: "t", set: set, from: given,
-                where: "\(keys.joined(separator: " AND ")) AND \(isOwned)\(try rows.tenantClause("t"))",
-                returning: "\(try rows.selectList(alias: "t")), new.place\(owned)", isOwn: isHelper)
+            return try allRows.update(
+                set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
+                returning: "\(try rows.selectList(alias: "t")), new.place\(owned)")
         }
     }
 
@@ -138,11 +134,10 @@ struct OrderStatements {
                 """
             return """
                 \(try rows.placing(others, through: link, from: source, value: value))\
-                INSERT INTO \(try rows.quotedName) AS h (\(quoted.joined(separator: ", "))) \
+                \(try rows.insertion(as: .pair)) (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
-                ON CONFLICT (\(pair)) DO UPDATE SET \(update.joined(separator: ", "))\(try rows.versionAssignment(alias: "h"))\
-                \(try rows.tenantWhere("h")) \
+                ON CONFLICT (\(pair)) DO \(try rows.updateOnConflict(set: update, as: .pair)) \
                 RETURNING \(try rows.selectList(alias: "h"))
                 """
         }
@@ -153,9 +148,8 @@ struct OrderStatements {
 
     private var isHelper: Bool { relationship.model.helper != nil }
 
-    private var tableName: String {
-        get throws { try isHelper ? rows.ownTableName : rows.quotedName }
-    }
+    /// The rows `t`, of members that are hidden, too: they keep their places.
+    private var allRows: ScopedRows { rows.all(as: .row, isHelper ? .own : .all) }
 
     private func shape(_ name: String) -> String { "\(name) \(relationship.source.index).\(relationship.slot)" }
 }
@@ -165,10 +159,10 @@ extension EntityRuntime {
     func endPosition(_ position: Int, ownerColumns: [Int], value: (Int) -> String) throws -> String {
         let owned =
             try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
-            .joined(separator: " AND ") + tenantClause("h")
+            .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
-        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try ownTableName) AS h WHERE \(owned))"
+        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try all(as: .pair, .own).from(where: owned)))"
     }
 
     /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their
@@ -190,18 +184,19 @@ extension EntityRuntime {
                 try columns.map { "\(try compared($0, alias: alias)) = \(try compared($0, alias: other))" }
                     .joined(separator: " AND ")
             }
-            return """
-                placed\(number) AS (UPDATE \(try ownTableName) AS t \
-                SET \(column) = n.place\(try versionAssignment(alias: "t")) FROM (\
-                SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
-                (SELECT coalesce(max(h.\(column)), 0) FROM \(try ownTableName) AS h \
-                WHERE \(try same(end.ownerColumns, "h", as: "u"))\(try tenantClause("h"))) \
+            let sameOwner = try same(end.ownerColumns, "h", as: "u")
+            let unplaced = "u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))"
+            let places = """
+                (SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
+                (SELECT coalesce(max(h.\(column)), 0) FROM \(try all(as: .pair, .own).from(where: sameOwner))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
-                FROM \(try ownTableName) AS u \
-                WHERE u.\(column) IS NULL\(try tenantClause("u")) AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))) AS n \
-                WHERE \(try same(link.pairColumns, "t", as: "n")))
+                FROM \(try all(as: .unplaced, .own).from(where: unplaced))) AS n
                 """
+            let update = try all(as: .row, .own).update(
+                set: ["\(column) = n.place"], from: places, where: try same(link.pairColumns, "t", as: "n"),
+                returning: nil)
+            return "placed\(number) AS (\(update))"
         }
         return updates.isEmpty ? "" : "WITH \(updates.joined(separator: ", ")) "
     }

@@ -28,36 +28,38 @@ struct RelationshipQuery {
     func statement(for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
         var parameters = Parameters()
         let owners = try parameters.shardKeys(owners, of: linkColumns, in: linkRows)
-        let filter = relationship.filter == nil ? "" : try parameters.filterClause(of: destination)
+        let isReferenced = relationship.holdsForeignKey || relationship.helper != nil
+        let tables = isReferenced ? RowScope.Tables.own : .all
+        // The one object at the other end is never hidden.
+        let members =
+            try relationship.isToMany
+            ? parameters.shown(destination, as: .row, tables) : destination.all(as: .row, tables)
+        let pairs = try relationship.helper.map { try parameters.shown($0.entity, as: .pair, .own) }
         let shape = "load \(relationship.slot)" + (leftOut.map { " without \(Array($0))" } ?? "")
         return try parameters.statement(shape, in: relationship.source) {
-            try text(of: owners, filter, leavingOut: leftOut)
+            try text(of: owners, members, through: pairs, leavingOut: leftOut)
         }
     }
 
-    private func text(of owners: KeySet, _ filter: String, leavingOut leftOut: ColumnSet?) throws -> String {
+    private func text(
+        of owners: KeySet, _ members: ScopedRows, through rows: ScopedRows?, leavingOut leftOut: ColumnSet?
+    ) throws -> String {
         let alias = relationship.helper == nil ? "t" : "h"
         var columns = try destination.selectList(alias: "t", leavingOut: leftOut)
         var (join, order) = ("", "")
-        if let helper = relationship.helper {
+        if let helper = relationship.helper, let rows {
             // The owner's key, in columns after the member's.
             for column in linkColumns { columns += ", h.\(try linkRows.quoted(column))" }
             let pairs = try zip(helper.destinationColumns, relationship.otherColumns).map {
                 "\(try linkRows.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
             }
-            join = " JOIN \(try linkRows.ownTableName) AS h ON \(pairs.joined(separator: " AND "))"
+            join = try rows.join(on: pairs.joined(separator: " AND "))
         }
         if let position = relationship.position {
             let ties = try destination.key.map { ", t.\(try destination.quoted($0))" }.joined()
             order = " ORDER BY \(alias).\(try linkRows.quoted(position)) NULLS LAST\(ties)"
         }
-        let isReferenced = relationship.holdsForeignKey || relationship.helper != nil
-        // The other rows of the statement are those that the owners' keys find.
-        let tenant = relationship.helper == nil ? "" : try destination.tenantClause("t")
-        return """
-            SELECT \(columns) FROM \(try isReferenced ? destination.ownTableName : destination.quotedName) AS t\(join) \
-            WHERE \(try owners.condition(alias))\(tenant)\(filter)\(order)
-            """
+        return "SELECT \(columns) FROM \(try members.from(where: try owners.condition(alias), joining: join))\(order)"
     }
 
     /// `SELECT place`: the places, from one, of the foreign keys that the server holds equal to an owner's key.
@@ -72,7 +74,7 @@ struct RelationshipQuery {
         let text = """
             SELECT given.place FROM \(keys.rows) \
             WITH ORDINALITY AS given(\((owner.names + ["place"]).joined(separator: ", "))) \
-            JOIN (SELECT \(columns.joined(separator: ", ")) FROM \(try source.quotedName) WHERE false \
+            JOIN (SELECT \(columns.joined(separator: ", ")) FROM \(try source.all(as: .none, .all).fromNothing) \
             UNION ALL SELECT * FROM \(owner.rows)) AS owner(\(owner.names.joined(separator: ", "))) \
             ON \(owner.names.map { "owner.\($0) = given.\($0)" }.joined(separator: " AND "))
             """

@@ -16,9 +16,9 @@ struct RowStatements {
                 columns.isEmpty
                 ? "DEFAULT VALUES" : "(\(names)) VALUES (\(given.list.joined(separator: ", ")))"
             guard entity.isChecked(.insertTriggers) else {
-                return "INSERT INTO \(try entity.quotedName) \(row) RETURNING \(try entity.selectList())"
+                return "\(try entity.insertion(as: .none)) \(row) RETURNING \(try entity.selectList())"
             }
-            let insert = "INSERT INTO \(try entity.quotedName) AS t \(row)"
+            let insert = "\(try entity.insertion(as: .row)) \(row)"
             return try entity.checkedRows(
                 try entity.written(insert, alias: "t", isRight: try entity.hasKey(alias: "t")), expecting: "1")
         }
@@ -40,7 +40,7 @@ struct RowStatements {
                     (\(names.joined(separator: ", "))) SELECT \(values.expressions.joined(separator: ", ")) \
                     FROM \(values.placedTable) ORDER BY new.place
                     """
-            return "INSERT INTO \(try entity.quotedName) \(rows) RETURNING \(try entity.selectList())"
+            return "\(try entity.insertion(as: .none)) \(rows) RETURNING \(try entity.selectList())"
         }
     }
 
@@ -56,7 +56,7 @@ struct RowStatements {
         }
         let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
         let text = """
-            INSERT INTO \(try entity.quotedName) (\(names)) VALUES \(values.joined(separator: ", ")) \
+            \(try entity.insertion(as: .none)) (\(names)) VALUES \(values.joined(separator: ", ")) \
             RETURNING \(try entity.selectList())
             """
         return parameters.statement(StatementText(text))
@@ -69,11 +69,11 @@ struct RowStatements {
         let row = try parameters.key(row, of: entity)
         return try parameters.statement("update \(columns)", in: entity) {
             guard entity.isChecked(.updateTriggers) else {
-                return try entity.update(
+                return try entity.all(as: .none, .all).update(
                     set: try values.assignments(), where: try row.equality(), returning: try entity.selectList())
             }
             return try entity.checkedRows(
-                try entity.checkedUpdate(
+                try entity.all(as: .row, .all).checkedUpdate(
                     set: try values.assignments(), where: try row.equality("t"),
                     isRight: try entity.hasKey(alias: "t"), keepsKeys: false))
         }
@@ -105,8 +105,8 @@ struct RowStatements {
             let identified = [keys] + (version.map { [$0] } ?? [])
             let arrays = (identified + [values]).flatMap(\.arrays) + (flags ?? []).map(\.description)
             let names = (identified + [values]).flatMap(\.names) + (flags ?? []).indices.map { "w\($0)" }
-            return try entity.update(
-                alias: "t", set: set, from: ColumnArrays.placedTable(arrays, names: names),
+            return try entity.all(as: .row, .all).update(
+                set: set, from: ColumnArrays.placedTable(arrays, names: names),
                 where: try identified.map { try $0.equality("t") }.joined(separator: " AND ") + shard.clause("t"),
                 returning: "\(try entity.selectList(alias: "t")), new.place")
         }

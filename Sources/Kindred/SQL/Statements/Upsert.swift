@@ -93,10 +93,9 @@ struct Upsert {
             let action =
                 set.isEmpty
                 ? "NOTHING"
-                : "UPDATE SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: "t"))"
-                    + (try entity.tenantWhere("t"))
+                : try entity.updateOnConflict(set: set, as: .row)
             let insert = """
-                INSERT INTO \(try entity.quotedName) AS t (\(names)) \
+                \(try entity.insertion(as: .row)) (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.placedTable) ORDER BY new.place \
                 ON CONFLICT \(try target) DO \(action)
                 """
@@ -121,7 +120,7 @@ struct Upsert {
             let columns = try entity.key.map { try entity.quoted($0) }
             return """
                  AND (\(columns.map { "t.\($0)" }.joined(separator: ", "))) IN \
-                (SELECT \(columns.joined(separator: ", ")) FROM \(try entity.ownTableName) WHERE \(predicate))
+                (SELECT \(columns.joined(separator: ", ")) FROM \(try entity.all(as: .none, .own).from(where: "(\(predicate))")))
                 """
         }
     }
@@ -140,14 +139,14 @@ struct Upsert {
         let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions))
         func given(_ column: Int) -> String { entity.compared(column, with: new[column] ?? "NULL") }
         let known = try key.map { "\(try entity.compared($0, alias: "t")) = \(given($0))" }
+        let (existing, isKnown) = (entity.all(as: .row, .own), "\(known.joined(separator: " AND "))\(try amongUnique)")
         if !keepsRows {
             // An existing row keeps its primary key, by which its object is found.
             let same = try entity.key.enumerated().map {
                 "\(entity.compared($1, with: "written.\"kindred: p\($0)\"")) = \(try entity.compared($1, alias: "t"))"
             }
             expected = """
-                (\(count) + (SELECT count(*) FROM \(rows) JOIN \(try entity.ownTableName) AS t \
-                ON \(known.joined(separator: " AND "))\(try amongUnique)\(try entity.tenantClause("t")) \
+                (\(count) + (SELECT count(*) FROM \(rows)\(try existing.join(on: isKnown)) \
                 WHERE NOT EXISTS (SELECT FROM written WHERE \(same.joined(separator: " AND ")))))
                 """
         } else {
@@ -156,8 +155,7 @@ struct Upsert {
             }
             exception = """
                 WHEN (SELECT count(*) FROM \(rows) \
-                WHERE EXISTS (SELECT FROM \(try entity.ownTableName) AS t WHERE \(known.joined(separator: " AND "))\(try amongUnique)\
-                \(try entity.tenantClause("t"))) \
+                WHERE EXISTS (SELECT FROM \(try existing.from(where: isKnown))) \
                 OR EXISTS (SELECT FROM written WHERE \(stored.joined(separator: " AND ")))) = \(count) THEN true 
                 """
         }
@@ -176,10 +174,9 @@ struct Upsert {
             let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
             let first = try entity.quoted(key[0])
             return """
-                INSERT INTO \(try entity.quotedName) AS t (\(names)) \
+                \(try entity.insertion(as: .row)) (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.table) \
-                ON CONFLICT \(try target) DO UPDATE SET \(first) = t.\(first)\
-                \(try entity.tenantWhere("t")) \
+                ON CONFLICT \(try target) DO \(try entity.updateOnConflict(set: ["\(first) = t.\(first)"], as: .row)) \
                 RETURNING \(try entity.selectList(alias: "t"))
                 """
         }
@@ -193,8 +190,9 @@ struct Upsert {
         let keys = try parameters.rows(rows, of: key, in: entity, prefix: "k")
         return try parameters.statement("upserted \(key) \(predicate ?? "")", in: entity) {
             """
-            SELECT \(try entity.selectList(alias: "t")), new.place FROM \(keys.placedTable) \
-            JOIN \(try entity.ownTableName) AS t ON \(try keys.equality("t"))\(try amongUnique) ORDER BY new.place
+            SELECT \(try entity.selectList(alias: "t")), new.place \
+            FROM \(keys.placedTable)\(try entity.all(as: .row, .own).join(on: "\(keys.equality("t"))\(amongUnique)")) \
+            ORDER BY new.place
             """
         }
     }
