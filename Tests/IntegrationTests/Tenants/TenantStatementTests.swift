@@ -113,7 +113,10 @@ import Testing
                     }
                     sent.append(recorder.statements)
                 }
-                #expect(sent[0].count == sent[1].count && !sent[0].isEmpty, "\(name): \(sent)")
+                // The key of a pair lacks the tenant's column: that no row of another tenant is in the way is checked, in the same
+                // round trip, where the insertion cannot check itself.
+                let checks = name == "sets" || name == "saves" ? 1 : 0
+                #expect(sent[0].count + checks == sent[1].count && !sent[0].isEmpty, "\(name): \(sent)")
             }
         }
     }

@@ -4,7 +4,8 @@ extension ToMany {
     /// Makes an object a member; in a one-to-many relationship it leaves its old owner.
     ///
     /// One-to-many: one UPDATE of the member's foreign key. Many-to-many: one INSERT into the helper table, which does
-    /// nothing if the pair exists. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType` or
+    /// nothing if the pair exists, and restores one that is marked as deleted; one that the helper's filter hides is
+    /// `.constraintViolation`. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType` or
     /// `.foreignContext` for an object that cannot be a member, `.missingValue` if the helper has required columns of
     /// its own. In an ordered relationship the object becomes the last member, as with `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
@@ -35,7 +36,8 @@ extension ToMany {
     /// Removes a member; does nothing for an object that is not a member.
     ///
     /// One-to-many: one UPDATE of its foreign key to NULL; throws `.requiredRelationship` before anything is sent if
-    /// the key may not be NULL. Many-to-many: one DELETE from the helper table.
+    /// the key may not be NULL. Many-to-many: one DELETE from the helper table, or one UPDATE
+    /// where the helper marks deleted rows.
     public func remove(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { context in
             try await SetWriter(context.core).leave(

@@ -164,7 +164,7 @@ extension ToMany {
         }
     }
 
-    /// A request for all members, also those that the filter of their entity hides.
+    /// A request for all members, also those that the filter of their entity hides, or that of the helper table.
     public func unfiltered() throws -> FetchRequest<Member> { try request().unfiltered() }
 
     /// The members that fulfil a condition in the grammar of ``FetchRequest/where(_:_:)``.

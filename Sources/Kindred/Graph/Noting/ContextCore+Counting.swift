@@ -19,8 +19,8 @@ extension ContextCore {
     func countMove(of entity: EntityRuntime, from old: Row?, to new: Row?) {
         guard let (limits, journal) = counting else { return }
         for link in limits.links(of: entity) {
-            // Members that their filter hides do not count.
-            let filter = link.relationship.helper == nil ? link.relationship.filter : nil
+            // Members that their filter hides do not count, nor do pairs.
+            let filter = link.relationship.linkFilter
             func owner(_ row: Row?) -> ObjectKey? {
                 guard let row, filter?.shows(row) != false else { return nil }
                 return try? ObjectKey(row, link.columns)

@@ -6,6 +6,7 @@ extension ContextCore {
     /// its filter reads.
     func noteShownOrHidden(of entity: EntityRuntime) {
         for relationship in entity.foreignKeys { noteAllStale(relationship.inverse) }
+        for relationship in entity.helperEnds { noteAllStale(relationship) }
         notePairsStale(with: entity)
     }
 

@@ -63,7 +63,12 @@ extension ContextCore {
             countMove(of: entity, from: isDeletion ? row : nil, to: isDeletion ? nil : row)
         }
         if isByOthers {
-            notePair(in: row, of: entity, isPaired: !isDeletion)
+            if !isDeletion, entity.filter?.isExact == false {
+                // Only the server can tell whether the row is a pair.
+                noteHelperRow(row, of: entity)
+            } else {
+                notePair(in: row, of: entity, isPaired: !isDeletion && entity.filter?.shows(row) != false)
+            }
         } else {
             noteHelperRow(row, of: entity)
         }

@@ -23,6 +23,12 @@ package final class RelationshipRuntime: Sendable {
         /// order.
         package let positions: [(column: Int, ownerColumns: [Int])]
 
+        /// Whether a helper's row may have a pair's key, or be stored for it, and be no pair: its filter hides it, or it is
+        /// another tenant's.
+        var mayHidePairs: Bool {
+            entity.filter != nil || entity.tenantColumn.map { !pairColumns.contains($0) } ?? false
+        }
+
         init(
             entity: EntityRuntime, sourceColumns: [Int], destinationColumns: [Int],
             positions: [(column: Int, ownerColumns: [Int])]
@@ -112,6 +118,9 @@ package final class RelationshipRuntime: Sendable {
 
     /// Whether a helper pairs owners with members that are shown by rows that its filter may hide.
     var hidesPairs: Bool { helper.map { $0.entity.filter != nil } ?? false }
+
+    /// The filter of the rows that store the relationship, the helper's or members'; nil if all are shown.
+    var linkFilter: RowFilter? { helper.map { $0.entity.filter } ?? filter }
 
     /// Whether not all rows that store the relationship are shown.
     var hidesLinks: Bool { hidesMembers || hidesPairs }

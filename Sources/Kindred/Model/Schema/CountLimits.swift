@@ -8,10 +8,8 @@ struct CountLimits: Sendable {
         let relationship: RelationshipRuntime
         let columns: [Int]
 
-        /// The columns whose change may take a row from an owner: these, and those of the members' filter.
-        fileprivate var moving: [Int] {
-            relationship.helper == nil ? columns + Array(relationship.filter?.columns ?? []) : columns
-        }
+        /// The columns whose change may take a row from an owner: these, and those of the rows' filter.
+        fileprivate var moving: [Int] { columns + Array(relationship.linkFilter?.columns ?? []) }
     }
 
     private var links: [EntityRuntime: [Link]] = [:]

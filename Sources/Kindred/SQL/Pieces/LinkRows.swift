@@ -26,6 +26,9 @@ struct LinkRows {
         get throws { "(\("\(try rows.clause)\(try memberClause)".dropFirst(" AND ".count))) IS TRUE" }
     }
 
+    /// Whether the row `t` is shown, whatever its member is; to be asked for where it may be hidden.
+    var isPair: String { get throws { "(\(try rows.clause.dropFirst(" AND ".count))) IS TRUE" } }
+
     /// The condition, with a space before, by which the member of a row `t` is shown; nothing where none is hidden.
     var memberClause: String {
         get throws {

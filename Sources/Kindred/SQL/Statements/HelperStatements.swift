@@ -23,7 +23,7 @@ struct HelperStatements {
     }
 
     /// `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE of the payload columns, which returns
-    /// the rows.
+    /// the rows; where the helper's rows are marked as deleted, DO UPDATE takes the mark back.
     ///
     /// - Parameter checks: the checks that the statement makes of itself.
     func insert(_ keys: [ObjectKey], payload: ColumnValues?, checks: Checks = .nothing) throws -> Statement {
@@ -32,6 +32,7 @@ struct HelperStatements {
         let members = try parameters.keys(keys, of: memberColumns, in: helper)
         let given = try payload.map { try parameters.values($0) }
         let columns = given?.columns ?? []
+        let shown = checks == .nothing ? helper.all(as: .pair, .own) : try parameters.shown(helper, as: .pair, .own)
         return try parameters.statement(
             "insert \(relationship.source.index).\(relationship.slot) \(columns) \(checks)", in: helper
         ) {
@@ -48,11 +49,7 @@ struct HelperStatements {
             let places = try ends.map { try helper.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
             let values = owner.list + ["member.*"] + (given?.list ?? []) + places + tenant.values
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
-            let update = try columns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
-            let conflict =
-                update.isEmpty
-                ? "NOTHING"
-                : try helper.updateOnConflict(set: update, as: .pair)
+            let conflict = try helper.onPairConflict(setting: columns)
             let source = members.table("member", names: "m")
             let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
@@ -62,22 +59,23 @@ struct HelperStatements {
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
             if checks == .nothing {
-                return placing + insert + (update.isEmpty ? "" : " RETURNING \(try helper.selectList(alias: "h"))")
+                let isReturned = !columns.isEmpty || helper.restoresPairs
+                return placing + insert + (isReturned ? " RETURNING \(try helper.selectList(alias: "h"))" : "")
             }
             let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
-            let (isPair, pairs) = (try isPair(owner, members), helper.all(as: .pair, .own))
-            let written = try helper.written(insert, alias: "h", isRight: "\(isPair)\(try pairs.clause)")
+            let isPair = try isPair(owner, members)
+            let written = try helper.written(insert, alias: "h", isRight: "\(isPair)\(try shown.clause)")
             if checks == .storedPairs {
                 return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
-            // With payload all rows are returned, without it only the missing rows.
-            let existing = "existing AS MATERIALIZED (SELECT FROM \(try pairs.from(where: isPair)))"
+            // With payload all rows are returned, without it only those that were no pairs.
+            let existing = "existing AS MATERIALIZED (SELECT FROM \(try shown.from(where: isPair)))"
             let count = members.cardinality
             // A trigger may have made another pair of one that exists.
             let others = "(SELECT count(*) FROM written WHERE NOT \(CheckedWrite.isRight))"
             return try helper.checkedRows(
                 "\(before)\(existing), \(written)",
-                expecting: update.isEmpty ? "(\(count) - (SELECT count(*) FROM existing) + \(others))" : count)
+                expecting: columns.isEmpty ? "(\(count) - (SELECT count(*) FROM existing) + \(others))" : count)
         }
     }
 
@@ -91,42 +89,40 @@ struct HelperStatements {
     }
 
     /// Whether an INSERT of pairs checks itself.
-    func isChecked(_ payload: ColumnValues?) -> Bool { helper.isChecked(Self.triggers(payload != nil)) }
-
-    /// Whether triggers, rules or policies may keep pairs from being stored.
-    func mayKeepRows(_ payload: ColumnValues?) -> Bool { helper.mayKeepRows(Self.triggers(payload != nil)) }
-
-    /// The triggers of an INSERT of pairs.
-    static func triggers(_ hasPayload: Bool) -> RowObstacles {
-        hasPayload ? [.insertTriggers, .updateTriggers] : .insertTriggers
+    func isChecked(_ payload: ColumnValues?) -> Bool {
+        helper.isChecked(helper.pairTriggers(payload != nil)) || link.mayHidePairs && !helper.hasRules
     }
+
+    /// Whether triggers, rules or policies may keep pairs from being stored, or other rows be in their way.
+    func mayKeepRows(_ payload: ColumnValues?) -> Bool { link.mayKeepRows(payload != nil) }
 
     /// The condition for the pairs `h` of the owner and the given members.
     private func isPair(_ owner: ColumnParameters, _ members: KeySet) throws -> String {
         "\(try owner.equality("h")) AND \(try members.condition("h"))"
     }
 
-    /// A query that fails unless all pairs are stored.
+    /// A query that fails unless all pairs are stored and shown.
     ///
     /// Unlike the INSERT, it sees pairs that another transaction has stored at the same time.
     func check(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
         let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
         let members = try parameters.keys(keys, of: memberColumns, in: helper)
+        let shown = try parameters.shown(helper, as: .pair, .own)
         return try parameters.statement("check \(relationship.source.index).\(relationship.slot)", in: helper) {
             """
             WITH written AS MATERIALIZED (\
             SELECT true AS \(CheckedWrite.isRight) \
-            FROM \(try helper.all(as: .pair, .own).from(where: try isPair(owner, members)))) \
+            FROM \(try shown.from(where: try isPair(owner, members)))) \
             SELECT WHERE \(CheckedWrite.condition(expecting: members.cardinality))
             """
         }
     }
 
-    /// `DELETE FROM helper` of the given members, of all others, or of all; with rules, a query that fails unless they are
-    /// gone follows.
+    /// `DELETE FROM helper` of the given members, of all others, or of all, or an UPDATE that marks their rows where the helper
+    /// has a mark; with rules, a query that fails unless they are gone follows.
     ///
-    /// Pairs of members that are not given, and that their filter hides, stay.
+    /// Rows that the helper's filter hides stay, and so do pairs of members that are not given, and that their filter hides.
     func deletion(_ which: Which) throws -> [Statement] {
         try [delete(which)] + (helper.hasRules ? [delete(which, isCheck: true)] : [])
     }
@@ -154,6 +150,7 @@ struct HelperStatements {
             if let members { found += " AND \(which.isNegated ? "NOT " : "")\(try members.condition("t"))" }
             found += try links.memberClause
             if isCheck { return try links.rows.absence(of: found) }
+            if let mark = helper.deletionMark { return try marking(links.rows, where: found, at: mark) }
             guard helper.isChecked(.deleteTriggers) else {
                 return "DELETE FROM \(try links.rows.from(where: found)) RETURNING \(try helper.selectList(alias: "t"))"
             }
@@ -164,6 +161,18 @@ struct HelperStatements {
                 \(try helper.written(delete, alias: "t", isRight: "true"))
                 """)
         }
+    }
+
+    /// An UPDATE that marks rows of pairs as deleted.
+    private func marking(_ rows: ScopedRows, where found: String, at mark: Int) throws -> String {
+        let column = try helper.quoted(mark)
+        let set = ["\(column) = now()::\(helper.markType)"]
+        guard helper.isChecked(.updateTriggers) else {
+            return try rows.update(set: set, where: found, returning: try helper.selectList(alias: "t"))
+        }
+        return try helper.checkedRows(
+            try rows.checkedUpdate(
+                set: set, where: found, isRight: "t.\(column) IS NOT NULL", keepsKeys: !helper.key.isEmpty))
     }
 
     enum Which {
@@ -190,24 +199,25 @@ struct HelperStatements {
 }
 
 extension HelperStatements {
-    /// A query that fails unless any number of a relationship's pairs are stored.
+    /// A query that fails unless any number of a relationship's pairs are stored and shown.
     static func check(
         _ rows: [Row], of helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink
     ) throws -> Statement {
         var parameters = Parameters()
         let pairs = try parameters.rows(rows, of: link.pairColumns, in: helper, prefix: "c")
         let count = try parameters.count(rows.count)
+        let shown = try parameters.shown(helper, as: .pair, .own)
         return try parameters.statement("check pairs \(link.pairColumns)", in: helper) {
             """
             WITH written AS MATERIALIZED (SELECT true AS \(CheckedWrite.isRight) \
-            FROM \(pairs.table)\(try helper.all(as: .pair, .own).join(on: try pairs.equality("h")))) \
+            FROM \(pairs.table)\(try shown.join(on: try pairs.equality("h")))) \
             SELECT WHERE \(CheckedWrite.condition(expecting: count.description))
             """
         }
     }
 
     /// Any number of a relationship's pairs: `INSERT INTO helper … ON CONFLICT DO NOTHING`, or, with payload, DO UPDATE
-    /// of the payload columns.
+    /// of the payload columns; where rows are marked as deleted, DO UPDATE takes the mark back and returns the rows.
     static func insert(
         _ rows: [Row], into helper: EntityRuntime, _ link: RelationshipRuntime.HelperLink, payload payloadColumns: [Int]
     ) throws -> Statement {
@@ -228,11 +238,7 @@ extension HelperStatements {
                 """
             }
             let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
-            let update = try payloadColumns.map { "\(try helper.quoted($0)) = excluded.\(try helper.quoted($0))" }
-            let conflict =
-                update.isEmpty
-                ? "NOTHING"
-                : try helper.updateOnConflict(set: update, as: .pair)
+            let conflict = try helper.onPairConflict(setting: payloadColumns)
             let source = values.placedTable
             let placing = try helper.placing(ends, through: link, from: source, value: value)
             let insert = """
@@ -241,16 +247,52 @@ extension HelperStatements {
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
-            guard helper.isChecked(HelperStatements.triggers(!payloadColumns.isEmpty)) else { return placing + insert }
+            guard helper.isChecked(helper.pairTriggers(!payloadColumns.isEmpty)) else {
+                return placing + insert
+                    + (helper.restoresPairs ? " RETURNING \(try helper.selectList(alias: "h"))" : "")
+            }
             // Fails where it stores another pair than one of the given.
             let stored = try link.pairColumns.map { try helper.compared($0, alias: "h") }.joined(separator: ", ")
             let wanted = zip(link.pairColumns, given).map { helper.compared($0, with: $1) }.joined(separator: ", ")
             let isRight = "((\(stored)) IN (SELECT \(wanted) FROM \(source))) IS TRUE"
+            if helper.restoresPairs {
+                let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
+                let written = try helper.written(insert, alias: "h", isRight: isRight)
+                return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
+            }
             return """
                 \(placing.isEmpty ? "WITH " : "\(placing.dropLast()), ")\
                 written AS (\(insert) RETURNING \(isRight) AS \(CheckedWrite.isRight)) \
                 SELECT 1 FROM written WHERE \(CheckedWrite.condition(expecting: CheckedWrite.allWritten))
                 """
         }
+    }
+}
+
+extension RelationshipRuntime.HelperLink {
+    /// Whether triggers, rules or policies may keep pairs from being stored, or other rows be in their way.
+    func mayKeepRows(_ hasPayload: Bool) -> Bool { mayHidePairs || entity.mayKeepRows(entity.pairTriggers(hasPayload)) }
+}
+
+extension EntityRuntime {
+    /// Whether an INSERT of a pair takes the mark back of a row that is marked as deleted.
+    var restoresPairs: Bool { deletionMark != nil && entity.privileges.contains(.update) }
+
+    /// The triggers of an INSERT of pairs.
+    func pairTriggers(_ hasPayload: Bool) -> RowObstacles {
+        hasPayload || restoresPairs ? [.insertTriggers, .updateTriggers] : .insertTriggers
+    }
+
+    /// The action of an INSERT of pairs, after DO, where a row has the key already: it stores the payload, and takes a mark back.
+    ///
+    /// - Parameter columns: the columns that get the new row's values.
+    func onPairConflict(setting columns: [Int]) throws -> String {
+        var set = try columns.map { "\(try quoted($0)) = excluded.\(try quoted($0))" }
+        var condition: String?
+        if restoresPairs, let mark = deletionMark, !columns.contains(mark) {
+            set.append("\(try quoted(mark)) = NULL")
+            if columns.isEmpty { condition = "h.\(try quoted(mark)) IS NOT NULL" }
+        }
+        return set.isEmpty ? "NOTHING" : try updateOnConflict(set: set, as: .pair, where: condition)
     }
 }

@@ -24,6 +24,9 @@ struct OrderStatements {
     /// The column of `read` that tells whether the member is shown; nil if all are.
     var shownColumn: Int? { relationship.hidesLinks ? memberColumns.count + 1 : nil }
 
+    /// The column of `read`, or of `readEnd`, that tells whether the helper's row is shown; nil if all are.
+    func pairColumn(isEnd: Bool) -> Int? { relationship.hidesPairs ? memberColumns.count + (isEnd ? 1 : 2) : nil }
+
     /// `SELECT … FOR NO KEY UPDATE` of the owner: serializes changes of one order.
     static func lock(_ owner: ObjectKey, of entity: EntityRuntime) throws -> Statement {
         var parameters = Parameters()
@@ -40,7 +43,9 @@ struct OrderStatements {
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement(shape("read order"), in: rows) {
             let isShown = shownColumn == nil ? [] : [try shown.isShown]
-            return "\(try list(isShown)) FROM \(try allRows.from(where: try owner.equality("t"))) \(try order())"
+            let isPair = relationship.hidesPairs ? [try shown.isPair] : []
+            return
+                "\(try list(isShown + isPair)) FROM \(try allRows.from(where: try owner.equality("t"))) \(try order())"
         }
     }
 
@@ -56,11 +61,12 @@ struct OrderStatements {
             let isShown = shownColumn == nil ? "" : " AND \(try shown.isShown)"
             let last = "SELECT max(\(column)) FROM \(try allRows.from(where: isOwned))"
             let found = "(\(column) IS NULL\(isShown) OR \(try members.condition("t")) OR \(column) = (\(last)))"
-            return "\(try list()) FROM \(try allRows.from(where: "\(isOwned) AND \(found)")) \(try order())"
+            let isPair = relationship.hidesPairs ? [try shown.isPair] : []
+            return "\(try list(isPair)) FROM \(try allRows.from(where: "\(isOwned) AND \(found)")) \(try order())"
         }
     }
 
-    private func list(_ more: [String] = []) throws -> String {
+    private func list(_ more: [String]) throws -> String {
         // Keys are read in the form in which they are written, for any width of integer.
         let columns = try memberColumns.map { column in
             let isText = rows.entity.attributes[column].isReadAsText
@@ -125,7 +131,6 @@ struct OrderStatements {
             let values = owner.list + memberColumns.map(value) + ["new.position"] + (given?.list ?? [])
             let ends = try others.map { try rows.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
             let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
-            let update = try ([position] + columns).map { "\(try rows.quoted($0)) = excluded.\(try rows.quoted($0))" }
             let tenant = try rows.tenantAssignment(besides: written)
             let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) } + tenant.names
             let source = """
@@ -137,7 +142,7 @@ struct OrderStatements {
                 \(try rows.insertion(as: .pair)) (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
-                ON CONFLICT (\(pair)) DO \(try rows.updateOnConflict(set: update, as: .pair)) \
+                ON CONFLICT (\(pair)) DO \(try rows.onPairConflict(setting: [position] + columns)) \
                 RETURNING \(try rows.selectList(alias: "h"))
                 """
         }

@@ -46,7 +46,7 @@ struct PairWriter {
         if isChecked, payload != nil || core.journal == nil {
             let statement = try statements.insert(keys, payload: payload, checks: .allPairs)
             do {
-                return try await send([statement])[0]
+                return try await send([statement], mayBeRepeated: payload == nil)[0]
             } catch let error as KindredError where payload == nil && KeptRows(error.underlying) != nil {
                 // The statement does not see pairs that another transaction has stored at the same time.
             }
@@ -56,7 +56,7 @@ struct PairWriter {
         return try await send(batch)[0]
     }
 
-    /// One DELETE of the pairs.
+    /// One DELETE of the pairs, or one UPDATE that marks them.
     func remove(_ members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return }
         let members = inLockOrder(members)
@@ -75,7 +75,7 @@ struct PairWriter {
         }
     }
 
-    /// One DELETE of all pairs of the owner.
+    /// One DELETE of all pairs of the owner, or one UPDATE that marks them.
     func removeAll() async throws {
         let results = try await send(try statements.deletion(.all))
         try applyDeleted(results[0])
@@ -86,18 +86,22 @@ struct PairWriter {
         guard !members.isEmpty else { return try await removeAll() }
         let members = inLockOrder(members)
         let keys = try statements.keys(of: members)
+        let payload = try RelationshipValues(core).payload([:], of: relationship, through: statements.link)
         let insert = try statements.insert(
-            keys, payload: try RelationshipValues(core).payload([:], of: relationship, through: statements.link),
-            checks: statements.isChecked(nil) ? .storedPairs : .nothing)
-        var batch = try statements.deletion(.others(keys)) + [insert]
+            keys, payload: payload, checks: statements.isChecked(nil) ? .storedPairs : .nothing)
+        let deletions = try statements.deletion(.others(keys))
+        var batch = deletions + [insert]
         if statements.mayKeepRows(nil) { batch.append(try statements.check(keys)) }
         let results = try await send(batch)
         try applyDeleted(results[0])
+        try applyWritten(results[deletions.count], payload: payload)
         for member in members { noteJoined(member) }
     }
 
     /// Sends statements that write the helper's rows, as one.
-    func send(_ batch: [Statement]) async throws -> [QueryResult] {
+    ///
+    /// - Parameter mayBeRepeated: whether another statement follows where pairs were kept from being stored.
+    func send(_ batch: [Statement], mayBeRepeated: Bool = false) async throws -> [QueryResult] {
         core.count(relationship, of: owner)
         let key = relationship.model.name
         do {
@@ -112,6 +116,9 @@ struct PairWriter {
                 underlying: error.underlying
             )
         } catch let error as KindredError where error.key == nil {
+            if !mayBeRepeated, let hidden = KindredError(hiddenPairs: error.underlying, of: relationship) {
+                throw hidden
+            }
             // The helper has no field for it: the relationship stands for the pair.
             throw error.about(key, of: owner.runtime)
         }
@@ -154,12 +161,16 @@ struct PairWriter {
         }
     }
 
-    /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted.
+    /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted; where rows are marked
+    /// instead, their objects get them.
     func applyDeleted(_ result: QueryResult) throws {
         let helper = statements.helper
         let destination = relationship.destination
+        let isMarked = helper.deletionMark != nil
+        if isMarked { try applyWritten(result, payload: nil) }
         for row in result {
-            if !helper.key.isEmpty, let key = try ObjectKey(row, helper.key), let object = core.liveObject(helper, key)
+            if !isMarked, !helper.key.isEmpty, let key = try ObjectKey(row, helper.key),
+                let object = core.liveObject(helper, key)
             {
                 try core.accept(deletionOf: object)
             }

@@ -38,6 +38,13 @@ struct OrderUpdate {
         var hidden = HiddenMembers()
         for row in 0..<answer.count {
             guard let key = try ObjectKey(answer, row: row, columns) else { continue }
+            if given[key] != nil, let column = rows.statements.pairColumn(isEnd: !isComplete),
+                try answer.value(row: row, column: column) == .bool(false)
+            {
+                // A hidden row is no pair: the object joins, behind the positions of all others.
+                guard isComplete else { throw EndIsFull() }
+                continue
+            }
             positions.updateValue(try answer.integer(row: row, column: columns.count), forKey: key)
             if isComplete, given[key] == nil, let column = rows.statements.shownColumn,
                 try answer.value(row: row, column: column) == .bool(false)

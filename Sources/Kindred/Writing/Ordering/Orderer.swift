@@ -119,11 +119,14 @@ struct Orderer: Sendable {
             update.hasPlaces = !placed.isEmpty
             update.hasLeavers = !update.leaving.isEmpty
             let inserted = update.inserted
+            let isChecked = !inserted.isEmpty && statements.link.mayHidePairs
             if !inserted.isEmpty {
                 batch.append(try rows.statements.insert(inserted, payload: update.payload, statements.link))
             }
+            if isChecked { batch.append(try statements.check(inserted.map(\.key))) }
             guard !batch.isEmpty else { return }
             update.answers = try await writer.send(batch)
+            if isChecked { update.answers.removeLast() }
             if !inserted.isEmpty { update.pairs = update.answers.removeLast() }
         }
     }

@@ -9,6 +9,8 @@ final class SaveRun {
         let count: Int
         /// The objects whose rows it writes, for errors.
         let objects: () -> [DatabaseObject]
+        /// What the server's refusal means; nil for what it means for any statement.
+        let refused: (PostgresError) -> KindredError?
         let apply: (QueryResult) throws -> Void
     }
 
@@ -55,10 +57,13 @@ final class SaveRun {
 
     func insert(_ group: SavedPairs) throws {
         let ends = { group.pairs.flatMap { [$0.source, $0.destination] } }
-        add(try group.insert, group.helper, count: group.pairs.count, objects: ends) { [core] in
+        let refused = group.refused
+        add(try group.insert, group.helper, count: group.pairs.count, objects: ends, refused: refused) { [core] in
             try group.apply($0, in: core)
         }
-        if let check = try group.check { add(check, group.helper, count: 1, objects: ends) { _ in } }
+        if let check = try group.check {
+            add(check, group.helper, count: 1, objects: ends, refused: refused) { _ in }
+        }
     }
 
     /// Collects a statement that writes the rows of a group.
@@ -73,10 +78,12 @@ final class SaveRun {
         _ entity: EntityRuntime,
         count: Int,
         objects: @escaping () -> [DatabaseObject],
+        refused: @escaping (PostgresError) -> KindredError? = { _ in nil },
         apply: @escaping (QueryResult) throws -> Void
     ) {
         pending.append(
-            Pending(statement: statement, entity: entity, count: count, objects: objects, apply: apply))
+            Pending(
+                statement: statement, entity: entity, count: count, objects: objects, refused: refused, apply: apply))
     }
 
     /// Sends the pending statements if some values of an object are not known yet, or if the server may store others than the
@@ -114,6 +121,7 @@ final class SaveRun {
             guard answered < batches.count,
                 let failed = batches[answered].first(where: { $0.statement.text.text == error.statement })
             else { throw error }
+            if let refused = failed.refused(error) { throw refused }
             let advice = claims.advice(for: failed.entity, error)
             throw KindredError(
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error

@@ -81,7 +81,7 @@ extension SavedPairs {
     /// A query that fails unless the pairs are stored; nil where nothing keeps them.
     var check: Statement? {
         get throws {
-            guard helper.mayKeepRows(HelperStatements.triggers(!payloadColumns.isEmpty)) else { return nil }
+            guard link.mayKeepRows(!payloadColumns.isEmpty) else { return nil }
             return try HelperStatements.check(rows, of: helper, link)
         }
     }
@@ -92,7 +92,22 @@ extension SavedPairs {
         guard payloadColumns.isEmpty || result.affectedRows == pairs.count else {
             throw helper.keptAway
         }
+        try applyRestored(result, in: core)
         for pair in pairs { Self.apply(pair, in: core) }
+    }
+
+    /// Gives the returned rows to objects of the helper: they may have been marked as deleted.
+    private func applyRestored(_ result: QueryResult, in core: ContextCore) throws {
+        guard helper.restoresPairs, result.count > 0, !helper.key.isEmpty, core.withMap({ $0.knows(helper) }) else {
+            return
+        }
+        let rows = try EntityRows(result, of: helper)
+        for position in 0..<rows.count { try core.accept(try rows[position], of: helper) }
+    }
+
+    /// The error for pairs that are none after they were to be stored; nil for others.
+    func refused(_ error: PostgresError) -> KindredError? {
+        pairs.first.flatMap { KindredError(hiddenPairs: error, of: $0.relationship) }
     }
 
     private static func apply(_ pair: StagedPair, in core: ContextCore) {
