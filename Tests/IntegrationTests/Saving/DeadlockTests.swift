@@ -147,7 +147,7 @@ private let boxes = """
                     try await group.waitForAll()
                 }
             }
-            // What triggers counted is each change, none twice.
+            // The triggers counted each change once.
             #expect(try await other.value("SELECT sum(changes) FROM shelf") == .integer(6 * 8 * 60))
         }
     }

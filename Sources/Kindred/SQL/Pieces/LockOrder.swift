@@ -13,7 +13,7 @@ struct LockOrder {
         self.columns = columns.map { ($0, entity.entity.attributes[$0].baseType.isSigned) }
     }
 
-    /// Elements in the order of their rows; those of equal keys keep their order.
+    /// Elements in the order of their rows; elements of equal keys keep their order.
     func sorted<Element>(_ elements: [Element], by row: (Element) -> Row) -> [Element] {
         places(elements, by: row)?.map { elements[$0] } ?? elements
     }

@@ -59,7 +59,7 @@ struct Upsert {
         rows = places.map { $0.map { given[$0] } } ?? given
     }
 
-    /// What belongs to the sent rows in the order of the given ones.
+    /// Elements for the sent rows, in the order of the given rows.
     func inGivenOrder<Element>(_ sent: [Element]) -> [Element] {
         guard let places else { return sent }
         return zip(places, sent).sorted { $0.0 < $1.0 }.map(\.1)

@@ -78,7 +78,7 @@ struct Stager: Sendable {
 
     /// Gives a new object values: all attributes at once, since each change allocates a row, then the relationships.
     ///
-    /// The former partners of one-to-one relationships leave; those that are not in memory are read first.
+    /// The former partners of one-to-one relationships leave; a partner that is not in memory is read first.
     func stageOnNew(_ object: DatabaseObject, _ given: [String: (any PropertyValue)?]) async throws {
         try object.requireStageable()
         var values = given
