@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 // Follows a change of a row's key, or of other columns that foreign keys refer to.
 extension ContextCore {
