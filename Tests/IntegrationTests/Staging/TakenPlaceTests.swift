@@ -76,7 +76,7 @@ import Testing
             // A partner that needs its holder cannot be let go.
             let context = database.makeContext()
             let passport = try context.insert("passport", ["number": "C"])
-            await expectError(.missingValue) {
+            await expectError(.requiredRelationship) {
                 try await passport.setValue(try await context.get("person", 2), forKey: "person")
                 try await context.save()
             }
