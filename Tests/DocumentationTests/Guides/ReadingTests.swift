@@ -518,8 +518,8 @@ import Testing
             let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "New"}"#.utf8))
             try await chosen.one().apply(patch, allowing: [\.title, \.price])
             try await chosen.update {
-                $0.price = $0.price * 2
-                $0.title = "Dear"
+                $0.price = ($0.price ?? 1) * 2
+                $0.title = ($0.category.name ?? "Book") + ": " + $0.title
             }
             // end
             #expect(shown.count == 1)

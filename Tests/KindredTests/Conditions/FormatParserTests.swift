@@ -31,6 +31,8 @@ import Testing
         ("#true = TRUE", "(== true t)"),
         ("a.@count > 1", "(> a@count 1)"),
         ("@through.a = 1 AND 2 < @through.b.c", "(and (== @through.a 1) (< 2 @through.b.c))"),
+        ("ANY @through.a = 1 OR NONE @through.b.c = 2", "(or (ANY == @through.a 1) (NONE == @through.b.c 2))"),
+        ("ALL @through.a.b = 1", "(ALL == @through.a.b 1)"),
         ("'it' IN a", "(IN it a)"),
         ("SUBQUERY(a.b, $x, $x.c = 1 AND ANY $x.d < 2).@count > 2", "(> a.b@count(and (== $1.c 1) (ANY < $1.d 2)) 2)"),
         (
@@ -184,5 +186,7 @@ private func describe(_ expression: ConditionExpression, _ scopes: [ColumnScope]
     case .negative(let inner): "(- \(describe(inner, scopes)))"
     case .total(let total): total.label
     case .scoped(let scope, let inner): "(scoped \(describe(inner, scopes + [scope])))"
+    case .coalesced(let first, let second): "(?? \(describe(first, scopes)) \(describe(second, scopes)))"
+    case .joined(let left, let right): "(|| \(describe(left, scopes)) \(describe(right, scopes)))"
     }
 }

@@ -59,7 +59,7 @@ import TypeModels
         + numeric,- numeric,* numeric,/ numeric value,+ numeric column,- numeric column,* numeric column
         / numeric column,negative numeric,timestamp + interval,timestamp - interval,date + interval,date - interval
         timestamp + column,timestamp - column,date + column,date - column,Date + interval,Date - interval,date - date,date - date column,timestamp - timestamp
-        timestamp - timestamp column,Date - Date,Date - Date column
+        timestamp - timestamp column,Date - Date,Date - Date column,?? value,?? column,?? text,+ text,+ text column
         hasPrefix,hasSuffix,contains text,equals,like,matches,hasPrefix ignoring case,hasSuffix ignoring case
         contains text ignoring case,equals ignoring case,like ignoring case,matches ignoring case
         search text,search vector,contains element,containsAll,containsAny,array count

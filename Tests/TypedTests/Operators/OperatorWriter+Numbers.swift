@@ -162,7 +162,12 @@ extension OperatorWriter {
 
     /// A whole number of a keeper's.
     mutating func integer<Root>(_ place: TypedPlace<Root, Keeper>, _ depth: Int) -> TypedTerm<Root, Int> {
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
+        case 11:
+            let (value, shown) = (random.pick(Self.small), use("?? value"))
+            return place.term("age \(shown) \(value)", { $0.age ?? value }, { $0.age ?? value })
+        case 12:
+            return place.term(use("?? column"), { $0.boss.age ?? $0.rank }, { $0.boss.loaded?.age ?? $0.rank })
         case 0, 1: return place.term("age", { $0.age }, { $0.age })
         case 2: return place.term("rank", { $0.rank }, { $0.rank })
         case 3: return place.term("size", { $0.size }, { $0.size })

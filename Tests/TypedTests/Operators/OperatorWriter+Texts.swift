@@ -6,7 +6,13 @@ import TypeModels
 extension OperatorWriter {
     /// A text of a keeper's.
     mutating func text<Root>(_ place: TypedPlace<Root, Keeper>) -> TypedTerm<Root, String> {
-        switch Int.random(in: 0..<7, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 7: place.term("name \(use("+ text"))", { "a" + $0.name + "%" }, { $0.name.map { "a" + $0 + "%" } })
+        case 8:
+            place.term(
+                "name \(use("+ text column"))", { $0.name + $0.code },
+                { keeper in keeper.name.map { $0 + keeper.code } })
+        case 9: place.term("name \(use("?? text"))", { $0.name ?? $0.code + "'" }, { $0.name ?? $0.code + "'" })
         case 0, 1: place.term("name", { $0.name }, { $0.name })
         case 2: place.term("code", { $0.code }, { $0.code })
         case 3: place.term("badge.label", { $0.badge.label }, { $0.badge.loaded?.label })

@@ -63,12 +63,23 @@ extension ColumnExpression {
         let list = Self.bound(elements)
         return Condition(.comparison(ConditionComparison(expression, .isIn, with: list, quantifier: .anyMember)))
     }
+}
 
+// The elements of an array may be NULL: `[Element?]`.
+extension ColumnExpression where Value: RandomAccessCollection, Value.Element: ExpressibleByNilLiteral {
     /// The number of an array's elements, including NULLs.
     public var count: ColumnExpression<Int> {
         if case .path(let path) = expression { return ColumnExpression<Int>(.count(path)) }
         return ColumnExpression<Int>(expression)
     }
+}
+
+extension ColumnExpression where Value == String {
+    /// Not available: Swift and PostgreSQL count other characters.
+    @available(
+        *, unavailable, message: "Swift counts other characters than PostgreSQL: write a condition on the text itself"
+    )
+    public var count: ColumnExpression<Int> { ColumnExpression<Int>(expression) }
 }
 
 extension ColumnExpression where Value == PostgresTSVector {
@@ -91,12 +102,13 @@ extension ColumnExpression where Value == PostgresJSON {
 
     /// The number at a path of keys in the document; NULL if there is none, or a value of another type.
     public func number(_ keys: String...) -> ColumnExpression<PostgresNumeric> {
-        ColumnExpression<PostgresNumeric>(.jsonNumber(expression, keys))
+        ColumnExpression<PostgresNumeric>(
+            ColumnMark.isIn(keys) ? .invalid(ColumnMark.refusal) : .jsonNumber(expression, keys))
     }
 
     /// The value at a path of keys in the document, as text; NULL if there is none.
     public subscript(keys: String...) -> ColumnExpression<String> {
-        ColumnExpression<String>(.json(expression, keys))
+        ColumnExpression<String>(ColumnMark.isIn(keys) ? .invalid(ColumnMark.refusal) : .json(expression, keys))
     }
 }
 

@@ -23,16 +23,29 @@ public struct ColumnExpression<Value>: Sendable {
     /// invalid.
     static func bound(_ value: (some PostgresEncodable)?) -> ConditionExpression {
         do {
-            return .value(try value?.postgresValue)
+            return .value(try checked(value))
+        } catch let error as KindredError {
+            return .invalid(error)
         } catch {
             return .invalid(KindredError(.wrongType, "A value of the condition has no exact PostgreSQL form: \(error)"))
         }
     }
 
+    /// A value's PostgreSQL form.
+    ///
+    /// Throws for a column that was made into a text.
+    static func checked(_ value: (some PostgresEncodable)?) throws -> PostgresValue? {
+        let value = try value?.postgresValue
+        try ColumnMark.refuse(in: value)
+        return value
+    }
+
     /// Values as a list.
     static func bound(_ values: some Sequence<some PostgresEncodable>) -> ConditionExpression {
         do {
-            return .values(try values.map { try $0.postgresValue })
+            return .values(try values.map { try checked($0) })
+        } catch let error as KindredError {
+            return .invalid(error)
         } catch {
             return .invalid(KindredError(.wrongType, "A value of the condition has no exact PostgreSQL form: \(error)"))
         }
@@ -66,14 +79,7 @@ extension ColumnExpression where Value: PostgresEncodable {
     public func isIn(_ values: some Sequence<Value>) -> Condition { compare(.isIn, Self.bound(values)) }
 
     /// Whether the value is one of these, where nil means NULL: one parameter for any number of values.
-    public func isIn(_ values: some Sequence<Value?>) -> Condition {
-        do {
-            return compare(.isIn, .values(try values.map { try $0?.postgresValue }))
-        } catch {
-            let problem = KindredError(.wrongType, "A value of the condition has no exact PostgreSQL form: \(error)")
-            return compare(.isIn, .invalid(problem))
-        }
-    }
+    public func isIn(_ values: some Sequence<Value?>) -> Condition { compare(.isIn, Self.bound(values)) }
 
     /// Whether the value lies between two others, both included.
     public func isBetween(_ lower: Value, _ upper: Value) -> Condition {

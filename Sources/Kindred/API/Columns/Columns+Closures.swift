@@ -18,21 +18,40 @@ extension Columns {
         return .scoped(scope, try closure(Columns(of: scope)).expression)
     }
 
-    /// The path of a column, or of a number of members, that a closure gives to sort by.
+    /// The sort key that a closure gives: a column, a number of members, or several of them with `??` between them.
     ///
-    /// Throws the error of an invalid path, `KindredError` `.invalidRequest` for a calculation, `.invalidCondition` for a column of
-    /// another closure.
-    static func sortPath<Value>(
-        at keys: [String] = [], _ closure: (Columns) throws -> ColumnExpression<Value>
-    ) throws -> [String] {
+    /// Throws the error of an invalid path, `KindredError` `.invalidRequest` for another calculation, `.invalidCondition` for a column
+    /// of another closure.
+    static func sortTerm<Value>(
+        at keys: [String] = [], ascending: Bool, nulls: NullOrder,
+        _ closure: (Columns) throws -> ColumnExpression<Value>
+    ) throws -> SortTerm {
         let scope = ColumnScope()
+        let expression = try closure(Columns(ColumnPath(scope, keys))).expression
+        guard case .coalesced = expression else {
+            return SortTerm(path: try sortPath(expression, of: scope), ascending: ascending, nulls: nulls)
+        }
+        return SortTerm(try alternatives(expression, of: scope), ascending: ascending, nulls: nulls)
+    }
+
+    private static func alternatives(
+        _ expression: ConditionExpression, of scope: ColumnScope
+    ) throws -> [SortTerm.Alternative] {
+        switch expression {
+        case .coalesced(let first, let second): try alternatives(first, of: scope) + alternatives(second, of: scope)
+        case .value(let value): value.map { [.value($0)] } ?? []
+        default: [.path(try sortPath(expression, of: scope))]
+        }
+    }
+
+    private static func sortPath(_ expression: ConditionExpression, of scope: ColumnScope) throws -> [String] {
         let path: ConditionPath
         let end: [String]
-        switch try closure(Columns(ColumnPath(scope, keys))).expression {
+        switch expression {
         case .path(let column): (path, end) = (column, [])
         case .count(let members): (path, end) = (members, ["@count"])
         case .invalid(let error): throw error
-        default: throw KindredError(.invalidRequest, "A request is sorted by columns, not by calculations")
+        default: throw KindredError(.invalidRequest, "A request is sorted by columns and ??, not by other calculations")
         }
         guard path.scope == scope else { throw path.notAround }
         return path.keys + end

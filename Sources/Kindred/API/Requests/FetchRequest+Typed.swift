@@ -9,7 +9,8 @@ extension FetchRequest where Object: TypedObject {
         try self.where(try Columns.condition(condition))
     }
 
-    /// Sorts by a column or a path over to-one relationships, after earlier sort keys: `sorted { $0.surname }`.
+    /// Sorts by a column or a path over to-one relationships, after earlier sort keys: `sorted { $0.surname }`, or by another where it is
+    /// NULL: `sorted { $0.shortName ?? $0.name }`.
     ///
     /// NULL comes last, and first when descending, unless `nulls` says otherwise. A to-many relationship has no value to
     /// sort by, but its number of members: `sorted { $0.emails.count }`. Sends nothing.
@@ -18,7 +19,7 @@ extension FetchRequest where Object: TypedObject {
         nulls: NullOrder = .standard,
         _ column: (Columns<Object>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
-        try sorted(path: try Columns.sortPath(column), ascending: ascending, nulls: nulls)
+        try sorted(try Columns.sortTerm(ascending: ascending, nulls: nulls, column))
     }
 
     /// Not available: many objects have no order among them.

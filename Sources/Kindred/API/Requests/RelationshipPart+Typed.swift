@@ -25,8 +25,7 @@ extension RelationshipPart where Member: TypedObject {
         _ column: (Columns<Member>) throws -> ColumnExpression<Value>
     ) -> RelationshipPart {
         changed { content in
-            let path = try Columns.sortPath(column)
-            content.sort.append(SortTerm(path: path, ascending: ascending, nulls: nulls))
+            content.sort.append(try Columns.sortTerm(ascending: ascending, nulls: nulls, column))
         }
     }
 
@@ -37,8 +36,7 @@ extension RelationshipPart where Member: TypedObject {
     ) -> RelationshipPart {
         changed { content in
             content.links.append(PartContent.Link(link))
-            let path = try Columns.sortPath(at: [PairLink.key], column)
-            content.sort.append(SortTerm(path: path, ascending: ascending, nulls: nulls))
+            content.sort.append(try Columns.sortTerm(at: [PairLink.key], ascending: ascending, nulls: nulls, column))
         }
     }
 

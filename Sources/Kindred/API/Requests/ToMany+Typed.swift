@@ -57,7 +57,8 @@ extension FetchRequest where Object: TypedObject {
         _ column: (Columns<Link>) throws -> ColumnExpression<Value>
     ) throws -> FetchRequest {
         try requirePairs(with: link)
-        return try sorted(path: try Columns.sortPath(at: [PairLink.key], column), ascending: ascending, nulls: nulls)
+        return try sorted(
+            try Columns.sortTerm(at: [PairLink.key], ascending: ascending, nulls: nulls, column))
     }
 
     private func requirePairs<Link: TypedObject>(with link: Link.Type) throws {

@@ -2,87 +2,132 @@ import KindredPostgres
 
 /// The new values of an update by condition, each under its property's name: `{ $0.stock = $0.stock - 1 }`.
 ///
-/// A value may be calculated from the row's columns, which have the values from before the update.
+/// A value may be calculated from the row's columns, which have the values from before the update, and from those of objects at the
+/// other ends of to-one relationships: `{ $0.stock = $0.stock - ($0.sold ?? 0); $0.label = $0.category.name + "/" + $0.code }`.
 @dynamicMemberLookup
 public struct UpdatedValues<Object: TypedObject> {
     /// The scope of the row's columns.
     fileprivate let scope = ColumnScope()
     fileprivate var given: [(keyPath: PartialKeyPath<Object>, value: (any PropertyValue)?)] = []
 
+    private var columns: Columns<Object> { Columns(of: scope) }
+
     /// A column, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value>) -> ColumnExpression<Value> {
-        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
+        get { columns[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
     /// A column whose values may be NULL, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, Value?>) -> ColumnExpression<Value> {
-        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
+        get { columns[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
     /// A lazy column, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> ColumnExpression<Value> {
-        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
+        get { columns[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
     /// A lazy column whose values may be NULL, or a calculation with columns.
     public subscript<Value>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> ColumnExpression<Value> {
-        get { Columns<Object>(of: scope)[dynamicMember: keyPath] }
+        get { columns[dynamicMember: keyPath] }
         set { given.append((keyPath, newValue)) }
     }
 
-    /// A value for a column; nil where none was given.
+    /// The columns of the object at the other end of a to-one relationship, for calculations.
+    public subscript<Target: TypedObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target>>) -> Columns<Target> {
+        columns[dynamicMember: keyPath]
+    }
+
+    /// The columns of the object at the other end of an optional to-one relationship, for calculations.
+    public subscript<Target: TypedObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target?>>) -> Columns<Target> {
+        columns[dynamicMember: keyPath]
+    }
+
+    /// The members of a to-many relationship, for calculations.
+    public subscript<Member: TypedObject>(
+        dynamicMember keyPath: KeyPath<Object, ToMany<Member>>
+    ) -> MemberColumns<Member> {
+        columns[dynamicMember: keyPath]
+    }
+}
+
+// Values of Swift's are given and never read: the rows' own are in the database, and differ.
+extension UpdatedValues {
+    /// A value for a column.
     @_disfavoredOverload
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value? {
-        get { value(keyPath) as? Value }
+        @available(
+            *, unavailable,
+            message: "the values of rows are in the database: calculate with columns, by ??, + and others"
+        )
+        get { nil }
         set { given.append((keyPath, newValue)) }
     }
 
-    /// A value for a column that may be NULL; nil where none was given.
+    /// A value for a column that may be NULL.
     @_disfavoredOverload
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
-        get { value(keyPath) as? Value }
+        @available(
+            *, unavailable,
+            message: "the values of rows are in the database: calculate with columns, by ??, + and others"
+        )
+        get { nil }
         set { given.append((keyPath, newValue)) }
     }
 
-    /// A value for a lazy column; nil where none was given.
+    /// A value for a lazy column.
     @_disfavoredOverload
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> Value? {
-        get { value(keyPath) as? Value }
+        @available(
+            *, unavailable,
+            message: "the values of rows are in the database: calculate with columns, by ??, + and others"
+        )
+        get { nil }
         set { given.append((keyPath, newValue)) }
     }
 
-    /// A value for a lazy column that may be NULL; nil where none was given.
+    /// A value for a lazy column that may be NULL.
     @_disfavoredOverload
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> Value? {
-        get { value(keyPath) as? Value }
+        @available(
+            *, unavailable,
+            message: "the values of rows are in the database: calculate with columns, by ??, + and others"
+        )
+        get { nil }
         set { given.append((keyPath, newValue)) }
     }
 
     /// An object for a to-one relationship.
+    @_disfavoredOverload
     public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target>>) -> Target? {
-        get { value(keyPath) as? Target }
+        @available(
+            *, unavailable,
+            message: "each row has an object of its own: calculate with columns of it, as in $0.club.name"
+        )
+        get { nil }
         set { given.append((keyPath, newValue)) }
     }
 
     /// An object for an optional to-one relationship; nil for none.
+    @_disfavoredOverload
     public subscript<Target: DatabaseObject>(dynamicMember keyPath: KeyPath<Object, ToOne<Target?>>) -> Target? {
-        get { value(keyPath) as? Target }
+        @available(
+            *, unavailable,
+            message: "each row has an object of its own: calculate with columns of it, as in $0.club.name"
+        )
+        get { nil }
         set { given.append((keyPath, newValue)) }
-    }
-
-    private func value(_ keyPath: PartialKeyPath<Object>) -> (any PropertyValue)? {
-        given.last { $0.keyPath == keyPath }?.value
     }
 }
 
 extension FetchRequest where Object: TypedObject {
     /// Sets new values in the rows that the request selects: `update { $0.stock = $0.stock - 1 }`.
     ///
-    /// One UPDATE. A value may be calculated from the row's columns. Otherwise as `update` with values
-    /// by name.
+    /// One UPDATE. A value may be calculated from the row's columns, and from those at the other ends of to-one relationships. A column has
+    /// no value in Swift: one that was made into a text is refused, `.wrongType`. Otherwise as `update` with values by name.
     @discardableResult
     public func update(
         fileID: String = #fileID, line: Int = #line, _ set: (inout UpdatedValues<Object>) throws -> Void
@@ -95,6 +140,7 @@ extension FetchRequest where Object: TypedObject {
                 guard let key = Object.mapping.key(keyPath) else {
                     throw entity.unknownKey(String(describing: keyPath))
                 }
+                if let value, !(value is any CalculatedValue) { try ColumnMark.refuse(in: value.propertyContent) }
                 let value =
                     (value as? any CalculatedValue).map { OwnCalculation(scope: updates.scope, value: $0) } ?? value
                 named.updateValue(value, forKey: entity.relationship(ofProperty: key)?.model.name ?? key)

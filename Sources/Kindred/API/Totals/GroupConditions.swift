@@ -1,6 +1,7 @@
 /// The totals of a group within a condition or an order: `having { $0.count > 3 }`.
 ///
-/// They are compared as columns are; a comparison with NULL, the sum of no values, is false.
+/// They are compared as columns are: a comparison with NULL, the sum of no values, is false, except that `== nil` and `!=` treat nil as a
+/// value.
 public struct GroupConditions<Root: TypedObject>: Sendable {
     /// The number of rows of the group.
     public var count: ColumnExpression<Int> { ColumnExpression(.total(AggregateTerm(.count, of: nil, label: "count"))) }

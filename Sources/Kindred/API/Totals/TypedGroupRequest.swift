@@ -29,7 +29,7 @@ public struct TypedGroupRequest<Object: TypedObject, Row: Sendable>: Sendable {
     /// compared.
     public func having(_ condition: (GroupConditions<Object>) throws -> Condition) throws -> TypedGroupRequest {
         let condition = try condition(GroupConditions())
-        return try changed { $0.conditions.append(.tree(condition.node)) }
+        return try changed { $0.conditions.append(condition.node) }
     }
 
     /// Sorts the groups by a total, which need not be among those of the result: `sorted(ascending: false) { $0.count }`.

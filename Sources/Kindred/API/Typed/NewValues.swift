@@ -82,41 +82,49 @@ public struct NewValues<Object: TypedObject>: Sendable {
         }
     }
 
-    /// The value of a column.
+    /// The value that was given; a date in the form of a column of moments.
+    private func value<Value>(of keyPath: PartialKeyPath<Object>) -> Value? {
+        let value = self[keyPath]
+        return value as? Value ?? (value as? Date).flatMap { PostgresTimestamp($0) as? Value }
+    }
+
+    /// The value of a column, as it was given; nil where none was.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value? {
-        get { self[keyPath] as? Value }
+        get { value(of: keyPath) }
         set { self[keyPath] = newValue }
     }
 
-    /// The value of a column that may be NULL.
+    /// The value of a column that may be NULL, as it was given.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, Value?>) -> Value? {
-        get { self[keyPath] as? Value }
+        get { value(of: keyPath) }
         set { self[keyPath] = newValue }
     }
 
     /// The value of a lazy column.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value>>) -> Value? {
-        get { self[keyPath] as? Value }
+        get { value(of: keyPath) }
         set { self[keyPath] = newValue }
     }
 
     /// The value of a lazy column that may be NULL.
     public subscript<Value: PropertyValue>(dynamicMember keyPath: KeyPath<Object, LazyAttribute<Value?>>) -> Value? {
-        get { self[keyPath] as? Value }
+        get { value(of: keyPath) }
         set { self[keyPath] = newValue }
     }
 
     /// A date of Foundation's for a column of moments.
     @_disfavoredOverload
     public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp>) -> Date? {
-        get { self[keyPath] as? Date }
+        @available(*, unavailable, message: "a date is given as one, and read as a PostgresTimestamp")
+        get { nil }
         set { self[keyPath] = newValue }
     }
 
     /// A date of Foundation's for a column of moments that may be NULL.
     @_disfavoredOverload
     public subscript(dynamicMember keyPath: KeyPath<Object, PostgresTimestamp?>) -> Date? {
-        get { self[keyPath] as? Date }
+        @available(*, unavailable, message: "a date is given as one, and read as a PostgresTimestamp")
+        get { nil }
         set { self[keyPath] = newValue }
     }
 

@@ -80,7 +80,7 @@ extension FormatParser {
         // A key may be called `any`: then an operator, a dot or the end follows.
         switch following.kind {
         case .word, .placeholder: Self.operation(following) == nil ? .quantifier(quantifier) : .value
-        case .key, .variable, .symbol(.leftParenthesis): .quantifier(quantifier)
+        case .key, .variable, .collectionOperator("through"), .symbol(.leftParenthesis): .quantifier(quantifier)
         default: .value
         }
     }

@@ -41,7 +41,7 @@ extension ValueTerm {
             try value.write(to: &text)
             text += ")"
         // A separate function: its locals would enlarge the stack frame of every level of a deep calculation.
-        case .guarded, .json, .jsonNumber, .count, .position, .mark, .tenant: try writeRare(to: &text)
+        case .guarded, .json, .jsonNumber, .count, .position, .mark, .tenant, .coalesced: try writeRare(to: &text)
         }
     }
 
@@ -78,6 +78,12 @@ extension ValueTerm {
             text += "coalesce("
             try column.write(to: &text)
             text += ", now()::\(type))"
+        case .coalesced(let first, let second):
+            text += "coalesce("
+            try first.write(to: &text)
+            text += ", "
+            try second.write(to: &text)
+            text += ")"
         case .tenant(let type): text += TenantSetting.value(as: type)
         default: try write(to: &text)
         }

@@ -12,6 +12,7 @@ extension ConditionResolver {
 
     /// The expression of a sort term.
     mutating func key(_ term: SortTerm) throws -> Scalar {
+        if !term.alternatives.isEmpty { return try key(term.alternatives) }
         let path = name(of: term.path)
         let problem: String
         if term.path.last == "@count" { return try count(term.path.dropLast(), from: 0) }
@@ -23,6 +24,21 @@ extension ConditionResolver {
         case .members: problem = "\"\(path)\" leads to many objects and cannot be sorted by; its @count can"
         }
         throw KindredError(.invalidRequest, problem, entity: places[0].entity.name.description, key: path)
+    }
+
+    /// The value of a sort term with alternatives.
+    mutating func key(_ alternatives: [SortTerm.Alternative]) throws -> Scalar {
+        var key: Operand = .value(nil)
+        for alternative in alternatives.reversed() {
+            switch alternative {
+            case .path(let path): key = try coalesced(.scalar(try self.key(SortTerm(path: path))), key)
+            case .value(let value): key = .value(value)
+            }
+        }
+        if case .scalar(let scalar) = key { return scalar }
+        throw KindredError(
+            .invalidRequest, "A request is sorted by columns: a value is the same for all rows",
+            entity: places[0].entity.name.description)
     }
 }
 
@@ -60,8 +76,8 @@ extension [SortTerm] {
     func order(among keyPaths: [String], unknown: (String) -> KindredError) throws -> String {
         var sql = ""
         for term in self {
-            let path = term.path.joined(separator: ".")
-            guard let position = keyPaths.firstIndex(of: path) else { throw unknown(path) }
+            let path = term.label
+            guard term.alternatives.isEmpty, let position = keyPaths.firstIndex(of: path) else { throw unknown(path) }
             sql +=
                 "\(sql.isEmpty ? " ORDER BY " : ", ")\(position + 1)\(term.nulls.direction(ascending: term.ascending))"
         }

@@ -27,7 +27,8 @@ extension ConditionResolver {
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         // Separate functions: their locals would enlarge the stack frame of every level of a deep calculation.
-        case .invalid, .countWhere, .json, .jsonNumber, .total, .scoped: return try rareOperand(expression)
+        case .invalid, .countWhere, .json, .jsonNumber, .total, .scoped, .coalesced, .joined:
+            return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
         case .list(let expressions): return .list(expressions)
@@ -64,6 +65,8 @@ extension ConditionResolver {
             let text = try text(at: keys, of: operand(document))
             return .scalar(text.number ?? text)
         case .total(let total): return .scalar(try self.total(total))
+        case .coalesced(let first, let second): return try coalesced(operand(first), operand(second))
+        case .joined(let left, let right): return try joined(operand(left), operand(right))
         default: return try operand(expression)
         }
     }
@@ -235,5 +238,84 @@ extension ConditionResolver {
                 value: .parameter(parameter), type: ValueType(type), mayBeNull: false, label: "the calculation")
         default: throw KindredError(.wrongType, "A calculation takes numbers only")
         }
+    }
+}
+
+// Values of which one takes the place of another that is NULL, and texts that are joined.
+extension ConditionResolver {
+    /// `coalesce(first, second)`: a value is bound as the type of the other side.
+    mutating func coalesced(_ first: Operand, _ second: Operand) throws -> Operand {
+        switch (first, second) {
+        case (.value(nil), _): return second
+        case (.value, _), (_, .value(nil)): return first
+        case (.scalar(let first), _):
+            let second = try scalar(second, as: first, .equal)
+            return .scalar(
+                Scalar(
+                    value: .coalesced(first.value, second.value),
+                    type: try commonType(first, second),
+                    mayBeNull: first.mayBeNull && second.mayBeNull,
+                    label: first.label))
+        default:
+            throw KindredError(
+                .wrongType, "?? takes single values: an object or a list cannot take the place of another")
+        }
+    }
+
+    /// The type of one of two values, as the server finds it.
+    private func commonType(_ first: Scalar, _ second: Scalar) throws -> ValueType {
+        let (one, other) = (first.type, second.type)
+        if one.type == other.type { return one }
+        guard one.isComparable(with: other) else {
+            throw KindredError(
+                .wrongType,
+                "\(first.label) is of the type \(one.typeName), and \(second.label), which is of the type \(other.typeName), "
+                    + "cannot take its place",
+                key: first.label)
+        }
+        switch one.family {
+        case .number: return ValueType(Self.wider(one, other))
+        case .moment: return one.type == .timestamptz || other.type == .date ? one : other
+        case .text: return ValueType(.text)
+        default: return one
+        }
+    }
+
+    private static func wider(_ one: ValueType, _ other: ValueType) -> PostgresDataType {
+        if one.isFloat || other.isFloat { return .float8 }
+        return one.type == .numeric || other.type == .numeric ? .numeric : .int8
+    }
+
+    /// `left || right`; NULL where one of them is.
+    mutating func joined(_ left: Operand, _ right: Operand) throws -> Operand {
+        if left.isNull || right.isNull { return .value(nil) }
+        let (first, second) = (try text(left), try text(right))
+        return .scalar(
+            Scalar(
+                value: .calculation(first.value, "||", second.value),
+                type: ValueType(.text),
+                mayBeNull: first.mayBeNull || second.mayBeNull,
+                label: "the calculation"))
+    }
+
+    /// An operand as a text.
+    ///
+    /// Throws for what is no text.
+    private mutating func text(_ operand: Operand) throws -> Scalar {
+        var text = Scalar(value: .absent, type: ValueType(.text), mayBeNull: false, label: "the text")
+        switch operand {
+        case .scalar(let scalar) where scalar.type.family == .text || scalar.type.family == .enumeration:
+            text.mayBeNull = scalar.mayBeNull
+            // The server finds the operator by the types of texts alone.
+            let isText = scalar.type.type == .text || scalar.type.type == .varchar
+            text.value = isText ? scalar.value : .cast(scalar.value, to: "text")
+        case .scalar(let scalar):
+            throw KindredError(
+                .wrongType, "\(scalar.label) is of the type \(scalar.type.typeName), and + joins texts alone",
+                key: scalar.label)
+        case .value(.string(let value)?): text.value = try bind(.string(value), as: text)
+        default: throw KindredError(.wrongType, "+ joins texts alone")
+        }
+        return text
     }
 }

@@ -22,6 +22,8 @@ enum ValueTerm: Sendable {
     /// The same value as a number; NULL for a value of another type.
     indirect case jsonNumber(JSONPart)
     indirect case function(String, ValueTerm)
+    /// The first value, or the second one where that is NULL.
+    indirect case coalesced(ValueTerm, ValueTerm)
     case countOfRows
     /// The number of members.
     indirect case count(MemberRows)

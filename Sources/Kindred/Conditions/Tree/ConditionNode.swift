@@ -103,4 +103,8 @@ package indirect enum ConditionExpression: Sendable {
     case negative(ConditionExpression)
     /// A value computed from the rows of a group.
     case total(AggregateTerm)
+    /// The first value, or the second one where that is NULL.
+    case coalesced(ConditionExpression, ConditionExpression)
+    /// Two texts, one after the other.
+    case joined(ConditionExpression, ConditionExpression)
 }

@@ -11,10 +11,12 @@ public enum NullOrder: Sendable, Hashable {
     case last
 }
 
-/// One sort key: an attribute, or a path over to-one relationships to one.
+/// One sort key: an attribute, a path over to-one relationships to one, or the first of several that is not NULL.
 package struct SortTerm: Sendable, Hashable {
-    /// The path's keys, the attribute last.
+    /// The path's keys, the attribute last; none for a key with alternatives.
     package var path: [String]
+    /// The values of which the first that is not NULL counts; none for a path alone.
+    package var alternatives: [Alternative] = []
     /// Whether small values come first.
     package var ascending: Bool
     /// The position of NULL.
@@ -24,6 +26,11 @@ package struct SortTerm: Sendable, Hashable {
         self.path = path
         self.ascending = ascending
         self.nulls = nulls
+    }
+
+    package init(_ alternatives: [Alternative], ascending: Bool = true, nulls: NullOrder = .standard) {
+        self.init(path: [], ascending: ascending, nulls: nulls)
+        self.alternatives = alternatives
     }
 }
 

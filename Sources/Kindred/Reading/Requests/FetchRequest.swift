@@ -60,9 +60,12 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
     }
 
     func sorted(path: [String], ascending: Bool, nulls: NullOrder = .standard) throws -> FetchRequest {
+        try sorted(SortTerm(path: path, ascending: ascending, nulls: nulls))
+    }
+
+    func sorted(_ term: SortTerm) throws -> FetchRequest {
         var request = self
-        try request.query.append(
-            SortTerm(path: path, ascending: ascending, nulls: nulls), in: context.schema)
+        try request.query.append(term, in: context.schema)
         return request
     }
 

@@ -6,11 +6,23 @@ public struct GroupRequest: Sendable {
     /// How an aggregate is compared with a value.
     public enum Comparison: String, Sendable {
         case equal = "="
+        /// A group without a total, the sum of no values, has another one than any value, as nil in Swift.
         case notEqual = "<>"
         case less = "<"
         case lessOrEqual = "<="
         case greater = ">"
         case greaterOrEqual = ">="
+
+        fileprivate var operation: ConditionComparison.Operator {
+            switch self {
+            case .equal: .equal
+            case .notEqual: .notEqual
+            case .less: .less
+            case .lessOrEqual: .lessOrEqual
+            case .greater: .greater
+            case .greaterOrEqual: .greaterOrEqual
+            }
+        }
     }
 
     private let context: DatabaseContext
@@ -27,7 +39,7 @@ public struct GroupRequest: Sendable {
 
     /// Adds a condition on an aggregate to the earlier ones.
     ///
-    /// A group whose aggregate is NULL is left out. Throws `KindredError` `.wrongType` for a value of another type.
+    /// A group whose aggregate is NULL, such as the sum of no values, is left out, except that it is `.notEqual` to every value. Throws `KindredError` `.wrongType` for a value of another type.
     public func having(
         _ aggregate: Aggregate,
         _ comparison: Comparison,
@@ -40,7 +52,8 @@ public struct GroupRequest: Sendable {
                 entity: query.entity.name.description
             )
         }
-        return try changed { $0.conditions.append(.comparison(aggregate.term, comparison.rawValue, content)) }
+        let condition = ConditionComparison(.total(aggregate.term), comparison.operation, with: .value(content))
+        return try changed { $0.conditions.append(.comparison(condition)) }
     }
 
     /// Sorts the groups by an aggregate, which need not be among those of the result: `sorted(.count, ascending: false)`.

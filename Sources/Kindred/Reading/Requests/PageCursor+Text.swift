@@ -9,7 +9,7 @@ import KindredSchema
 #endif
 
 // The text of a cursor is base64 for addresses (RFC 4648, section 5) without padding, over these bytes: the format's number,
-// schema, table, the number of sort keys, for each key its direction and its path, for each key its value, and a checksum.
+// schema, table, the number of sort keys, for each key its direction and its path (or its alternatives), for each key its value, and a checksum.
 // Texts and lists have their length before them. A value is its type's OID and the text that PostgreSQL prints for it.
 extension PageCursor {
     /// The cursor as a text of letters, digits, `-` and `_`, for an address or a JSON document.
@@ -61,7 +61,7 @@ extension PageCursor: CustomStringConvertible {
     ///
     /// ``text`` is the form that can be read again.
     public var description: String {
-        let keys = order.map { $0.path.joined(separator: ".") + ($0.ascending ? "" : " descending") }
+        let keys = order.map { $0.label + ($0.ascending ? "" : " descending") }
         return "a place in \(entity) by \(keys.joined(separator: ", "))".harmless
     }
 }
@@ -70,6 +70,8 @@ extension PageCursor: CustomStringConvertible {
 private struct PageCursorForm {
     /// The number of the format.
     static let version: UInt8 = 1
+    /// The mark of a sort key that has alternatives in place of a path: each is a path, or no path and a value.
+    static let alternatives = 8
     /// The longest text that is read.
     static let maximumSize = 1 << 20
 
@@ -80,20 +82,39 @@ private struct PageCursorForm {
         append(cursor.entity.name)
         append(cursor.order.count)
         for term in cursor.order {
-            append((term.ascending ? 1 : 0) + 2 * term.nulls.number)
-            append(term.path.count)
-            for key in term.path { append(key) }
+            let hasAlternatives = !term.alternatives.isEmpty
+            append((term.ascending ? 1 : 0) + 2 * term.nulls.number + (hasAlternatives ? Self.alternatives : 0))
+            guard hasAlternatives else {
+                append(term.path)
+                continue
+            }
+            append(term.alternatives.count)
+            for alternative in term.alternatives {
+                switch alternative {
+                case .path(let path): append(path)
+                case .value(let value):
+                    append([])
+                    append(value)
+                }
+            }
         }
-        for value in cursor.values {
-            append(value == nil ? 0 : 1)
-            guard let value else { continue }
-            // The numbers of a database's own types differ from one to the next; their values are texts.
-            let type = value.naturalType
-            append(Int(type.isKnown ? type.rawValue : 0))
-            append(value.description)
-        }
+        for value in cursor.values { append(value) }
         let sum = Self.checksum(bytes[...])
         for shift in stride(from: 24, through: 0, by: -8) { bytes.append(UInt8(sum >> UInt32(shift) & 0xFF)) }
+    }
+
+    private mutating func append(_ path: [String]) {
+        append(path.count)
+        for key in path { append(key) }
+    }
+
+    private mutating func append(_ value: PostgresValue?) {
+        append(value == nil ? 0 : 1)
+        guard let value else { return }
+        // The numbers of a database's own types differ from one to the next; their values are texts.
+        let type = value.naturalType
+        append(Int(type.isKnown ? type.rawValue : 0))
+        append(value.description)
     }
 
     private mutating func append(_ number: Int) {
@@ -126,7 +147,12 @@ private struct PageCursorForm {
         let entity = QualifiedName(schema: try reader.text(), name: try reader.text())
         let order = try reader.list { reader in
             let flags = try reader.number()
-            guard let nulls = NullOrder(number: flags >> 1) else { throw PageCursorReader.damage }
+            guard let nulls = NullOrder(number: (flags & ~alternatives) >> 1) else { throw PageCursorReader.damage }
+            if flags & alternatives != 0 {
+                let alternatives = try reader.list { try $0.alternative() }
+                guard !alternatives.isEmpty else { throw PageCursorReader.damage }
+                return SortTerm(alternatives, ascending: flags & 1 == 1, nulls: nulls)
+            }
             let path = try reader.list { try $0.text() }
             guard !path.isEmpty else { throw PageCursorReader.damage }
             return SortTerm(path: path, ascending: flags & 1 == 1, nulls: nulls)
@@ -171,6 +197,13 @@ private struct PageCursorReader {
         // Each element takes a byte at least.
         guard count <= rest.count else { throw Self.damage }
         return try (0..<count).map { _ in try element(&self) }
+    }
+
+    mutating func alternative() throws -> SortTerm.Alternative {
+        let path = try list { try $0.text() }
+        if !path.isEmpty { return .path(path) }
+        guard let value = try value() else { throw Self.damage }
+        return .value(value)
     }
 
     mutating func value() throws -> PostgresValue? {

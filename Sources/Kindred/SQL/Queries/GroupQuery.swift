@@ -6,14 +6,6 @@ package import KindredSchema
 /// Its totals' order comes before the order of the rows' query, whose keys are among those of the groups; limit and offset count
 /// groups.
 package struct GroupQuery: Sendable {
-    /// A condition on groups.
-    enum Condition: Sendable {
-        /// A total compared with a value by an operator of SQL; a group whose total is NULL is left out.
-        case comparison(AggregateTerm, String, PostgresValue)
-        /// Any condition, of which the operands are totals.
-        case tree(ConditionNode)
-    }
-
     /// A key of the groups' order.
     struct SortKey: Sendable {
         let value: ConditionExpression
@@ -25,7 +17,8 @@ package struct GroupQuery: Sendable {
     /// The paths by whose values rows are grouped.
     let keys: [[String]]
     let totals: [AggregateTerm]
-    var conditions: [Condition] = []
+    /// The conditions on groups, of which the operands are totals.
+    var conditions: [ConditionNode] = []
     var order: [SortKey] = []
 
     var entity: Entity { rows.entity }
@@ -48,7 +41,11 @@ package struct GroupQuery: Sendable {
             // By position: an expression with parameters does not equal its repetition elsewhere in the statement.
             var grouping = " GROUP BY \(keys.indices.map { "\($0 + 1)" }.joined(separator: ", "))"
             resolver.takesAggregates = true
-            let having = try conditions.map { try $0.sql(&resolver) }
+            let having = try conditions.map { condition in
+                var text = ""
+                try resolver.condition(condition).term.writeClosed(to: &text)
+                return text
+            }
             if !having.isEmpty { grouping += " HAVING \(having.joined(separator: " AND "))" }
             grouping += try order(before: rest, &resolver)
             return SelectQuery.Parts(columns: columns.joined(separator: ", "), grouping: grouping)
@@ -70,19 +67,5 @@ package struct GroupQuery: Sendable {
 
     private func invalid(_ message: String, _ key: String?) -> KindredError {
         KindredError(.invalidRequest, message, entity: entity.name.description, key: key)
-    }
-}
-
-extension GroupQuery.Condition {
-    fileprivate func sql(_ resolver: inout ConditionResolver) throws -> String {
-        switch self {
-        case .comparison(let total, let comparison, let value):
-            let scalar = try resolver.total(total)
-            return "\(try scalar.value.sql) \(comparison) \(try resolver.bind(value, as: scalar).sql)"
-        case .tree(let node):
-            var text = ""
-            try resolver.condition(node).term.writeClosed(to: &text)
-            return text
-        }
     }
 }

@@ -82,8 +82,7 @@ extension SelectQuery {
         let schema = schema()
         var resolver = start(in: schema)
         _ = try resolver.key(term)
-        var named = term
-        named.path = schema.named(term.path, from: entity)
+        let named = term.mapping { schema.named($0, from: entity) }
         sort.append(named)
         if pairLink == nil { shapes?.keep(named, for: term) }
     }

@@ -56,7 +56,8 @@ extension SelectQuery {
         } else {
             guard owner == nil, pairLink == nil, memberOrder == nil || !sort.isEmpty else { return nil }
         }
-        guard keys == nil, let shapes else { return nil }
+        // The values of a sort key are bound in several places of the text.
+        guard keys == nil, let shapes, sort.allSatisfy({ $0.alternatives.isEmpty }) else { return nil }
         guard let shape = condition?.shape else { return shapes.texts }
         return shape.isShared && shape.resolver.isFiltered == isFiltered ? shape.texts : nil
     }
