@@ -19,8 +19,8 @@ extension DatabaseObject {
     /// also for one that is not allowed; `.readOnly` for generated columns, for the version, and for the key of a stored
     /// object unless it is the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is
     /// set instead; `.missingValue` for a null where a value is required, `.valueTooLarge` for a text that is too long and a
-    /// number with too many digits or out of its type's range, `.unknownLabel` for what is no label of an enum. A label that the model does not know, and
-    /// nothing else that is wrong, is left to `save()`, which asks the database whether it was added.
+    /// number with too many digits or out of its type's range, `.unknownLabel` for what is no label of an enum. A label that the
+    /// model does not know, and nothing else that is wrong, is left to `save()`, which asks the database whether it was added.
     public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false) throws {
         try requireStageable()
         let allowed = try keys.map { try Set($0.map(patchedPosition)) }

@@ -107,7 +107,7 @@ extension ContextCore {
             }
             for object in objects where object.key.map(missing.contains) ?? false {
                 // A policy may hide the row with its new values.
-                guard entity.entity.obstacles.isDisjoint(with: .policies) else {
+                guard !entity.hidesRows else {
                     markStale(object)
                     continue
                 }

@@ -16,6 +16,8 @@ package struct ClientJSON: Decodable, JSONDocument {
         do {
             // Small whole numbers fit; their text is not told.
             _ = try container.decode(Int8.self)
+            // A number that is too small for a `Double` is no zero.
+            if double == nil { _ = try container.decode(Double.self) }
         } catch {
             if let text = "\(error)".number(of: double) { return .number(text) }
         }
