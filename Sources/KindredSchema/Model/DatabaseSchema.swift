@@ -34,6 +34,13 @@ public struct DatabaseSchema: Sendable {
         tenantColumn.flatMap { entity.attribute(named: $0) }
     }
 
+    /// The model for statements that run as another role.
+    package var ofOtherRole: DatabaseSchema {
+        var schema = self
+        schema.isOfOtherRole = true
+        return schema
+    }
+
     /// Whether policies of row-level security may hide rows of an entity from the role: foreign keys look past them, so that
     /// what they refer to need not be there for it.
     package func hidesRows(of entity: Entity) -> Bool {

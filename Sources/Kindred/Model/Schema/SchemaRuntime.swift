@@ -28,18 +28,16 @@ package final class SchemaRuntime: Sendable {
     /// The mismatches of classes and schema.
     let mismatches: [String]
 
+    /// Whether policies may hide rows from another role that they do not hide from the one that has read the model.
+    private let mayHideMoreFromOthers: Bool
     /// The same model for statements that run as another role; made on first use.
     private let ofOtherRole = RankedMutex<SchemaRuntime?>(nil, .leaf)
 
     /// The model for statements that run as a role, nil being the one that has read it.
     func model(for role: String?) throws -> SchemaRuntime {
-        guard role != nil else { return self }
-        var schema = schema
-        schema.isOfOtherRole = true
-        // Nearly always there is nothing that another role may not see.
-        if zip(entities, schema.entities).allSatisfy({ $0.hidesRows == schema.hidesRows(of: $1) }) { return self }
+        guard role != nil, mayHideMoreFromOthers else { return self }
         if let known = ofOtherRole.withLock({ $0 }) { return known }
-        let made = try SchemaRuntime(schema, classes: registered).checked()
+        let made = try SchemaRuntime(schema.ofOtherRole, classes: registered).checked()
         return ofOtherRole.withLock { known in
             let model = known ?? made
             known = model
@@ -58,6 +56,8 @@ package final class SchemaRuntime: Sendable {
         self.positions = positions
         hasViewRelationships = schema.entities.contains { $0.relationships.contains(where: \.isByView) }
         hasInheritance = schema.entities.contains { $0.rowTables != nil }
+        let others = schema.ofOtherRole
+        mayHideMoreFromOthers = schema.entities.contains { others.hidesRows(of: $0) && !schema.hidesRows(of: $0) }
         isDistributed = schema.entities.contains(where: \.isDistributed)
         let shown = Set(schema.entities.flatMap(\.shownTables))
         let entities = schema.entities.enumerated().map { index, entity in
