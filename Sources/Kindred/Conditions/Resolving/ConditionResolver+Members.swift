@@ -122,7 +122,9 @@ extension ConditionResolver {
         if relationship.helper == nil { for column in columns { reads.note(column, at: read) } }
         places.append(place)
         // A pair in the helper may have no row in the view, or one that a policy hides.
-        if entity.isView || schema.hidesRows(of: entity), relationship.helper != nil { _ = try joined(places.count - 1) }
+        if entity.isView || schema.hidesRows(of: entity), relationship.helper != nil {
+            _ = try joined(places.count - 1)
+        }
         let number = places.count - 1
         let link = pairs(own, columns, of: row) + isOwn
         guard let helper = relationship.helper else {
