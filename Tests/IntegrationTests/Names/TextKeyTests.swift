@@ -38,7 +38,8 @@ private let wordSchema = """
             // A key that becomes another spelling of a word is another key, in memory too.
             let plain = try await context.get("word", "cafe")
             try await plain.setValue("\u{e9}", forKey: "spelling")
-            #expect(try await context.find("word", "e\u{301}") == nil && context.find("word", "\u{e9}") === plain)
+            #expect(try await context.find("word", "e\u{301}") == nil)
+            #expect(try await context.find("word", "\u{e9}") === plain)
         }
     }
 
