@@ -53,7 +53,7 @@ struct ExpressionMessageTests {
         ("keepers.update { if let age = $0.age { $0.rank = age } }", "must have Optional type"),
         ("keepers.update { switch $0.age { case nil: $0.rank = 1; default: break } }", "not optional"),
         ("keepers.update { $0.age = $0.visible ? 1 : 2 }", "cannot convert value of type"),
-        ("keepers.update { $0.age = $0.name.count }", "unwrapped"),
+        ("keepers.update { $0.age = $0.name.count }", "Swift counts other characters than PostgreSQL"),
         ("keepers.update { $0.age = $0.name?.count }", inDatabase),
         ("keepers.where { ($0.age ?? 0) > 3 && $0.name ?? $0.code == \"x\" }", nil),
         ("keepers.where { $0.club.name + $0.code == \"x\" && ($0.price ?? 0) * 2 < 1.5 }", nil),
@@ -84,8 +84,11 @@ struct ExpressionMessageTests {
             "keepers.group(by: { $0.name }) { ($0.count, $0.sum { $0.age ?? 0 } ?? 0) }.having { $0.sum { $0.age } ?? 0 > 3 }",
             nil
         ),
-        ("keepers.group(by: { $0.name ?? $0.code }) { $0.count }", "?? is for columns and totals of groups alone"),
-        ("keepers.group(by: { $0.name }) { $0.sum { $0.age } ?? $0.sum { $0.rank } }", "?? is for columns"),
+        ("keepers.group(by: { $0.code ?? $0.code }) { $0.count }", "?? is for columns and totals of groups alone"),
+        (
+            "keepers.group(by: { $0.name }) { $0.sum { $0.age } ?? $0.sum { $0.rank } }",
+            "?? takes a value in place of a total"
+        ),
         ("keepers.prefetch(\\.pets) { $0.where { $0.name ?? \"x\" == \"y\" }.sorted { $0.name ?? \"x\" } }", nil),
         ("keeper.pets.where { $0.name ?? \"x\" == \"y\" }.sorted { $0.weight ?? 0 }", nil),
         ("context.insert(Visit.self) { $0.began = .now; $0.ended = $0.began ?? .now }", nil),
