@@ -89,7 +89,8 @@ extension CatalogQueries {
                     CASE WHEN a.attcollation >= 16384 THEN (
                         SELECT NOT l.collisdeterministic FROM pg_catalog.pg_collation AS l WHERE l.oid = a.attcollation) END,
                     CASE WHEN a.atthasdef AND a.attgenerated = '' AND a.attidentity = ''
-                        AND (a.atttypid IN (1082, 1083, 1114, 1184, 1266) OR a.atttypid >= 16384)
+                        AND (a.atttypid OPERATOR(pg_catalog.=) ANY ('{1082,1083,1114,1184,1266}'::pg_catalog.oid[])
+                            OR a.atttypid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid)
                         AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint AS f
                             WHERE f.conrelid = a.attrelid AND f.contype = 'f') > 1
                     THEN (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) OPERATOR(pg_catalog.~) '\(insertTime)'

@@ -31,11 +31,13 @@ import Testing
         let (left, right) = (Self.composed, Self.decomposed)
         #expect(!(left == right) && left != right && left == "caf\u{e9}")
         #expect(right < left && left > right && ["b", "a"].sorted() == ["a", "b"])
-        #expect(Optional(left) != right && Optional(left) == left && Optional(left) != nil)
+        let some: String? = left
+        #expect(some != right && some == left && some != nil)
         #expect([left] != [right] && ![left].contains(right) && [right, left].firstIndex(of: left) == 1)
         #expect([left].contains { $0 == left } && ![left].contains { $0 == right } && ![left].elementsEqual([right]))
         let none: [String]? = nil
-        #expect(Optional([left]) != Optional([right]) && Optional([left]) == [left] && none != [left] && none == nil)
+        let (one, other): ([String]?, [String]?) = ([left], [right])
+        #expect(one != other && one == [left] && none != [left] && none == nil)
         #expect([[left]] != [[right]] && [[left], []] == [[left], []])
         var names = [left, right]
         names.sort()

@@ -32,13 +32,12 @@ import Testing
                 try JSONDecoder().decode(PostgresNumeric.self, from: Data(wrong.utf8))
             }
         }
-        // Decoders drop the digits that a decimal cannot hold.
+        // More digits than a decimal can hold.
         for count in [38, 39, 45] {
             let digits = String(String(repeating: "123456789", count: 5).prefix(count))
             for long in [digits, "-\(digits)", "0.\(digits)"] {
-                #expect(throws: DecodingError.self) {
-                    try JSONDecoder().decode(PostgresNumeric.self, from: Data(long.utf8))
-                }
+                let plain = try JSONDecoder().decode(PostgresNumeric.self, from: Data(long.utf8))
+                #expect(plain.description == long)
                 let quoted = try JSONDecoder().decode(PostgresNumeric.self, from: Data("\"\(long)\"".utf8))
                 #expect(quoted.description == long)
             }

@@ -7,7 +7,7 @@ import KindredSchema
 struct NamingOracle {
     struct Names: Equatable {
         var name: String
-        var keys: Set<String>
+        var keys: Set<ServerText>
     }
 
     private struct Key {
@@ -22,7 +22,7 @@ struct NamingOracle {
         /// Names that are offered, with their levels; the second of a level's two steps is at the half.
         var offers: [(level: Double, name: String)] = []
         /// What became of the offers that were successful: the name itself, or with a number, and since which level.
-        var given: [String: (level: Double, name: String)] = [:]
+        var given: [ServerText: (level: Double, name: String)] = [:]
         /// The levels in the order in which they are asked for a name.
         var order: [Double] = []
         var isMachineMade: (String) -> Bool = { _ in false }
@@ -41,7 +41,7 @@ struct NamingOracle {
     /// The helpers' keys, in both directions.
     private var ways: [(near: Key, far: Key)] = []
     /// By relation, then by end.
-    private(set) var expected: [UInt32: [String: Names]] = [:]
+    private(set) var expected: [UInt32: [ServerText: Names]] = [:]
 
     init(schema: DatabaseSchema, catalog: Catalog) {
         self.schema = schema
@@ -55,11 +55,11 @@ struct NamingOracle {
     /// What the model has other names for, in words.
     func broken() -> [String] {
         schema.entities.flatMap { entity -> [String] in
-            var found: [String: Names] = [:]
+            var found: [ServerText: Names] = [:]
             for relationship in entity.relationships {
                 found[id(of: relationship)] = Names(
                     name: relationship.name,
-                    keys: Set([relationship.name] + relationship.aliases)
+                    keys: Set(texts: [relationship.name] + relationship.aliases)
                 )
             }
             let expected = expected[entity.oid] ?? [:]
@@ -331,20 +331,20 @@ struct NamingOracle {
 
     private mutating func settle(_ entity: Entity) {
         let ends = ends.filter { $0.source == entity.oid }
-        var owners: [String: End] = [:]
-        let attributes = Set(entity.attributes.map(\.name))
+        var owners: [ServerText: End] = [:]
+        let attributes = Set<ServerText>(texts: entity.attributes.map(\.name))
         // The first end with a generated name keeps it, and the second one of a key to its own table the name with 2.
-        var kept: [String: End] = [:]
+        var kept: [ServerText: End] = [:]
         let sixth = ends.flatMap { end in end.offers.filter { $0.level == 6 }.map { (end, $0.name) } }
         for (end, name) in sixth where kept[name] == nil { kept[name] = end }
-        var seconds: Set<String> = []
-        for (end, name) in sixth where kept[name] !== end && seconds.insert(name + "_2").inserted {
+        var seconds: Set<ServerText> = []
+        for (end, name) in sixth where kept[name] !== end && seconds.insert(name + "_2") {
             kept[name + "_2"] = end
         }
         // A name that several claimed at once is for none but these from then on.
-        var contestants: [String: [End]] = [:]
+        var contestants: [ServerText: [End]] = [:]
         for level in [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5] {
-            var claims: [String: [End]] = [:]
+            var claims: [ServerText: [End]] = [:]
             for end in ends {
                 for offer in end.offers where offer.level == level && !attributes.contains(offer.name) {
                     if offer.name.isEmpty { continue }
@@ -360,7 +360,7 @@ struct NamingOracle {
             }
             for (name, claimants) in claims where claimants.count == 1 {
                 owners[name] = claimants[0]
-                claimants[0].given[name] = (level, name)
+                claimants[0].given[name] = (level, name.text)
             }
         }
         var numbered: [(End, String)] = []
@@ -385,7 +385,7 @@ struct NamingOracle {
         }
         for end in ends {
             expected[entity.oid, default: [:]][end.id] = Names(
-                name: name(of: end), keys: Set(end.given.values.map(\.name)))
+                name: name(of: end), keys: Set(texts: end.given.values.map(\.name)))
         }
     }
 

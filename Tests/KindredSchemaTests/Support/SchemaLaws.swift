@@ -26,12 +26,12 @@ struct SchemaLaws {
     /// Every key reaches one thing, and attributes come first.
     func ambiguousKeys(_ entity: Entity) -> [String] {
         var broken: [String] = []
-        var seen: Set<String> = []
-        let attributes = Set(entity.attributes.map(\.name))
+        var seen: Set<ServerText> = []
+        let attributes = Set<ServerText>(texts: entity.attributes.map(\.name))
         for relationship in entity.relationships {
             for key in [relationship.name] + relationship.aliases {
                 if key.isEmpty { broken.append("\(entity) has an empty key") }
-                if !seen.insert(key).inserted { broken.append("\(entity).\(key) is ambiguous") }
+                if !seen.insert(key) { broken.append("\(entity).\(key) is ambiguous") }
                 if attributes.contains(key) { broken.append("\(entity).\(key) hides an attribute") }
                 if entity.relationship(named: key) !== relationship { broken.append("\(entity).\(key) is not found") }
             }
@@ -148,8 +148,8 @@ struct SchemaLaws {
     func unexplainedNames(_ entity: Entity) -> [String] {
         entity.relationships.compactMap { relationship in
             let given = relationship.explanation.filter(\.isGiven)
-            let keys = Set([relationship.name] + relationship.aliases)
-            if Set(given.map(\.name)) != keys { return "\(relationship) is not explained" }
+            let keys = Set<ServerText>(texts: [relationship.name] + relationship.aliases)
+            if Set<ServerText>(texts: given.map(\.name)) != keys { return "\(relationship) is not explained" }
             return given.contains { $0.rule == .generated } ? nil : "\(relationship) has no generated name"
         }
     }

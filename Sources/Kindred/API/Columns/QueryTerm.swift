@@ -14,10 +14,6 @@ extension ColumnExpression: QueryTerm {}
 extension Columns: QueryTerm {}
 extension MemberColumns: QueryTerm {}
 extension Condition: QueryTerm {}
-extension GroupKeys: QueryTerm {}
-extension OptionalGroupKeys: QueryTerm {}
-extension GroupKey: QueryTerm {}
-extension GroupTotal: QueryTerm {}
 
 // Swift makes an optional of any operand, which is never nil, and a text of anything. An unavailable overload would lose to these; one
 // that throws wins, and does not compile without `try`. What it throws there says the same as its message.

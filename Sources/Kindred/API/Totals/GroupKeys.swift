@@ -69,3 +69,7 @@ public struct GroupKey<Value>: Sendable {
         self.path = path
     }
 }
+
+extension GroupKeys: QueryTerm {}
+extension OptionalGroupKeys: QueryTerm {}
+extension GroupKey: QueryTerm {}

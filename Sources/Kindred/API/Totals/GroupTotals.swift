@@ -61,3 +61,5 @@ public struct GroupTotal<Value: Sendable>: Sendable {
         GroupTotal(total.term) { try total.read($0) ?? value }
     }
 }
+
+extension GroupTotal: QueryTerm {}

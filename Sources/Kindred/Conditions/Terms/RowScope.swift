@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// Which rows of its table a statement means: those of the table alone or of inheriting tables too, the tenant's, and those
 /// that their filter shows.
 ///

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Applies the database's own foreign-key actions to memory, after a deletion or a change of values that foreign keys refer to.
 ///

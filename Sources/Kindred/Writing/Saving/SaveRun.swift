@@ -9,7 +9,7 @@ final class SaveRun {
         let count: Int
         /// The objects whose rows it writes, for errors.
         let objects: () -> [DatabaseObject]
-        /// What the server's refusal means; nil for what it means for any statement.
+        /// The meaning of the server's refusal; nil where it has the usual one.
         let refused: (PostgresError) -> KindredError?
         let apply: (QueryResult) throws -> Void
     }

@@ -101,14 +101,14 @@ struct Stager: Sendable {
     ///   with a partner takes no other's place: the save refuses it, unless that one leaves in the same save.
     private func stageOnNew(_ object: DatabaseObject, _ links: [NewRow.Link], displacing: Bool = true) throws {
         for link in links.sorted(by: { $0.relationship.slot < $1.relationship.slot }) {
-            try stageOnNew(object, link.value, for: link.relationship, displacing)
+            try stageOnNew(object, link.value, for: link.relationship, displacing: displacing)
         }
     }
 
     /// Gives a new object a value for a relationship of any kind.
     private func stageOnNew(
         _ object: DatabaseObject, _ value: (any PropertyValue)?, for relationship: RelationshipRuntime,
-        _ displacing: Bool
+        displacing: Bool
     ) throws {
         if relationship.isToMany {
             let members = try RelationshipValues(core).stageableMembers(value, of: relationship)
