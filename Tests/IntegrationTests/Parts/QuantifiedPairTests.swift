@@ -9,7 +9,7 @@ import Testing
             partSchema + """
 
                 ALTER TABLE membership ADD tags text[];
-                UPDATE membership SET tags = CASE person_id WHEN 1 THEN '{a}' WHEN 2 THEN '{a,b}' WHEN 3 THEN '{}' END;
+                UPDATE membership SET tags = (CASE person_id WHEN 1 THEN '{a}' WHEN 2 THEN '{a,b}' WHEN 3 THEN '{}' END)::text[];
                 CREATE TABLE note (
                     id integer PRIMARY KEY, body text, project_id integer, person_id integer,
                     CONSTRAINT pair FOREIGN KEY (project_id, person_id) REFERENCES membership);

@@ -14,7 +14,8 @@ import Testing
         COMMENT ON CONSTRAINT songs ON entry IS '@kindred {"manyToMany": "songs", "orderedBy": "position"}';
         INSERT INTO list VALUES (1);
         INSERT INTO song SELECT generate_series(1, 6);
-        INSERT INTO entry VALUES (1, 1, 1), (1, 2, 2, '2020-01-01'), (1, 3, 3), (1, 4, 4), (1, 5, 5, '2020-01-01');
+        INSERT INTO entry VALUES
+            (1, 1, 1, NULL), (1, 2, 2, '2020-01-01'), (1, 3, 3, NULL), (1, 4, 4, NULL), (1, 5, 5, '2020-01-01');
         """
 
     @Test(.database(.sql(schema))) func hiddenPairsAreNoPlaces() async throws {
