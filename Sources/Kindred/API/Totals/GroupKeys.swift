@@ -69,7 +69,3 @@ public struct GroupKey<Value>: Sendable {
         self.path = path
     }
 }
-
-extension GroupKeys: QueryTerm {}
-extension OptionalGroupKeys: QueryTerm {}
-extension GroupKey: QueryTerm {}

@@ -61,5 +61,3 @@ public struct GroupTotal<Value: Sendable>: Sendable {
         GroupTotal(total.term) { try total.read($0) ?? value }
     }
 }
-
-extension GroupTotal: QueryTerm {}
