@@ -165,7 +165,13 @@ extension OperatorWriter {
         switch Int.random(in: 0..<13, using: &random) {
         case 11:
             let (value, shown) = (random.pick(Self.small), use("?? value"))
-            return place.term("age \(shown) \(value)", { $0.age ?? value }, { $0.age ?? value })
+            let age = place.term("age", { $0.age }, { $0.age })
+            // The whole path may lead nowhere.
+            return TypedTerm(text: "(\(age.text) \(shown) \(value))") {
+                age.column($0) ?? value
+            } value: {
+                age.value($0) ?? value
+            }
         case 12:
             return place.term(use("?? column"), { $0.boss.age ?? $0.rank }, { $0.boss.loaded?.age ?? $0.rank })
         case 0, 1: return place.term("age", { $0.age }, { $0.age })

@@ -39,19 +39,6 @@ extension QueryTerm {
     public static func ?? (left: Self, right: Self) throws -> Self { throw ColumnMark.noValue }
 }
 
-// The same for these types by themselves: where a closure's result is a list of values, that of the protocol loses to Swift's own.
-extension GroupKey {
-    /// Not available: groups are made by columns.
-    @available(*, deprecated, message: "?? is for columns and totals of groups alone")
-    public static func ?? (left: GroupKey, right: GroupKey) throws -> GroupKey { throw ColumnMark.noValue }
-}
-
-extension GroupTotal {
-    /// Not available: a value takes the place of a total that is nil.
-    @available(*, deprecated, message: "?? takes a value in place of a total that is nil")
-    public static func ?? (left: GroupTotal, right: GroupTotal) throws -> GroupTotal { throw ColumnMark.noValue }
-}
-
 extension DefaultStringInterpolation {
     /// Not available: what a column, an object or a condition stands for is in the database.
     @available(*, deprecated, message: "only the database knows the value of a column: write + to join texts")
@@ -59,7 +46,7 @@ extension DefaultStringInterpolation {
 }
 
 extension ColumnMark {
-    fileprivate static var noValue: KindredError {
+    static var noValue: KindredError {
         KindredError(.invalidRequest, "A part of a query has no value in Swift: only the database knows it")
     }
 }
