@@ -70,7 +70,7 @@ private let rows = """
         Call(name: "set of pairs") { try await $0.people[0].set(forKey: "titleSet").set($0.titles[1...]) },
         Call(name: "no pair") { try await $0.people[0].set(forKey: "titleSet").remove($0.titles[0]) },
         Call(name: "partner") { try await $0.people[1].setValue($0.passports[0], forKey: "passport") },
-        Call(name: "order") { try await $0.people[0].set(forKey: "taskSet").move(from: 0, to: 3) },
+        Call(name: "order") { try await $0.people[0].set(forKey: "taskSet").move(from: 0, to: 2) },
         Call(name: "delete") { try await $0.context.delete($0.people[0]) },
         Call(name: "delete without rules") { try await $0.context.delete($0.emails[0]) },
         Call(name: "delete by condition") { _ = try await $0.context.fetch("email").where("id < 3").delete() },

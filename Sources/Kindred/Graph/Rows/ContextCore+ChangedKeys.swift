@@ -37,12 +37,13 @@ extension ContextCore {
         let objects = staged.withLock { $0.objects }.filter { $0.runtime === entity }
         guard !objects.isEmpty, let values = try ObjectKey(old, referenced) else { return }
         var cells = RowCells()
-        for (column, position) in zip(columns, referenced) where !old.hasSameBytes(as: row, at: position) {
-            try cells.set(row[position], at: column, of: entity, types)
-        }
+        let changed = zip(columns, referenced).filter { !old.hasSameBytes(as: row, at: $1) }
+        for (column, position) in changed { try cells.set(row[position], at: column, of: entity, types) }
         for object in objects {
             let (shown, staging) = object.withState { ($0.row, $0.staging) }
-            guard let staging, !staging.columns.isDisjoint(with: columns), try ObjectKey(shown, columns) == values
+            // A column of the key that is not staged is as stored: such a reference leads nowhere now.
+            guard let staging, changed.allSatisfy({ staging.columns.contains($0.0) }),
+                try ObjectKey(shown, columns) == values
             else { continue }
             object.stage(cells)
         }
