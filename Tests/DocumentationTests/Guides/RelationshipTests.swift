@@ -175,8 +175,8 @@ import Testing
             // end
             sent.expect(
                 """
-                DELETE FROM "public"."person_title_rel" WHERE "person_id" = $1 AND NOT "title_id" = ANY($2)
-                    RETURNING "person_id", "title_id"
+                DELETE FROM "public"."person_title_rel" AS t WHERE t."person_id" = $1 AND NOT t."title_id" = ANY($2)
+                    RETURNING t."person_id", t."title_id"
                 """,
                 """
                 INSERT INTO "public"."person_title_rel" AS h ("person_id", "title_id") SELECT $1, member.*
@@ -288,8 +288,8 @@ import Testing
                 SELECT FROM "public"."book" WHERE "id" = $1 FOR NO KEY UPDATE
                 """,
                 """
-                SELECT "author_id", "position" FROM "public"."book_author" WHERE "book_id" = $1
-                    ORDER BY "position" NULLS LAST, "author_id"
+                SELECT t."author_id", t."position" FROM "public"."book_author" AS t WHERE t."book_id" = $1
+                    ORDER BY t."position" NULLS LAST, t."author_id"
                 """,
                 """
                 UPDATE "public"."book_author" AS t SET "position" = new.position

@@ -76,8 +76,8 @@ import Testing
                 WITH s AS MATERIALIZED (SELECT t0."id" AS k0, (t0."price" - $2) AS v4 FROM "public"."book"
                     AS t0
                     LEFT JOIN "public"."category" AS t1 ON t1."id" = t0."category_id"
-                    WHERE t1."name" = $1 FOR NO KEY UPDATE OF t0) UPDATE "public"."book" AS t SET "price" = s.v4
-                    FROM s WHERE t."id" = s.k0
+                    WHERE t1."name" = $1 ORDER BY t0."id" FOR NO KEY UPDATE OF t0) UPDATE "public"."book" AS t
+                    SET "price" = s.v4 FROM s WHERE t."id" = s.k0
                 """)
             #expect(changed > 0)
 
