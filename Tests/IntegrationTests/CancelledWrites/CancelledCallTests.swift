@@ -11,7 +11,7 @@ private let schema = """
     CREATE TABLE person_title (
         person_id int REFERENCES person ON DELETE CASCADE, title_id int REFERENCES title ON DELETE CASCADE,
         PRIMARY KEY (person_id, title_id));
-    CREATE TABLE task (id int PRIMARY KEY, place int, person_id int REFERENCES person);
+    CREATE TABLE task (id int PRIMARY KEY, place int, person_id int REFERENCES person ON DELETE SET NULL);
     COMMENT ON CONSTRAINT task_person_id_fkey ON task IS '@kindred {"orderedBy": "place"}';
     """
 

@@ -140,7 +140,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var plans: [ContextPlan] = []
         for (_, group) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
             let mayBeOld =
-                group[0].runtime !== reader.database.runtime
+                isOld(group[0].runtime)
                 || changes.values.contains { $0.gap == .schemaChanged }
             do {
                 if isApart {
@@ -158,6 +158,12 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }
         let found = plans
         state.withLock { ($0.plans, $0.isApart) = (found, false) }
+    }
+
+    /// Whether a model is older than the database's, which has another one for contexts with a role.
+    private func isOld(_ model: SchemaRuntime) -> Bool {
+        let known = reader.database.runtime
+        return model !== known && (try? known.model(for: "")) !== model
     }
 
     /// The plans of contexts whose failure concerns no others: their model may no longer fit, or the server may refuse what a
