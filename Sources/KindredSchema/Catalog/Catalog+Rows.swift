@@ -51,6 +51,8 @@ extension Catalog {
         package var hasLooseCollation = false
         /// Whether its default is the time of the insert; known for tables with two foreign keys, which may be helpers.
         package var hasInsertTime = false
+        /// Its collation as SQL writes it; nil for the database's, and for a type without one.
+        package var collation: String?
     }
 
     /// A row of `pg_constraint`.
@@ -90,6 +92,8 @@ extension Catalog {
         package var isDeferrable = false
         /// Whether it is checked after each statement, but `SET CONSTRAINTS` can defer it by name.
         package var canBeDeferred = false
+        /// The operators by which a foreign key compares, with the referenced column on their left; empty if all are built in.
+        package var operators: [UInt32] = []
     }
 
     /// A foreign key on a single partition, or to one, in terms of the partitioned tables, whose columns may have other
@@ -160,6 +164,19 @@ extension Catalog {
         package var relation: UInt32 = 0
         package var isNotNull = false
         package var hasDefault = false
+    }
+
+    /// A row of `pg_operator` that compares values; or an aggregate of the type on its left, which has no number.
+    package struct Operator: Sendable, Hashable {
+        package var oid: UInt32
+        package var schema = "public"
+        package var name: String
+        package var left: UInt32
+        package var right: UInt32
+        /// The operator that gives the opposite; 0 for none.
+        package var negator: UInt32 = 0
+        /// Its place in the default class of the type: 1 to 5 of B-trees, 6 for equality of hash tables, 0 for none.
+        package var strategy: Int16 = 0
     }
 
     /// A row of `pg_enum`.

@@ -12,7 +12,11 @@ extension Catalog {
         catalog.searchPath = [template] + searchPath.filter { $0 != schema && $0 != template }
         catalog.relations.modify { if $0.schema == schema { $0.schema = marked } }
         catalog.types.modify { if $0.schema == schema { $0.schema = marked } }
-        catalog.columns.modify { $0.typeName = text.marked($0.typeName) }
+        catalog.operators.modify { if $0.schema == schema { $0.schema = marked } }
+        catalog.columns.modify {
+            $0.typeName = text.marked($0.typeName)
+            $0.collation = $0.collation.map(text.marked)
+        }
         catalog.indexes.modify { $0.predicate = $0.predicate.map(text.marked) }
         catalog.serverChecks.modify {
             $0.expression = text.marked($0.expression)
@@ -34,6 +38,8 @@ extension Catalog {
         sum.serverChecks += other.serverChecks
         let known = Set(types.lazy.map(\.oid))
         sum.types += other.types.filter { !known.contains($0.oid) }
+        let operators = Set(self.operators)
+        sum.operators += other.operators.filter { !operators.contains($0) }
         sum.enumLabels += other.enumLabels.filter { !known.contains($0.type) }
         sum.comments += other.comments
         sum.projections += other.projections
@@ -69,11 +75,20 @@ extension Catalog {
         var constraintNumbers: [UInt32: UInt32] = [:]
         for row in ordered { constraintNumbers[row.oid] = first + UInt32(constraintNumbers.count) }
         func constraint(_ oid: UInt32) -> UInt32 { constraintNumbers[oid] ?? oid }
+        shape.operators.modify { ($0.left, $0.right) = (type($0.left), type($0.right)) }
+        shape.operators.sort { ($0.schema, $0.name, $0.left, $0.right) < ($1.schema, $1.name, $1.left, $1.right) }
+        var operatorNumbers: [UInt32: UInt32] = [:]
+        for row in shape.operators where row.oid != 0 {
+            operatorNumbers[row.oid] = first + UInt32(operatorNumbers.count)
+        }
+        func operation(_ oid: UInt32) -> UInt32 { operatorNumbers[oid] ?? oid }
+        shape.operators.modify { ($0.oid, $0.negator) = (operation($0.oid), operation($0.negator)) }
         shape.constraints = ordered
         shape.constraints.modify {
             $0.oid = constraint($0.oid)
             $0.parent = constraint($0.parent)
             ($0.relation, $0.target) = (relation($0.relation), relation($0.target))
+            $0.operators = $0.operators.map(operation)
         }
         shape.partitionKeys.modify {
             $0.constraint = constraint($0.constraint)

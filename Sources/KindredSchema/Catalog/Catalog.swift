@@ -18,6 +18,8 @@ package struct Catalog: Sendable, Hashable {
     package var serverChecks: [ServerCheckElement] = []
     /// Types outside `pg_catalog`.
     package var types: [TypeRow] = []
+    /// The operators and functions outside of `pg_catalog` that compare values.
+    package var operators: [Operator] = []
     /// Labels of the enums among them.
     package var enumLabels: [EnumLabel] = []
     /// Comments on tables and columns, and comments on constraints that are annotations.

@@ -15,6 +15,8 @@ extension SchemaBuilder {
         /// The names of both.
         let columnNames: [String]
         let destinationColumnNames: [String]
+        /// How each of `columns` is compared; empty where all are by the equality of their types.
+        let comparisons: [KeyComparison?]
         var deleteRule: DeleteRule
         /// The database's action when a row is deleted; none if duplicates differ.
         var action: DatabaseAction
@@ -33,7 +35,10 @@ extension SchemaBuilder {
         /// The base of the key's own column, which names the relationship; nil if there is none.
         var base: String?
 
-        init(_ row: Catalog.Constraint, source: (place: Int, table: Table), destination: (place: Int, table: Table)) {
+        init(
+            _ row: Catalog.Constraint, source: (place: Int, table: Table), destination: (place: Int, table: Table),
+            _ types: TypeResolver
+        ) {
             names = [row.name]
             self.source = source.place
             self.destination = destination.place
@@ -41,6 +46,15 @@ extension SchemaBuilder {
             destinationColumns = row.targetColumns
             columnNames = source.table.columnNames(row.columns)
             destinationColumnNames = destination.table.columnNames(row.targetColumns)
+            let comparisons = row.columns.indices.map { place -> KeyComparison? in
+                guard row.targetColumns.indices.contains(place),
+                    let own = source.table.attribute(row.columns[place]),
+                    let referenced = destination.table.attribute(row.targetColumns[place])
+                else { return nil }
+                let operation = row.operators.indices.contains(place) ? types.operation(row.operators[place]) : nil
+                return own.comparison(with: referenced, by: operation)
+            }
+            self.comparisons = comparisons.allSatisfy { $0 == nil } ? [] : comparisons
             deleteRule = DeleteRule(action: row.deleteAction)
             action = DatabaseAction(row.deleteAction)
             updateAction = DatabaseAction(row.updateAction)

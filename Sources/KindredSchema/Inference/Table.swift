@@ -132,8 +132,12 @@ extension SchemaBuilder {
             place(of: number).map { columns[$0] }
         }
 
+        func attribute(_ number: Int16) -> Attribute? {
+            place(of: number).map { attributes[$0] }
+        }
+
         func columnNames(_ numbers: [Int16]) -> [String] {
-            numbers.compactMap { column($0)?.name }
+            numbers.compactMap { number in place(of: number).map { columns[$0].name } }
         }
 
         func number(ofColumn name: String) -> Int16? {

@@ -18,6 +18,8 @@ struct TypeResolver {
     let registry: TypeRegistry?
     private var rows: [UInt32: Int] = [:]
     private var labels: [UInt32: [String]] = [:]
+    /// The operators of types that have their own.
+    private var operators: [UInt32: TypeOperators] = [:]
 
     init(_ catalog: Catalog, _ registry: TypeRegistry?) {
         self.catalog = catalog
@@ -28,6 +30,17 @@ struct TypeResolver {
         labels = sorted.mapValues { labels in
             labels.sorted { $0.position < $1.position }.map(\.label)
         }
+        for (type, found) in Dictionary(grouping: catalog.operators, by: \.left) {
+            guard let row = rows[type] else { continue }
+            let sorted = found.sorted { ($0.schema, $0.name, $0.right) < ($1.schema, $1.name, $1.right) }
+            operators[type] = TypeOperators(catalog.types[row], sorted)
+        }
+    }
+
+    /// An operator by its number, as SQL writes it; nil for one of `pg_catalog`.
+    func operation(_ oid: UInt32) -> String? {
+        guard let row = catalog.operators.first(where: { $0.oid == oid && oid != 0 }) else { return nil }
+        return try? QualifiedName(catalog: row.schema, row.name).quotedOperator
     }
 
     /// Resolves a type with its modifier.
@@ -152,6 +165,8 @@ struct TypeResolver {
             isReadable: isReadable,
             hasLooseCollation: column.hasLooseCollation,
             comparedType: comparedType(column.type, resolved),
+            operators: operators.isEmpty ? nil : operators[resolved.element ?? resolved.base],
+            collation: column.collation,
             isLazy: isLazy,
             takesNumbers: rows[resolved.base].map { catalog.types[$0].category == UInt8(ascii: "N") } ?? false
         )

@@ -60,6 +60,10 @@ public final class Attribute: Sendable {
     ///
     /// PostgreSQL finds no operators for a domain over an enum, so that comparisons cast the column to the enum.
     package let comparedType: String?
+    /// The operators of a type that is not built in; also for an array of it. Nil where those of `pg_catalog` are meant.
+    package let operators: TypeOperators?
+    /// The column's collation as SQL writes it; nil for the database's, and for a type without one.
+    package let collation: String?
     /// Whether the column's collation treats different texts as equal, such as one that ignores case.
     let hasLooseCollation: Bool
     /// Whether objects are read without the column, which is loaded when it is asked for: the annotation `{"lazy": true}`.
@@ -86,6 +90,8 @@ public final class Attribute: Sendable {
         isReadable: Bool = false,
         hasLooseCollation: Bool = false,
         comparedType: String? = nil,
+        operators: TypeOperators? = nil,
+        collation: String? = nil,
         isLazy: Bool = false,
         takesNumbers: Bool = false
     ) {
@@ -108,6 +114,8 @@ public final class Attribute: Sendable {
         self.structure = structure
         self.hasLooseCollation = hasLooseCollation
         self.comparedType = comparedType
+        self.operators = operators
+        self.collation = collation
         self.isLazy = isLazy
         self.takesNumbers = takesNumbers
         // An array of a domain has its own type, but its elements may have a built-in one.
@@ -129,6 +137,7 @@ extension Attribute: Hashable {
                 && left.numericPrecision == right.numericPrecision && left.numericScale == right.numericScale
                 && left.comment == right.comment && left.structure == right.structure
                 && left.hasLooseCollation == right.hasLooseCollation && left.comparedType == right.comparedType
+                && left.operators == right.operators && left.collation == right.collation
                 && left.isLazy == right.isLazy
     }
 

@@ -37,10 +37,16 @@ public struct QualifiedName: Hashable, Comparable, Sendable, CustomStringConvert
 
     /// The name in SQL; a mark stands for the schemas of tenants.
     package var quoted: String {
-        get throws {
-            let schema = try isTenants ? TenantSchema.mark : SQLIdentifier.quote(schema)
-            return "\(schema).\(try SQLIdentifier.quote(name))"
-        }
+        get throws { "\(try quotedSchema).\(try SQLIdentifier.quote(name))" }
+    }
+
+    /// The operator of the name in SQL: `OPERATOR("public".=)`.
+    package var quotedOperator: String {
+        get throws { "OPERATOR(\(try quotedSchema).\(name))" }
+    }
+
+    private var quotedSchema: String {
+        get throws { try isTenants ? TenantSchema.mark : SQLIdentifier.quote(schema) }
     }
 
     /// Both parts joined by a dot, unquoted: for people, not for SQL.

@@ -11,12 +11,13 @@ struct CatalogDecoder {
         var rest = results
         try decode(&rest, named: "settings", columns: 5) { $0.settings(&$1) }
         try decode(&rest, named: "relations", columns: 18) { $0.relations(&$1) }
-        try decode(&rest, named: "columns", columns: 13) { $0.columns(&$1) }
-        try decode(&rest, named: "constraints", columns: 17) { $0.constraints(&$1) }
+        try decode(&rest, named: "columns", columns: 14) { $0.columns(&$1) }
+        try decode(&rest, named: "constraints", columns: 18) { $0.constraints(&$1) }
         try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
         try decode(&rest, named: "indexes", columns: 6) { $0.indexes(&$1) }
         try decode(&rest, named: "values of indexes", columns: 9) { $0.serverChecks(&$1) }
         try decode(&rest, named: "types", columns: 12) { $0.types(&$1) }
+        try decode(&rest, named: "operators", columns: 7) { $0.operators(&$1) }
         try decode(&rest, named: "enum labels", columns: 3) { $0.enumLabels(&$1) }
         try decode(&rest, named: "comments", columns: 3) { $0.comments(&$1) }
         try decode(&rest, named: "comments on constraints", columns: 4) { $0.keyComments(&$1) }
@@ -122,7 +123,8 @@ struct CatalogDecoder {
                     isGenerated: cells.letter(row, 9) != 0,
                     isGranted: cells.flag(row, 10),
                     hasLooseCollation: cells.flag(row, 11),
-                    hasInsertTime: cells.flag(row, 12)
+                    hasInsertTime: cells.flag(row, 12),
+                    collation: cells.optionalString(row, 13)
                 )
             )
         }
@@ -152,6 +154,7 @@ struct CatalogDecoder {
                 constraint.parent = cells.oid(row, 9)
                 constraint.deleteSetColumns = cells.int16s(row, 12)
                 constraint.updateAction = cells.letter(row, 15)
+                constraint.operators = cells.oids(row, 17)
             }
             catalog.constraints.append(constraint)
         }
@@ -221,6 +224,22 @@ struct CatalogDecoder {
                     relation: cells.oid(row, 9),
                     isNotNull: cells.flag(row, 10),
                     hasDefault: cells.flag(row, 11)
+                )
+            )
+        }
+    }
+
+    private mutating func operators(_ cells: inout CatalogCells) {
+        for row in cells.result.indices {
+            catalog.operators.append(
+                Catalog.Operator(
+                    oid: cells.oid(row, 0),
+                    schema: cells.string(row, 1),
+                    name: cells.string(row, 2),
+                    left: cells.oid(row, 3),
+                    right: cells.oid(row, 4),
+                    negator: cells.oid(row, 5),
+                    strategy: cells.int16(row, 6)
                 )
             )
         }

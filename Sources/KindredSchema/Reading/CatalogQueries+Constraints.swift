@@ -6,7 +6,7 @@ extension CatalogQueries {
     ///
     /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: if the table lacks them, the names
     /// resolve to the outer query's values. `SET CONSTRAINTS` by name fails if any constraint of that name in the schema is not
-    /// deferrable.
+    /// deferrable. The operators of a foreign key are left out where all are built in.
     static func constraints(_ isScoped: Bool) -> StatementText {
         StatementText(
             catalog: """
@@ -20,7 +20,8 @@ extension CatalogQueries {
                             SELECT FROM pg_catalog.pg_constraint AS same
                             WHERE same.connamespace = own.connamespace AND same.conname = own.conname
                                 AND NOT same.condeferrable)
-                        ELSE false END
+                        ELSE false END,
+                        CASE WHEN 16384::pg_catalog.oid OPERATOR(pg_catalog.<=) ANY (conpfeqop) THEN conpfeqop END
                     FROM pg_catalog.pg_constraint AS own
                     WHERE contype = ANY ('{p,u,f,x,c}'::pg_catalog."char"[]) AND \(within("conrelid", isScoped)) AND conparentid = 0
                 ) AS k

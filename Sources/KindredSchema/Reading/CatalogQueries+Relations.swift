@@ -78,7 +78,7 @@ extension CatalogQueries {
     ///
     /// Column privileges are checked only if the column has an access list. Whether a default is the time of the insert is looked
     /// at only in tables with two foreign keys, which may be helpers. From PostgreSQL 18 on, a NOT NULL column may still
-    /// have NULLs while its constraint is NOT VALID.
+    /// have NULLs while its constraint is NOT VALID. The collation is left out where it is the database's, 100.
     static func columns(_ isScoped: Bool) -> StatementText {
         StatementText(
             catalog: """
@@ -94,7 +94,11 @@ extension CatalogQueries {
                         AND (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint AS f
                             WHERE f.conrelid = a.attrelid AND f.contype = 'f') > 1
                     THEN (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) OPERATOR(pg_catalog.~) '\(insertTime)'
-                        FROM pg_catalog.pg_attrdef AS d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) END
+                        FROM pg_catalog.pg_attrdef AS d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum) END,
+                    CASE WHEN a.attcollation <> 0 AND a.attcollation <> 100 THEN (
+                        SELECT pg_catalog.format('%I.%I'::pg_catalog.text, s.nspname, l.collname)
+                        FROM pg_catalog.pg_collation AS l JOIN pg_catalog.pg_namespace AS s ON s.oid = l.collnamespace
+                        WHERE l.oid = a.attcollation) END
                 FROM pg_catalog.pg_attribute AS a
                 JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
                 LEFT JOIN pg_catalog.pg_constraint AS k

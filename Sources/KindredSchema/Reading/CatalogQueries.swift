@@ -33,8 +33,9 @@ enum CatalogQueries {
         [
             (settings(isAlone: false), .nothing), (relations(isScoped), .relations), (columns(isScoped), .relations),
             (constraints(isScoped), .relations), (partitionKeys(isScoped), .relations), (indexes(isScoped), .relations),
-            (serverChecks(isScoped), .relations), (types(isScoped), .types), (enumLabels(isScoped), .types),
-            (comments(isScoped), .relations), (keyComments(isScoped), .relations), (views(isScoped), .relations),
+            (serverChecks(isScoped), .relations), (types(isScoped), .types), (operators(isScoped), .types),
+            (enumLabels(isScoped), .types), (comments(isScoped), .relations), (keyComments(isScoped), .relations),
+            (views(isScoped), .relations),
         ]
     }
 

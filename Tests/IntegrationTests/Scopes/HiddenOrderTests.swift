@@ -49,4 +49,60 @@ import Testing
             #expect(try await other.integers("SELECT count(*) FROM entry") == [6])
         }
     }
+
+    /// Helpers whose filter, or whose tenant, hides the pair of the list with the second song.
+    private static let hiding = """
+        CREATE TABLE list (id integer PRIMARY KEY);
+        CREATE TABLE song (id integer PRIMARY KEY);
+        CREATE TABLE filtered (
+            list_id integer REFERENCES list, song_id integer REFERENCES song, position integer,
+            hidden boolean NOT NULL DEFAULT false, PRIMARY KEY (list_id, song_id));
+        CREATE TABLE owned (
+            list_id integer REFERENCES list, song_id integer REFERENCES song, position integer,
+            tenant_id integer NOT NULL, PRIMARY KEY (list_id, song_id));
+        COMMENT ON TABLE filtered IS '@kindred {"filter": "hidden == false"}';
+        COMMENT ON CONSTRAINT filtered_list_id_fkey ON filtered IS
+            '@kindred {"manyToMany": "filtered_songs", "orderedBy": "position"}';
+        COMMENT ON CONSTRAINT owned_list_id_fkey ON owned IS
+            '@kindred {"manyToMany": "owned_songs", "orderedBy": "position"}';
+        INSERT INTO list VALUES (1);
+        INSERT INTO song SELECT generate_series(1, 4);
+        INSERT INTO filtered VALUES (1, 1, 1, false), (1, 2, 2, true), (1, 3, 3, false);
+        INSERT INTO owned VALUES (1, 1, 1, 1), (1, 2, 2, 2), (1, 3, 3, 1);
+        """
+
+    @Test(.database(.sql(hiding))) func aHiddenPairGetsNoPlace() async throws {
+        let refused: [(name: String, call: @Sendable (ToMany<DatabaseObject>, [DatabaseObject]) async throws -> Void)] =
+            [
+                ("insert", { try await $0.insert($1[1]) }),
+                ("insert at a place", { try await $0.insert($1[1], at: 0) }),
+                ("formUnion", { try await $0.formUnion([$1[3], $1[1]]) }),
+                ("set", { try await $0.set([$1[1], $1[0]]) }),
+            ]
+        try await withDatabase { database, _, other in
+            for helper in ["filtered", "owned"] {
+                let before = try await other.texts("SELECT t::text FROM \(helper) AS t ORDER BY 1")
+                func context() throws -> DatabaseContext {
+                    try helper == "owned" ? database.context(ofTenant: 1) : database.makeContext()
+                }
+                for (name, call) in refused {
+                    let context = try context()
+                    let song = try await context.fetch("song").sorted("id").all()
+                    let songs = try await context.get("list", 1).set(forKey: "\(helper)_songs")
+                    let error = await expectError(.constraintViolation) { try await call(songs, song) }
+                    #expect(error?.key == "\(helper)_songs", "\(helper), \(name)")
+                    #expect(try await songs.objects.map { $0["id"] } == [1, 3], "\(helper), \(name)")
+                    let after = try await other.texts("SELECT t::text FROM \(helper) AS t ORDER BY 1")
+                    #expect(after == before, "\(helper), \(name)")
+                }
+                let context = try context()
+                let song = try await context.fetch("song").sorted("id").all()
+                let songs = try await context.get("list", 1).set(forKey: "\(helper)_songs")
+                try await songs.insert(song[3], at: 0)
+                #expect(try await songs.objects.map { $0["id"] } == [4, 1, 3], "\(helper)")
+                try await songs.removeAll()
+                #expect(try await other.integers("SELECT song_id FROM \(helper)") == [2])
+            }
+        }
+    }
 }

@@ -44,10 +44,10 @@ import Testing
         for owner in owners {
             let set = try await owner.set(forKey: "rows")
             var contained: [Int] = []
-            for row in rows where try await set.contains(row) { contained.append(try row.id) }
+            for row in rows where try await set.contains(row) { contained.append(try row.storedID) }
             #expect(try await set.count == contained.count)
             #expect(try await set.isEmpty == contained.isEmpty)
-            let members = try await set.objects.map { try $0.id }
+            let members = try await set.objects.map { try $0.storedID }
             #expect(members.sorted() == contained.sorted())
             shown.append(contained)
         }
@@ -123,11 +123,5 @@ import Testing
                 #expect(try await owner.set(forKey: "rows").count == 1)
             }
         }
-    }
-}
-
-extension DatabaseObject {
-    fileprivate var id: Int {
-        get throws { try value(forKey: "id", as: Int.self) ?? 0 }
     }
 }

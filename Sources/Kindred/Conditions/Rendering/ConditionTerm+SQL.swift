@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 // The text of resolved conditions. It is written from left to right into one string.
 extension ConditionTerm {
@@ -40,7 +41,8 @@ extension ConditionTerm {
             try term.write(to: &text)
             text += ") IS NOT TRUE"
         // Separate functions: their locals would enlarge the stack frame of every level of a deep condition.
-        case .comparison, .isNull, .isNotNull, .between, .element, .sameOrMissing, .text: try writeTest(to: &text)
+        case .comparison, .isNull, .isNotNull, .between, .element, .sameOrMissing, .foreign, .text:
+            try writeTest(to: &text)
         case .sameRow, .row, .search, .exists, .anyElement, .after: try writeRare(to: &text)
         }
     }
@@ -51,7 +53,7 @@ extension ConditionTerm {
         case .comparison(let left, let comparison, let right):
             try left.write(to: &text)
             text += " "
-            text += comparison.rawValue
+            text += comparison.text
             text += " "
             try right.write(to: &text)
         case .isNull(let value, let isRow):
@@ -60,7 +62,10 @@ extension ConditionTerm {
         case .isNotNull(let value, let isRow):
             try value.write(to: &text)
             text += isRow ? " IS DISTINCT FROM NULL" : " IS NOT NULL"
-        case .between(let value, let least, let greatest):
+        case .between(let value, let least, let from, let greatest, let to) where !from.isBuiltIn || !to.isBuiltIn:
+            let value = try value.sql
+            text += "\(value) \(from.text) \(try least.sql) AND \(value) \(to.text) \(try greatest.sql)"
+        case .between(let value, let least, _, let greatest, _):
             try value.write(to: &text)
             text += " BETWEEN "
             try least.write(to: &text)
@@ -68,11 +73,13 @@ extension ConditionTerm {
             try greatest.write(to: &text)
         case .element(let value, let comparison, let array):
             try value.write(to: &text)
-            text += " \(comparison.rawValue) ANY("
+            text += " \(comparison.text) ANY("
             try array.write(to: &text)
             text += ")"
-        case .sameOrMissing(let left, let right):
-            text += "coalesce(\(try left.sql) ~= \(try right.sql), "
+        case .foreign(let comparison, let referenced, let holder):
+            text += comparison.sql(referenced: try referenced.sql, holder: try holder.sql)
+        case .sameOrMissing(let left, let comparison, let right):
+            text += "coalesce(\(try left.sql) \(comparison.text) \(try right.sql), "
             text += "\(try left.sql) IS NULL AND \(try right.sql) IS NULL)"
         case .text(let whole, let place, let part):
             let (whole, part) = (try whole.sql, try part.sql)
@@ -92,8 +99,15 @@ extension ConditionTerm {
             text += " OR "
             try missing.write(to: &text, separator: " AND ")
         case .row(let columns, let arrays):
-            let list = try columns.map { try $0.sql }.joined(separator: ", ")
+            let list = try columns.map { try $0.0.sql }.joined(separator: ", ")
             let values = try arrays.map { try $0.sql }.joined(separator: ", ")
+            if columns.contains(where: { !$0.1.isBuiltIn }) {
+                let names = columns.indices.map { "k\($0)" }.joined(separator: ", ")
+                let pairs = try columns.enumerated().map { "given.k\($0) \($1.1.text) \(try $1.0.sql)" }
+                text +=
+                    "EXISTS (SELECT FROM unnest(\(values)) AS given(\(names)) WHERE \(pairs.joined(separator: " AND ")))"
+                break
+            }
             text += "(\(list)) IN (SELECT * FROM unnest(\(values)))"
         case .search(let search):
             // A constant, so that an index on `to_tsvector('english', …)` can be used.

@@ -84,7 +84,8 @@ extension ConditionResolver {
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             if left.isNull || right.isNull { return .never }
             let (left, right) = try scalars(left, right, for: operation)
-            return ResolvedTerm(term: .comparison(left.value, Self.order(operation), right.value))
+            let comparison = left.type.comparison(Self.order(operation), with: right.type)
+            return ResolvedTerm(term: .comparison(left.value, comparison, right.value))
         case .between: return try between(left, right)
         case .isIn: return try isIn(left, right, ignoresCase: ignoresCase)
         case .contains: return try contains(left, right, ignoresCase: ignoresCase)
@@ -94,7 +95,7 @@ extension ConditionResolver {
     }
 
     /// A comparison of two values by their order.
-    private static func order(_ operation: ConditionComparison.Operator) -> ConditionTerm.Comparison {
+    private static func order(_ operation: ConditionComparison.Operator) -> ConditionTerm.Comparison.Symbol {
         switch operation {
         case .less: .less
         case .lessOrEqual: .lessOrEqual
@@ -115,16 +116,33 @@ extension ConditionResolver {
         default: break
         }
         let (left, right) = try scalars(left, right, for: isNegated ? .notEqual : .equal)
-        guard try equality(left) == .equal else { return same(left, isNegated: isNegated, right) }
+        guard try equality(left).symbol == .equal else { return same(left, isNegated: isNegated, right) }
+        let comparison = left.type.comparison(.equal, with: right.type)
+        if !comparison.isBuiltIn { return equal(left, comparison, isNegated: isNegated, right) }
+        func term(_ symbol: ConditionTerm.Comparison.Symbol) -> ConditionTerm {
+            .comparison(left.value, left.type.comparison(symbol, with: right.type), right.value)
+        }
         switch (isNegated, left.mayBeNull && right.mayBeNull, left.mayBeNull || right.mayBeNull) {
         case (false, true, _):
-            return ResolvedTerm(term: .comparison(left.value, .isNotDistinct, right.value), isTwoValued: true)
+            return ResolvedTerm(term: term(.isNotDistinct), isTwoValued: true)
         case (true, _, true):
-            return ResolvedTerm(term: .comparison(left.value, .isDistinct, right.value), isTwoValued: true)
+            return ResolvedTerm(term: term(.isDistinct), isTwoValued: true)
         case (_, _, let isNullable):
-            return ResolvedTerm(
-                term: .comparison(left.value, isNegated ? .notEqual : .equal, right.value), isTwoValued: !isNullable)
+            return ResolvedTerm(term: term(isNegated ? .notEqual : .equal), isTwoValued: !isNullable)
         }
+    }
+
+    /// `==` and `!=` by an operator outside of `pg_catalog`, which IS DISTINCT FROM does not find.
+    private func equal(
+        _ left: Scalar, _ comparison: ConditionTerm.Comparison, isNegated: Bool, _ right: Scalar
+    ) -> ResolvedTerm {
+        let isNullable = left.mayBeNull || right.mayBeNull
+        let equal = ResolvedTerm(
+            term: left.mayBeNull && right.mayBeNull
+                ? .sameOrMissing(left.value, comparison, right.value)
+                : .comparison(left.value, comparison, right.value),
+            isTwoValued: left.mayBeNull && right.mayBeNull || !isNullable)
+        return isNegated ? equal.negation : equal
     }
 
     /// The equality operator of a type; throws if there is none.
@@ -139,13 +157,14 @@ extension ConditionResolver {
 
     /// `==` and `!=` of points, boxes, polygons and circles.
     private func same(_ left: Scalar, isNegated: Bool, _ right: Scalar) -> ResolvedTerm {
-        let same = ConditionTerm.comparison(left.value, .same, right.value)
+        let comparison = left.type.comparison(.same)
+        let same = ConditionTerm.comparison(left.value, comparison, right.value)
         guard left.mayBeNull || right.mayBeNull else {
             return ResolvedTerm(term: isNegated ? .not(same) : same, isTwoValued: true)
         }
         // Without a function the comparison can use an index.
         if !isNegated, !left.mayBeNull || !right.mayBeNull { return ResolvedTerm(term: same) }
-        let either = ConditionTerm.sameOrMissing(left.value, right.value)
+        let either = ConditionTerm.sameOrMissing(left.value, comparison, right.value)
         return ResolvedTerm(term: isNegated ? .not(either) : either, isTwoValued: true)
     }
 

@@ -61,7 +61,7 @@ extension ConditionResolver {
 extension ConditionTerm {
     /// Whether a column has the context's tenant.
     fileprivate static func isTenants(_ column: ValueTerm, _ attribute: Attribute) -> ConditionTerm {
-        .comparison(column, .equal, .tenant(type: TenantSetting.type(for: attribute)))
+        .comparison(column, ValueType(attribute).comparison(.equal), .tenant(type: TenantSetting.type(for: attribute)))
     }
 }
 

@@ -12,7 +12,10 @@ extension ConditionResolver {
         if value.isNull || lower.isNull || upper.isNull { return .never }
         let (first, least) = try scalars(value, lower, for: .between)
         let (_, greatest) = try scalars(.scalar(first), upper, for: .between)
-        return ResolvedTerm(term: .between(first.value, least.value, greatest.value))
+        return ResolvedTerm(
+            term: .between(
+                first.value, from: least.value, first.type.comparison(.greaterOrEqual, with: least.type),
+                to: greatest.value, first.type.comparison(.lessOrEqual, with: greatest.type)))
     }
 
     mutating func isIn(_ element: Operand, _ collection: Operand, ignoresCase: Bool) throws -> ResolvedTerm {
@@ -93,7 +96,8 @@ extension ConditionResolver {
             label: "an element of \(array.label)"
         )
         let list = try bind(values.compactMap(\.self), asArrayOf: element)
-        return ResolvedTerm(term: .comparison(array.value, .contains, list), isTwoValued: !array.mayBeNull)
+        return ResolvedTerm(
+            term: .comparison(array.value, array.type.comparison(.contains), list), isTwoValued: !array.mayBeNull)
     }
 
     /// Whether a JSON document contains another, by PostgreSQL's `@>`: all its members, in any order.
@@ -118,7 +122,7 @@ extension ConditionResolver {
             throw KindredError(.wrongType, "CONTAINS needs a document on its right", key: document.label)
         }
         return ResolvedTerm(
-            term: .comparison(document.value, .contains, other.value),
+            term: .comparison(document.value, document.type.comparison(.contains), other.value),
             isTwoValued: !document.mayBeNull && !other.mayBeNull)
     }
 

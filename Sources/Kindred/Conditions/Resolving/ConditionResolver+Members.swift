@@ -110,9 +110,11 @@ extension ConditionResolver {
             for column in helper.destinationColumns + columns { reads.note(helperColumn: column, at: read) }
             place.alias = nil
             place.link = Place.Link(parent: owner, relationship: relationship)
-            for (column, referenced) in zip(helper.destinationColumns, relationship.destinationColumns) {
+            let pairs = zip(helper.destinationColumns, relationship.destinationColumns)
+            for (position, (column, referenced)) in pairs.enumerated() {
+                let own = ValueTerm.column(row.column(column))
                 place.known[referenced] = Scalar(
-                    value: .column(row.column(column)),
+                    value: helper.destinationComparisons.at(position)?.type.map { .cast(own, to: $0) } ?? own,
                     type: entity.attribute(named: referenced).map { ValueType($0) } ?? ValueType(.unspecified),
                     mayBeNull: false,
                     label: "\(place.label).\(referenced)"
@@ -126,7 +128,9 @@ extension ConditionResolver {
             _ = try joined(places.count - 1)
         }
         let number = places.count - 1
-        let link = pairs(own, columns, of: row) + isOwn
+        let comparisons = relationship.helper?.sourceComparisons ?? relationship.comparisons
+        let isReferenced = relationship.holdsForeignKey && relationship.helper == nil
+        let link = row.equals(columns, own, comparisons, isReferenced: isReferenced) + isOwn
         guard let helper = relationship.helper else {
             let source = RowSource(entity.name, entity, alias: alias, scope: try memberScope(at: number))
             return (number, MemberRows(source: source, link: link))

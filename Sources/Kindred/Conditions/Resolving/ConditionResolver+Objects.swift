@@ -60,7 +60,7 @@ extension ConditionResolver {
             // Nothing references an object without key values.
             guard let value = try object.attributeValue(named: name) else { return .never }
             let scalar = try keyColumn(name, of: row)
-            terms.append(.comparison(scalar.value, .equal, try bind(value, as: scalar)))
+            terms.append(.comparison(scalar.value, scalar.type.comparison(.equal), try bind(value, as: scalar)))
             isNullable = isNullable || scalar.mayBeNull
         }
         let isSingle = columns.count == 1 && places[row].entity.rowTables == nil
@@ -81,7 +81,8 @@ extension ConditionResolver {
         for name in try primaryKey(of: left) {
             let first = try column(name, of: left)
             let second = try column(name, of: right)
-            terms.append(.comparison(first.value, .equal, second.value))
+            terms.append(
+                .comparison(first.value, first.type.comparison(.equal, with: second.type), second.value))
             isNullable = (isNullable.left || first.mayBeNull, isNullable.right || second.mayBeNull)
         }
         if let tables = places[left].entity.rowTables {
@@ -90,8 +91,8 @@ extension ConditionResolver {
             case (false, true): terms.append(try isRow(left, of: tables.own))
             case (true, false): terms.append(try isRow(right, of: tables.own))
             case (false, false):
-                terms.append(
-                    .comparison(try tableColumn(of: left).value, .equal, try tableColumn(of: right).value))
+                let (own, other) = (try tableColumn(of: left), try tableColumn(of: right))
+                terms.append(.comparison(own.value, own.type.comparison(.equal), other.value))
             }
         }
         guard isNullable.left && isNullable.right else {
@@ -122,7 +123,9 @@ extension ConditionResolver {
         let isTwoValued = !columns.contains(where: \.mayBeNull)
         if columns.count == 1 {
             let list = try bind(keys[0], asArrayOf: columns[0])
-            return ResolvedTerm(term: .element(columns[0].value, .equal, of: list), isTwoValued: isTwoValued)
+            return ResolvedTerm(
+                term: .element(columns[0].value, columns[0].type.comparison(.equal), of: list), isTwoValued: isTwoValued
+            )
         }
         var arrays: [ValueTerm] = []
         for (values, scalar) in zip(keys, columns) {
@@ -132,7 +135,8 @@ extension ConditionResolver {
                 scalar.type.type.arrayType == nil
                     ? .cast(parameter, to: "\(scalar.type.comparedName)[]") : parameter)
         }
-        return ResolvedTerm(term: .row(columns.map(\.value), among: arrays), isTwoValued: isTwoValued)
+        return ResolvedTerm(
+            term: .row(columns.map { ($0.value, $0.type.comparison(.equal)) }, among: arrays), isTwoValued: isTwoValued)
     }
 
     private func check(_ object: any ObjectReference, for row: Int) throws {

@@ -97,16 +97,18 @@ extension ConditionResolver {
         if let helper = order.relationship.helper {
             let rows = schema[helper.entity]
             let row = JoinedRow(alias: newAlias(), entity: rows)
-            var link: [ConditionTerm] = try zip(helper.sourceColumns, order.ownerValues).map { column, value in
+            let pairs = zip(helper.sourceColumns, order.ownerValues)
+            var link: [ConditionTerm] = try pairs.enumerated().map { place, pair in
+                let (column, value) = pair
                 let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
                 let scalar = Scalar(value: .column(row.column(column)), type: type, mayBeNull: false, label: column)
-                return .comparison(scalar.value, .equal, try bind(value, as: scalar))
+                return row.equals(column, try bind(value, as: scalar), helper.sourceComparisons.at(place))
             }
             let member = JoinedRow(alias: 0, entity: entity)
-            for (column, referenced) in zip(helper.destinationColumns, order.relationship.destinationColumns) {
-                reads.note(referenced, at: 0)
-                link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
-            }
+            for referenced in order.relationship.destinationColumns { reads.note(referenced, at: 0) }
+            link += row.refers(
+                helper.destinationColumns, to: member, order.relationship.destinationColumns,
+                helper.destinationComparisons)
             // The members are chosen already, hidden pairs among them where nothing is filtered.
             let source = RowSource(helper.entity, rows, alias: row.alias, scope: linkedScope(row, .own))
             position = .position(

@@ -70,8 +70,11 @@ extension ConditionResolver {
             label: label,
             link: Place.Link(parent: parent, relationship: relationship)
         )
-        // The row may be missing, or hidden from the role, though the foreign key has a value.
-        if relationship.holdsForeignKey && !relationship.mayDangle && !schema.hidesRows(of: destination) {
+        // The row may be missing, or hidden from the role, though the foreign key has a value; and a key that is compared otherwise
+        // than its columns' types has not the value of the referenced one.
+        if relationship.holdsForeignKey && !relationship.mayDangle && relationship.comparisons.isEmpty
+            && !schema.hidesRows(of: destination)
+        {
             for (column, referenced) in zip(relationship.columns, relationship.destinationColumns) {
                 place.known[referenced] = try self.column(column, of: parent)
                 place.known[referenced]?.label = "\(place.label).\(referenced)"
@@ -161,7 +164,8 @@ extension ConditionResolver {
             RowJoin(
                 kind: isMember ? .inner : isOne ? .one : .left, source: source,
                 hidden: isOne && entity.rowTables != nil ? Attribute.table.name : nil,
-                condition: pairs(values, columns, of: row) + isOwn))
+                condition: row.equals(columns, values, link.relationship.joining, isReferenced: isReferenced(place))
+                    + isOwn))
         places[place].alias = alias
         return alias
     }
@@ -176,10 +180,43 @@ extension ConditionResolver {
         func column(_ name: String) -> RowColumn {
             RowColumn(alias: alias, name: name, comparedType: entity?.attribute(named: name)?.comparedType)
         }
-    }
 
-    /// The equality of values and a row's columns, such as `t1."a" = x AND t1."b" = y`.
-    func pairs(_ values: [ValueTerm], _ columns: [String], of row: JoinedRow) -> [ConditionTerm] {
-        zip(values, columns).map { .comparison(.column(row.column($1)), .equal, $0) }
+        /// Whether a column equals a value, as a foreign key compares them.
+        ///
+        /// - Parameters:
+        ///   - comparison: the key's; nil for the equality of the column's type.
+        ///   - isReferenced: whether the key refers to the column, and has the value.
+        func equals(
+            _ name: String, _ value: ValueTerm, _ comparison: KeyComparison?, isReferenced: Bool = false
+        ) -> ConditionTerm {
+            let own = ValueTerm.column(column(name))
+            if let comparison {
+                return .foreign(
+                    comparison, referenced: isReferenced ? own : value, holder: isReferenced ? value : own)
+            }
+            let type = entity?.attribute(named: name).map { ValueType($0) } ?? ValueType(.unspecified)
+            return .comparison(own, type.comparison(.equal), value)
+        }
+
+        /// The equality of columns and values, such as `t1."a" = x AND t1."b" = y`, as a foreign key compares them.
+        func equals(
+            _ columns: [String], _ values: [ValueTerm], _ comparisons: [KeyComparison?], isReferenced: Bool
+        ) -> [ConditionTerm] {
+            zip(columns, values).enumerated().map { place, pair in
+                equals(pair.0, pair.1, comparisons.at(place), isReferenced: isReferenced)
+            }
+        }
+
+        /// The equality of a helper's columns with those of a member that they refer to.
+        func refers(
+            _ columns: [String], to member: JoinedRow, _ referenced: [String], _ comparisons: [KeyComparison?]
+        ) -> [ConditionTerm] {
+            equals(columns, referenced.map { .column(member.column($0)) }, comparisons, isReferenced: false)
+        }
     }
+}
+
+extension Relationship {
+    /// How its destination's columns are compared with those that are joined to them: its own, or the helper's.
+    fileprivate var joining: [KeyComparison?] { helper?.destinationComparisons ?? comparisons }
 }

@@ -54,6 +54,17 @@ extension ConditionResolver {
             case .sum, .average: scalar.type.family == .number || scalar.type.type == .interval
             case .minimum, .maximum: scalar.type.hasOrder && scalar.type.family != .boolean
             }
+        if isPossible, let operators = scalar.type.operators, Self.name(of: total.function, operators) == nil {
+            throw KindredError(
+                .invalidRequest,
+                """
+                \(total.label) is not defined: \(scalar.label) is of the type \(scalar.type.typeName), whose schema \
+                \(operators.schema) has no aggregate \(total.function.rawValue) of it
+                """,
+                entity: places[0].entity.name.description,
+                key: scalar.label
+            )
+        }
         guard isPossible else {
             throw KindredError(
                 .invalidRequest,
@@ -78,6 +89,16 @@ extension ConditionResolver {
         return scalar
     }
 
+    /// The name of an aggregate of a type that is not built in; nil where its schema has none.
+    private static func name(of function: AggregateTerm.Function, _ operators: TypeOperators) -> String? {
+        switch function {
+        case .minimum: operators[.minimum]
+        case .maximum: operators[.maximum]
+        // They take any type, or built-in ones alone.
+        case .count, .sum, .average: function.rawValue
+        }
+    }
+
     /// An aggregate of an expression, with its type.
     func aggregate(_ total: AggregateTerm, of argument: Scalar?) -> Scalar {
         let type: ValueType =
@@ -90,7 +111,11 @@ extension ConditionResolver {
             default: ValueType(.int8)
             }
         return Scalar(
-            value: argument.map { .function(total.function.rawValue, $0.value) } ?? .countOfRows,
+            value: argument.map {
+                .function(
+                    $0.type.operators.flatMap { Self.name(of: total.function, $0) } ?? total.function.rawValue, $0.value
+                )
+            } ?? .countOfRows,
             type: type,
             mayBeNull: total.function != .count,
             label: total.label

@@ -19,7 +19,7 @@ extension ConditionResolver {
     /// Whether a row is of a table.
     mutating func isRow(_ place: Int, of table: UInt32) throws -> ConditionTerm {
         let column = try tableColumn(of: place)
-        return .comparison(column.value, .equal, try bind(.integer(Int64(table)), as: column))
+        return .comparison(column.value, column.type.comparison(.equal), try bind(.integer(Int64(table)), as: column))
     }
 
     mutating func tableColumn(of place: Int) throws -> Scalar { try keyColumn(Attribute.table.name, of: place) }

@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 extension ConditionResolver {
     /// Equality that ignores case.
@@ -35,6 +36,9 @@ extension ConditionResolver {
         var isNullable = false
         // A stored vector can use an index.
         var isVector = false
+        var operators: TypeOperators?
+        // Functions of texts know no case that does not matter: citext is compared by lower(), as its own operators do.
+        var isFolded = ignoresCase
         switch whole {
         case .scalar(let scalar) where operation == .search && scalar.type.type == .tsvector:
             subject = scalar.value
@@ -43,6 +47,8 @@ extension ConditionResolver {
         case .scalar(let scalar):
             subject = try text(scalar, operation)
             isNullable = scalar.mayBeNull
+            operators = scalar.type.operators
+            isFolded = isFolded || scalar.type.isCitext
         case .value(.string(let text)?):
             subject = .parameter(try parameters.value(.string(text), as: .text))
         default: throw KindredError(.wrongType, "\(operation.rawValue) needs texts on both sides")
@@ -56,16 +62,18 @@ extension ConditionResolver {
                     text: subject, isVector: isVector, configuration: configuration, pattern: pattern)
                 return ResolvedTerm(term: .search(search), isTwoValued: !isNullable)
             }
-            let comparison: ConditionTerm.Comparison =
+            let symbol: ConditionTerm.Comparison.Symbol =
                 operation == .matches
                 ? (ignoresCase ? .matchesIgnoringCase : .matches) : (ignoresCase ? .likeIgnoringCase : .like)
             return ResolvedTerm(
-                term: .comparison(subject, comparison, .parameter(pattern)), isTwoValued: !isNullable)
+                term: .comparison(
+                    subject, ConditionTerm.Comparison(symbol, of: operators), .parameter(pattern)),
+                isTwoValued: !isNullable)
         case .scalar(let scalar):
             let part = try text(scalar, operation)
             let place = try Self.place(operation, scalar.label)
             let term: ConditionTerm =
-                ignoresCase
+                isFolded
                 ? .text(.function("lower", subject), place, .function("lower", part)) : .text(subject, place, part)
             return ResolvedTerm(term: term, isTwoValued: !isNullable && !scalar.mayBeNull)
         case .value(let value?):

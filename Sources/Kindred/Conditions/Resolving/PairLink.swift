@@ -38,20 +38,20 @@ extension ConditionResolver {
         }
         let row = JoinedRow(alias: newAlias(), entity: holder)
         let member = JoinedRow(alias: 0, entity: entity)
-        var link: [ConditionTerm] = []
-        for (column, referenced) in zip(helper.destinationColumns, pairLink.relationship.destinationColumns) {
-            reads.note(referenced, at: 0)
-            link.append(.comparison(.column(row.column(column)), .equal, .column(member.column(referenced))))
-        }
+        for referenced in pairLink.relationship.destinationColumns { reads.note(referenced, at: 0) }
+        var link = row.refers(
+            helper.destinationColumns, to: member, pairLink.relationship.destinationColumns,
+            helper.destinationComparisons)
         if let owner = pairLink.owner {
-            for (column, referenced) in zip(helper.sourceColumns, pairLink.relationship.columns) {
+            let pairs = zip(helper.sourceColumns, pairLink.relationship.columns)
+            for (place, (column, referenced)) in pairs.enumerated() {
                 let type = holder.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
                 let scalar = Scalar(value: .column(row.column(column)), type: type, mayBeNull: false, label: column)
                 guard let value = try owner.attributeValue(named: referenced) else {
                     link.append(.never)
                     continue
                 }
-                link.append(.comparison(scalar.value, .equal, try bind(value, as: scalar)))
+                link.append(row.equals(column, try bind(value, as: scalar), helper.sourceComparisons.at(place)))
             }
         } else {
             link += try ofOwnTable(0)

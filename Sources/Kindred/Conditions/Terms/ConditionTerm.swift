@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 /// A condition in a statement, whose names, types and values are resolved: rendering it looks nothing up.
 ///
@@ -16,15 +17,18 @@ enum ConditionTerm: Sendable {
     indirect case comparison(ValueTerm, Comparison, ValueTerm)
     indirect case isNull(ValueTerm, isRow: Bool)
     indirect case isNotNull(ValueTerm, isRow: Bool)
-    indirect case between(ValueTerm, ValueTerm, ValueTerm)
+    /// Whether a value is neither before one nor after another; the comparisons are by which it is not.
+    indirect case between(ValueTerm, from: ValueTerm, Comparison, to: ValueTerm, Comparison)
     /// Whether a value is an element of an array.
     indirect case element(ValueTerm, Comparison, of: ValueTerm)
     /// Whether two values are the same or both missing, of a type without a comparison that says so.
-    indirect case sameOrMissing(ValueTerm, ValueTerm)
+    indirect case sameOrMissing(ValueTerm, Comparison, ValueTerm)
+    /// Whether two values are equal by a foreign key, as it compares their columns.
+    indirect case foreign(KeyComparison, referenced: ValueTerm, holder: ValueTerm)
     /// Whether the columns of two keys are equal, or both rows are missing.
     indirect case sameRow([ConditionTerm], orMissing: [ConditionTerm])
     /// Whether columns together have one of the values in arrays, position by position.
-    indirect case row([ValueTerm], among: [ValueTerm])
+    indirect case row([(ValueTerm, Comparison)], among: [ValueTerm])
     /// Whether there is a member.
     indirect case exists(MemberRows)
     /// Whether a condition is true for any element of an array.
@@ -34,21 +38,56 @@ enum ConditionTerm: Sendable {
     /// Whether a row comes after another: by this sort key, or by the next ones where this has the same value.
     indirect case after(beyond: [ConditionTerm], same: ConditionTerm, next: ConditionTerm)
 
-    enum Comparison: String, Sendable {
-        case equal = "="
-        case notEqual = "<>"
-        case less = "<"
-        case lessOrEqual = "<="
-        case greater = ">"
-        case greaterOrEqual = ">="
-        case isDistinct = "IS DISTINCT FROM"
-        case isNotDistinct = "IS NOT DISTINCT FROM"
-        case same = "~="
-        case contains = "@>"
-        case like = "LIKE"
-        case likeIgnoringCase = "ILIKE"
-        case matches = "~"
-        case matchesIgnoringCase = "~*"
+    /// A comparison, by an operator of `pg_catalog` or by one of a type's own, which is written with its schema.
+    ///
+    /// Types give it, so that none forgets its operators.
+    struct Comparison: Sendable {
+        enum Symbol: String, Sendable {
+            case equal = "="
+            case notEqual = "<>"
+            case less = "<"
+            case lessOrEqual = "<="
+            case greater = ">"
+            case greaterOrEqual = ">="
+            case isDistinct = "IS DISTINCT FROM"
+            case isNotDistinct = "IS NOT DISTINCT FROM"
+            case same = "~="
+            case contains = "@>"
+            case like = "LIKE"
+            case likeIgnoringCase = "ILIKE"
+            case matches = "~"
+            case matchesIgnoringCase = "~*"
+
+            /// The same among the operators of types; nil for a phrase, and for what only built-in types have.
+            fileprivate var ofTypes: TypeOperators.Symbol? {
+                switch self {
+                case .equal: .equal
+                case .notEqual: .notEqual
+                case .less: .less
+                case .lessOrEqual: .lessOrEqual
+                case .greater: .greater
+                case .greaterOrEqual: .greaterOrEqual
+                case .like: .like
+                case .likeIgnoringCase: .likeIgnoringCase
+                case .matches: .matches
+                case .matchesIgnoringCase: .matchesIgnoringCase
+                case .isDistinct, .isNotDistinct, .same, .contains: nil
+                }
+            }
+        }
+
+        let symbol: Symbol
+        /// As SQL writes it.
+        let text: String
+
+        /// - Parameter operators: those of the values' type; nil for a built-in one.
+        init(_ symbol: Symbol, of operators: TypeOperators?) {
+            self.symbol = symbol
+            text = operators.flatMap { operators in symbol.ofTypes.flatMap { operators[$0] } } ?? symbol.rawValue
+        }
+
+        /// Whether the operator is one of `pg_catalog`.
+        var isBuiltIn: Bool { text == symbol.rawValue }
     }
 
     /// The place of a text in another.

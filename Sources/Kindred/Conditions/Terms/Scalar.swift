@@ -42,10 +42,13 @@ struct ValueType {
     let isReadAsText: Bool
     /// The structure of a user-defined type's values; also for an array of them.
     private let structure: Attribute.Structure?
+    /// The operators of a type that is not built in; also for an array of it.
+    private let ownOperators: TypeOperators?
 
     /// The type of a column.
     init(_ attribute: Attribute) {
         structure = attribute.structure
+        ownOperators = attribute.operators
         isReadAsText = attribute.isReadAsText
         type = attribute.baseType
         typeName = attribute.sqlType
@@ -64,6 +67,7 @@ struct ValueType {
     /// A type known to the library.
     init(_ type: PostgresDataType) {
         structure = nil
+        ownOperators = nil
         self.type = type
         isReadAsText = !type.isKnown
         typeName = type.description
@@ -76,6 +80,7 @@ struct ValueType {
     /// The type of an array's elements.
     init(elementOf array: ValueType, _ type: PostgresDataType) {
         structure = array.structure
+        ownOperators = array.ownOperators
         self.type = type
         func element(of name: String) -> String {
             name.hasSuffix("[]") ? String(name.dropLast(2)) : type.description
@@ -111,6 +116,9 @@ struct ValueType {
         }
     }
 
+    /// Whether values are texts that ignore case.
+    var isCitext: Bool { structure == .citext && family == .text }
+
     /// Whether values may be rows of a composite type; true for unknown types.
     var mayBeRow: Bool {
         if case .composite = structure { return family != .array }
@@ -128,14 +136,29 @@ struct ValueType {
     /// For boxes and circles `=` compares areas, for paths the number of points; points and polygons have no `=`.
     var equality: ConditionTerm.Comparison? {
         switch type {
-        case .point, .box, .polygon, .circle: .same
+        case .point, .box, .polygon, .circle: comparison(.same)
         case .path, .jsonpath: nil
         default:
             switch elementType {
             case .point, .box, .polygon, .circle, .path, .json, .xml, .jsonpath: nil
-            default: .equal
+            default: comparison(.equal)
             }
         }
+    }
+
+    /// The operators of values of the type; nil for a built-in one, and for arrays.
+    var operators: TypeOperators? { family == .array ? nil : ownOperators }
+
+    /// A comparison of two values of the type.
+    func comparison(_ symbol: ConditionTerm.Comparison.Symbol) -> ConditionTerm.Comparison {
+        ConditionTerm.Comparison(symbol, of: operators)
+    }
+
+    /// A comparison with a value of another type: two types have only operators of `pg_catalog` in common.
+    func comparison(
+        _ symbol: ConditionTerm.Comparison.Symbol, with other: ValueType
+    ) -> ConditionTerm.Comparison {
+        ConditionTerm.Comparison(symbol, of: type == other.type ? operators : nil)
     }
 
     var isInteger: Bool { type == .int2 || type == .int4 || type == .int8 }

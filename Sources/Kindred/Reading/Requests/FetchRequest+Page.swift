@@ -140,11 +140,15 @@ extension ConditionResolver {
                 continue
             }
             let parameter = try bind(value, as: key)
-            var beyond: [ConditionTerm] = [.comparison(key.value, term.ascending ? .greater : .less, parameter)]
+            var beyond: [ConditionTerm] = [
+                .comparison(key.value, key.type.comparison(term.ascending ? .greater : .less), parameter)
+            ]
             if isNullLast && key.mayBeNull { beyond.append(key.isNull) }
-            after = .after(beyond: beyond, same: .comparison(key.value, .equal, parameter), next: after)
+            after = .after(
+                beyond: beyond, same: .comparison(key.value, key.type.comparison(.equal), parameter), next: after)
             if position == 0, keys.count > 1, beyond.count == 1 {
-                start = .comparison(key.value, term.ascending ? .greaterOrEqual : .lessOrEqual, parameter)
+                let comparison = key.type.comparison(term.ascending ? .greaterOrEqual : .lessOrEqual)
+                start = .comparison(key.value, comparison, parameter)
             }
         }
         // Follows from the condition, but the server does not see that: it would read the index from its beginning.

@@ -6,6 +6,8 @@ struct ColumnParameters {
     let entity: EntityRuntime
     let columns: [Int]
     let first: Int
+    /// How a foreign key compares the columns with the values.
+    var foreign: ForeignComparison?
 
     /// The parameters in the order of the columns.
     var list: [String] { columns.indices.map { "$\(first + $0)" } }
@@ -17,12 +19,18 @@ struct ColumnParameters {
 
     /// `"a" = $1 AND "b" = $2`.
     func equality(_ alias: String? = nil) throws -> String {
-        try comparisons("=", alias).joined(separator: " AND ")
+        try equalities(alias).joined(separator: " AND ")
     }
 
     /// `"a" IS DISTINCT FROM $1 OR "b" IS DISTINCT FROM $2`.
     func difference(_ alias: String) throws -> String {
-        try comparisons("IS DISTINCT FROM", alias).joined(separator: " OR ")
+        try zip(try equalities(alias), zip(columns, list)).map { equality, column in
+            let (name, value) = (try entity.compared(column.0, alias: alias), entity.compared(column.0, with: column.1))
+            guard foreign != nil || entity.hasOwnEquality([column.0]) else {
+                return "\(name) IS DISTINCT FROM \(value)"
+            }
+            return "NOT coalesce(\(equality), \(name) IS NULL AND \(value) IS NULL)"
+        }.joined(separator: " OR ")
     }
 
     /// The assignments `"a" = $1`, `"b" = $2`.
@@ -30,9 +38,10 @@ struct ColumnParameters {
         try zip(columns, list).map { "\(try entity.quoted($0)) = \($1)" }
     }
 
-    private func comparisons(_ symbol: String, _ alias: String?) throws -> [String] {
-        try zip(columns, list).map {
-            "\(try entity.compared($0, alias: alias)) \(symbol) \(entity.compared($0, with: $1))"
+    private func equalities(_ alias: String?) throws -> [String] {
+        try zip(columns, list).enumerated().map { place, column in
+            let name = try entity.compared(column.0, alias: alias)
+            return try foreign?.sql(place, name, column.1) ?? entity.equality(column.0, alias: alias, to: column.1)
         }
     }
 }

@@ -31,8 +31,7 @@ extension EntityRuntime {
 
     /// Whether a row is the one whose key was selected as `k0`, `k1` and so on, by the columns' positions.
     func same(_ alias: String, as selection: String) throws -> String {
-        try key.map { "\(try compared($0, alias: alias)) = \(compared($0, with: "\(selection).k\($0)"))" }
-            .joined(separator: " AND ")
+        try key.map { try equality($0, alias: alias, to: "\(selection).k\($0)") }.joined(separator: " AND ")
     }
 
     /// `, "version" = t."version" + 1` after the assignments of a statement; empty without a version column.

@@ -43,6 +43,9 @@ extension DeletionStep {
 
     /// The entity whose columns reference the sources.
     var linkedEntity: EntityRuntime { helper?.entity ?? destination }
+
+    /// How these columns are compared with the sources' values.
+    var comparison: ForeignComparison? { relationship.comparison(of: destinationColumns) }
 }
 
 extension PostgresValue {

@@ -9,28 +9,45 @@ struct KeySet {
     var first = 1
     /// The value by which the rows are distributed, if all keys share it.
     var shard: ShardValue?
+    /// How a foreign key compares the columns with the keys.
+    var foreign: ForeignComparison?
 
     /// The keys alone, as for the rows that are none of theirs.
-    var unconfined: KeySet { KeySet(entity: entity, columns: columns, first: first) }
+    var unconfined: KeySet { KeySet(entity: entity, columns: columns, first: first, foreign: foreign) }
 
     /// The condition for rows whose columns are one of the keys.
     ///
-    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`.
+    /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`. Where a comparison is not
+    /// `=`, several columns are compared one by one.
     func condition(_ alias: String? = nil) throws -> String {
         let names = try columns.map { try entity.compared($0, alias: alias) }
         let shard = try shard.clause(alias)
-        if names.count == 1 { return "\(names[0]) = ANY(\(arrays[0]))\(shard)" }
+        if names.count == 1, foreign == nil {
+            return "\(entity.equality(columns[0], names[0], "ANY(\(arrays[0]))"))\(shard)"
+        }
+        if foreign != nil || entity.hasOwnEquality(columns) { return "\(try exists(alias))\(shard)" }
         return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(shard)"
     }
 
     /// The condition for rows whose columns are one of the keys, each compared by its own type's `=`.
     ///
     /// `IN` compares whole rows, and so needs an order on every type, which types such as `xid` do not have.
-    func exists(_ alias: String) throws -> String {
-        let pairs = try zip(names, columns).map { name, column in
-            "given.\(name) = \(try entity.compared(column, alias: alias))"
+    func exists(_ alias: String?) throws -> String {
+        // Beside columns without an alias a name that no table has.
+        let prefix = alias == nil ? "kindred_given_" : "k"
+        let pairs = try columns.enumerated().map { place, column in
+            let (name, value) = (try entity.compared(column, alias: alias), "given.\(prefix)\(place)")
+            return foreign?.sql(place, name, value) ?? entity.equality(column, value, name)
         }
-        return "EXISTS (SELECT FROM \(table("given")) WHERE \(pairs.joined(separator: " AND ")))"
+        return "EXISTS (SELECT FROM \(table("given", names: prefix)) WHERE \(pairs.joined(separator: " AND ")))"
+    }
+
+    /// `t."a" = o.k0 AND …`: whether a row has the key that stands in a FROM item.
+    func equality(_ alias: String, to item: String) throws -> String {
+        try columns.enumerated().map { place, column in
+            let name = try entity.compared(column, alias: alias)
+            return foreign?.sql(place, name, "\(item).k\(place)") ?? entity.equality(column, name, "\(item).k\(place)")
+        }.joined(separator: " AND ")
     }
 
     /// The keys as a FROM item: `unnest($1, $2)`.

@@ -33,10 +33,8 @@ struct LinkRows {
     var memberClause: String {
         get throws {
             guard let members, let helper = relationship.helper else { return "" }
-            let pairs = try zip(helper.destinationColumns, relationship.otherColumns).map {
-                "\(try members.entity.compared($1, alias: "m")) = \(try rows.entity.compared($0, alias: "t"))"
-            }
-            return " AND EXISTS (SELECT FROM \(try members.from(where: pairs.joined(separator: " AND "))))"
+            let isMember = try helper.isLinked("t", to: "m", of: relationship, isMemberFirst: true)
+            return " AND EXISTS (SELECT FROM \(try members.from(where: isMember)))"
         }
     }
 }

@@ -5,9 +5,9 @@ import KindredSchema
 extension Parameters {
     /// The values of some columns of one row.
     mutating func values(
-        _ values: [PostgresValue?], of columns: [Int], in entity: EntityRuntime
+        _ values: [PostgresValue?], of columns: [Int], in entity: EntityRuntime, by foreign: ForeignComparison? = nil
     ) throws -> ColumnParameters {
-        let parameters = ColumnParameters(entity: entity, columns: columns, first: next)
+        let parameters = ColumnParameters(entity: entity, columns: columns, first: next, foreign: foreign)
         for (column, value) in zip(columns, values) {
             try bindings.append(value, for: entity.entity.attributes[column])
         }
@@ -56,8 +56,10 @@ extension Parameters {
     }
 
     /// The values of some columns of many rows.
-    mutating func keys(_ keys: [ObjectKey], of columns: [Int], in entity: EntityRuntime) throws -> KeySet {
-        let set = KeySet(entity: entity, columns: columns, first: next)
+    mutating func keys(
+        _ keys: [ObjectKey], of columns: [Int], in entity: EntityRuntime, by foreign: ForeignComparison? = nil
+    ) throws -> KeySet {
+        let set = KeySet(entity: entity, columns: columns, first: next, foreign: foreign)
         try set.append(keys, to: &bindings)
         return set
     }

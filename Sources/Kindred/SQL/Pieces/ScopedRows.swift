@@ -82,7 +82,8 @@ extension EntityRuntime {
         guard let tenantColumn else { return nil }
         let attribute = entity.attributes[tenantColumn]
         let column = RowColumn(alias: alias.rawValue, name: attribute.name, comparedType: attribute.comparedType)
-        return .comparison(.column(column), .equal, .tenant(type: TenantSetting.type(for: attribute)))
+        return .comparison(
+            .column(column), ValueType(attribute).comparison(.equal), .tenant(type: TenantSetting.type(for: attribute)))
     }
 }
 

@@ -12,8 +12,7 @@ struct ShardValue {
 
     /// ` AND t."tenant_id" = $3`.
     func clause(_ alias: String?) throws -> String {
-        let value = entity.compared(column, with: parameter.description)
-        return " AND \(try entity.compared(column, alias: alias)) = \(value)"
+        " AND \(try entity.equality(column, alias: alias, to: parameter.description))"
     }
 }
 
@@ -44,8 +43,10 @@ extension Parameters {
     }
 
     /// The keys of many rows, with the value by which they are distributed where they share it.
-    mutating func shardKeys(_ keys: [ObjectKey], of columns: [Int], in entity: EntityRuntime) throws -> KeySet {
-        var set = try self.keys(keys, of: columns, in: entity)
+    mutating func shardKeys(
+        _ keys: [ObjectKey], of columns: [Int], in entity: EntityRuntime, by foreign: ForeignComparison? = nil
+    ) throws -> KeySet {
+        var set = try self.keys(keys, of: columns, in: entity, by: foreign)
         set.shard = try shardValue(of: keys, in: entity, columns: columns) { $0.values[$1] }
         return set
     }

@@ -102,11 +102,10 @@ final class PartQuery: Sendable {
         let holder = relationship.helper == nil ? 0 : try resolver.pairedRow()
         let order = isSorted ? try order(query, relationship, holder: holder, resolver: &resolver) : []
         let (rows, columns) = (relationship.linkRows, relationship.linkColumns)
-        let owners = try resolver.parameters.shardKeys(owners, of: columns, in: rows)
+        let owners = try resolver.parameters.shardKeys(
+            owners, of: columns, in: rows, by: relationship.comparison(of: columns))
         let alias = "t\(resolver.places[holder].alias ?? 0)"
-        let link =
-            try zip(owners.names, columns).map { "\(try rows.compared($1, alias: alias)) = o.\($0)" }
-            .joined(separator: " AND ") + owners.shard.clause(alias)
+        let link = try owners.equality(alias, to: "o") + owners.shard.clause(alias)
         let given = "\(owners.rows) WITH ORDINALITY AS o(\((owners.names + ["n"]).joined(separator: ", ")))"
         let selected = try query.columns
         var text: String

@@ -55,12 +55,16 @@ extension SelectQuery {
             guard attribute.baseType.arrayType == nil else { return parameter }
             return .cast(.cast(parameter, to: "text[]"), to: "\(attribute.comparedType ?? attribute.sqlType)[]")
         }
+        let comparisons = keys.columns.map { ValueType(attributes[$0]).comparison(.equal) }
         var terms: [ConditionTerm] =
-            columns.count == 1 ? [.element(columns[0], .equal, of: arrays[0])] : [.row(columns, among: arrays)]
+            columns.count == 1
+            ? [.element(columns[0], comparisons[0], of: arrays[0])]
+            : [.row(Array(zip(columns, comparisons)), among: arrays)]
         if let shard = keys.shard {
             let value = ValueTerm.parameter(shard.parameter)
             let type = attributes[shard.column].comparedType
-            terms.append(.comparison(column(shard.column), .equal, type.map { .cast(value, to: $0) } ?? value))
+            let comparison = ValueType(attributes[shard.column]).comparison(.equal)
+            terms.append(.comparison(column(shard.column), comparison, type.map { .cast(value, to: $0) } ?? value))
         }
         return .all(terms)
     }
@@ -71,7 +75,8 @@ extension ConditionTerm {
     fileprivate func givesValue(to column: String) -> Bool {
         switch self {
         case .all(let terms): terms.contains { $0.givesValue(to: column) }
-        case .comparison(.column(let row), .equal, let value): row.alias == 0 && row.name == column && value.isGiven
+        case .comparison(.column(let row), let comparison, let value):
+            comparison.symbol == .equal && row.alias == 0 && row.name == column && value.isGiven
         default: false
         }
     }

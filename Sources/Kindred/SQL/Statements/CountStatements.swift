@@ -38,13 +38,11 @@ struct CountStatements {
     /// One query for many owners; it returns their indices among the keys, since only the server can compare the keys.
     func tally(_ tally: MemberTally, of keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.shardKeys(keys, of: columns, in: rows)
+        let keys = try parameters.shardKeys(keys, of: columns, in: rows, by: relationship.comparison(of: columns))
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement("\(tally.rawValue) \(relationship.slot)", in: owners) {
             let given = "\(keys.rows) WITH ORDINALITY AS o(\(keys.names.joined(separator: ", ")), n)"
-            let pairs =
-                try zip(keys.names, columns).map { "\(try rows.compared($1, alias: "t")) = o.\($0)" }
-                .joined(separator: " AND ") + keys.shard.clause("t")
+            let pairs = try keys.equality("t", to: "o") + keys.shard.clause("t")
             return switch tally {
             case .count: "SELECT o.n, count(*) FROM \(given)\(try shown.join(on: pairs)) GROUP BY o.n"
             case .existence: "SELECT o.n FROM \(given) WHERE EXISTS (SELECT FROM \(try shown.from(where: pairs)))"
@@ -57,7 +55,7 @@ struct CountStatements {
     func tally(_ tally: MemberTally, of owner: Row) throws -> Statement? {
         guard let values = try values(of: owner) else { return nil }
         var parameters = Parameters()
-        let given = try parameters.values(values, of: columns, in: rows)
+        let given = try parameters.values(values, of: columns, in: rows, by: relationship.comparison(of: columns))
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement("\(tally.rawValue) \(shape(columns))", in: rows) {
             let members = "FROM \(try shown.from(where: try given.equality("t")))"
@@ -75,7 +73,8 @@ struct CountStatements {
         }
         var parameters = Parameters()
         let columns = columns + memberColumns
-        let pair = try parameters.values(values + referenced.map { try member[$0] }, of: columns, in: rows)
+        let pair = try parameters.values(
+            values + referenced.map { try member[$0] }, of: columns, in: rows, by: relationship.comparison(of: columns))
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement("exists \(shape(columns))", in: rows) {
             "SELECT EXISTS (SELECT FROM \(try shown.from(where: try pair.equality("t"))))"
@@ -91,7 +90,9 @@ struct CountStatements {
     /// `SELECT DISTINCT`: the keys by which owners are paired with some members, through a helper.
     func owners(of members: [ObjectKey], through helper: RelationshipRuntime.HelperLink) throws -> Statement {
         var parameters = Parameters()
-        let members = try parameters.keys(members, of: helper.destinationColumns, in: rows)
+        let members = try parameters.keys(
+            members, of: helper.destinationColumns, in: rows, by: relationship.comparison(of: helper.destinationColumns)
+        )
         let pairs = try parameters.shown(rows, as: .row, .own)
         return try parameters.statement("count owners \(owners.index).\(relationship.slot)", in: rows) {
             let list = try rows.selectList(of: columns, alias: "t")
@@ -125,15 +126,12 @@ struct CountStatements {
         let (least, most) = (try parameters.count(minimum), try parameters.count(maximum))
         let shown = try parameters.shownLinks(relationship, countsUnseen: true)
         return try parameters.statement("count limits \(relationship.slot)", in: entity) {
-            let pairs = try zip(columns, own).map {
-                "\(try rows.compared($0, alias: "t")) = \(try entity.compared($1, alias: "o"))"
-            }
             return """
                 SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.all(as: .owner, .own).from(
                 where: "\(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))",
                 joining: """
                      CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT \
-                    FROM \(try shown.from(where: pairs.joined(separator: " AND "))) LIMIT \(end)) AS n) AS c
+                    FROM \(try shown.from(where: try relationship.isLinked("t", to: "o"))) LIMIT \(end)) AS n) AS c
                     """))
                 """
         }

@@ -26,7 +26,8 @@ enum DeletionStatements {
         let shape =
             "deletion others \(step.source.index).\(step.relationship.slot) \(isLocked) \(step.helper != nil) \(columns) \(rows)"
         var parameters = Parameters()
-        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
+        let sources = try parameters.shardKeys(
+            sources, of: step.destinationColumns, in: step.linkedEntity, by: step.comparison)
         let others = try Others(step, isShown: rows == .shown, &parameters)
         return try parameters.statement(shape, in: entity) {
             let found = "\(try others.condition(sources))\(try unmarked(rows, of: entity))"
@@ -65,7 +66,7 @@ enum DeletionStatements {
         let shape = "deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)"
         return try parameters.statement(shape, in: entity) {
             let pairs = try zip(key.columns, key.referenced).map {
-                "\(try entity.compared($0, alias: "t")) = \(try referenced.compared($1, alias: "r"))"
+                entity.equality($0, try entity.compared($0, alias: "t"), try referenced.compared($1, alias: "r"))
             }
             func within(_ table: String) -> String {
                 "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
@@ -92,7 +93,8 @@ enum DeletionStatements {
         let entity = step.destination
         let isPartial = !deleted.isEmpty
         var parameters = Parameters()
-        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
+        let sources = try parameters.shardKeys(
+            sources, of: step.destinationColumns, in: step.linkedEntity, by: step.comparison)
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
         let others = try Others(step, isShown: isFiltered, &parameters)
         let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial) \(isFiltered)"
@@ -118,7 +120,8 @@ enum DeletionStatements {
         let entity = step.destination
         let isPartial = !deleted.isEmpty && !entity.key.isEmpty
         var parameters = Parameters()
-        let sources = try parameters.shardKeys(sources, of: step.destinationColumns, in: step.linkedEntity)
+        let sources = try parameters.shardKeys(
+            sources, of: step.destinationColumns, in: step.linkedEntity, by: step.comparison)
         let kept = isPartial ? try parameters.keys(deleted, of: entity.key, in: entity) : nil
         let others = try Others(step, isShown: false, &parameters)
         let shape = "deletion nullify \(step.source.index).\(step.relationship.slot) \(isPartial)"
@@ -231,6 +234,11 @@ enum DeletionStatements {
         /// The condition for the rows at the other end of the sources.
         func condition(_ sources: KeySet) throws -> String {
             guard let helper = step.helper, let pairs else { return try sources.condition("t") }
+            let member = helper.destinationColumns
+            if helper.entity.hasOwnEquality(member) || step.relationship.comparison(of: member) != nil {
+                let isLinked = try helper.isLinked("h", to: "t", of: step.relationship)
+                return "EXISTS (SELECT FROM \(try pairs.from(where: "\(try sources.condition("h")) AND \(isLinked)")))"
+            }
             let names = try step.relationship.otherColumns.map { try step.destination.compared($0, alias: "t") }
             let columns = try helper.destinationColumns.map { try helper.entity.compared($0, alias: "h") }
             return """
@@ -243,17 +251,16 @@ enum DeletionStatements {
         var join: String {
             get throws {
                 guard let helper = step.helper, let pairs else { return "" }
-                return try pairs.join(
-                    on: zip(helper.destinationColumns, step.relationship.otherColumns).map {
-                        "\(try helper.entity.compared($0, alias: "h")) = \(try step.destination.compared($1, alias: "t"))"
-                    }.joined(separator: " AND "))
+                return try pairs.join(on: try helper.isLinked("h", to: "t", of: step.relationship))
             }
         }
     }
 
     /// An anti-join, since a long list is slow to search in older servers.
     private static func exclusion(_ keys: KeySet) throws -> String {
-        let pairs = try zip(keys.names, keys.columns).map { "d.\($0) = \(try keys.entity.compared($1, alias: "t"))" }
+        let pairs = try zip(keys.names, keys.columns).map {
+            keys.entity.equality($1, "d.\($0)", try keys.entity.compared($1, alias: "t"))
+        }
         return " AND NOT EXISTS (SELECT FROM \(keys.table("d")) WHERE \(pairs.joined(separator: " AND ")))"
     }
 }

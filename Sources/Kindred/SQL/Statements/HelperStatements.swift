@@ -28,8 +28,10 @@ struct HelperStatements {
     /// - Parameter checks: the checks that the statement makes of itself.
     func insert(_ keys: [ObjectKey], payload: ColumnValues?, checks: Checks = .nothing) throws -> Statement {
         var parameters = Parameters()
-        let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
-        let members = try parameters.keys(keys, of: memberColumns, in: helper)
+        let owner = try parameters.values(
+            ownerValues, of: link.sourceColumns, in: helper, by: relationship.comparison(of: link.sourceColumns))
+        let members = try parameters.keys(
+            keys, of: memberColumns, in: helper, by: relationship.comparison(of: memberColumns))
         let given = try payload.map { try parameters.values($0) }
         let columns = given?.columns ?? []
         let shown = checks == .nothing ? helper.all(as: .pair, .own) : try parameters.shown(helper, as: .pair, .own)
@@ -106,8 +108,10 @@ struct HelperStatements {
     /// Unlike the INSERT, it sees pairs that another transaction has stored at the same time.
     func check(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
-        let members = try parameters.keys(keys, of: memberColumns, in: helper)
+        let owner = try parameters.values(
+            ownerValues, of: link.sourceColumns, in: helper, by: relationship.comparison(of: link.sourceColumns))
+        let members = try parameters.keys(
+            keys, of: memberColumns, in: helper, by: relationship.comparison(of: memberColumns))
         let shown = try parameters.shown(helper, as: .pair, .own)
         return try parameters.statement("check \(relationship.source.index).\(relationship.slot)", in: helper) {
             """
@@ -129,7 +133,8 @@ struct HelperStatements {
 
     private func delete(_ which: Which, isCheck: Bool = false) throws -> Statement {
         var parameters = Parameters()
-        let owner = try parameters.values(ownerValues, of: link.sourceColumns, in: helper)
+        let owner = try parameters.values(
+            ownerValues, of: link.sourceColumns, in: helper, by: relationship.comparison(of: link.sourceColumns))
         var member: ColumnParameters?
         var members: KeySet?
         switch which {
@@ -137,9 +142,11 @@ struct HelperStatements {
         case .members(let keys) where keys.count == 1:
             // For a list of one the planner may choose to filter all pairs of an owner that its statistics do not know
             // yet.
-            member = try parameters.values(keys[0].values, of: memberColumns, in: helper)
+            member = try parameters.values(
+                keys[0].values, of: memberColumns, in: helper, by: relationship.comparison(of: memberColumns))
         case .members(let keys), .others(let keys):
-            members = try parameters.keys(keys, of: memberColumns, in: helper)
+            members = try parameters.keys(
+                keys, of: memberColumns, in: helper, by: relationship.comparison(of: memberColumns))
         }
         let links = which.isGiven ? try parameters.allLinks(relationship) : try parameters.shownLinks(relationship)
         return try parameters.statement(
@@ -254,7 +261,11 @@ extension HelperStatements {
             // Fails where it stores another pair than one of the given.
             let stored = try link.pairColumns.map { try helper.compared($0, alias: "h") }.joined(separator: ", ")
             let wanted = zip(link.pairColumns, given).map { helper.compared($0, with: $1) }.joined(separator: ", ")
-            let isRight = "((\(stored)) IN (SELECT \(wanted) FROM \(source))) IS TRUE"
+            let pairs = try zip(link.pairColumns, given).map { try helper.equality($0, alias: "h", to: $1) }
+            let isRight =
+                helper.hasOwnEquality(link.pairColumns)
+                ? "EXISTS (SELECT FROM \(source) WHERE \(pairs.joined(separator: " AND ")))"
+                : "((\(stored)) IN (SELECT \(wanted) FROM \(source))) IS TRUE"
             if helper.restoresPairs {
                 let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
                 let written = try helper.written(insert, alias: "h", isRight: isRight)

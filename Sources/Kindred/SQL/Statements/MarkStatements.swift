@@ -49,22 +49,13 @@ enum MarkStatements {
         let keys = try parameters.keysToLock(sources, of: owners.key, in: owners)
         let shape = "marked together \(owners.index).\(step.relationship.slot) \(step.helper != nil)"
         return try parameters.statement(shape, in: entity) {
-            var (joins, pairs) = ("", [String]())
+            var joins = ""
             if let helper = step.helper {
-                let rows = helper.entity
-                let links = try zip(helper.destinationColumns, step.relationship.otherColumns).map {
-                    "\(try rows.compared($0, alias: "h")) = \(try entity.compared($1, alias: "t"))"
-                }
+                let isLinked = try helper.isLinked("h", to: "t", of: step.relationship)
                 // Whether their filter shows them or not: they may have been marked with both ends.
-                joins = try rows.all(as: .pair, .own).join(on: links.joined(separator: " AND "))
-                pairs = try zip(helper.sourceColumns, step.sourceColumns).map {
-                    "\(try rows.compared($0, alias: "h")) = \(try owners.compared($1, alias: "o"))"
-                }
-            } else {
-                pairs = try zip(step.destinationColumns, step.sourceColumns).map {
-                    "\(try entity.compared($0, alias: "t")) = \(try owners.compared($1, alias: "o"))"
-                }
+                joins = try helper.entity.all(as: .pair, .own).join(on: isLinked)
             }
+            var pairs = [try step.relationship.isLinked(step.helper == nil ? "t" : "h", to: "o")]
             pairs.append("t.\(try entity.quoted(mark)) = o.\(try owners.quoted(source.mark))")
             joins += try owners.all(as: .owner, .all).join(on: pairs.joined(separator: " AND "))
             return """

@@ -27,7 +27,8 @@ struct MemberStatements {
     func attach(_ member: VersionedKey) throws -> Statement {
         let joining = joining
         var parameters = Parameters()
-        let owner = try parameters.values(values(for: joining), of: joining, in: members)
+        let owner = try parameters.values(
+            values(for: joining), of: joining, in: members, by: relationship.comparison(of: joining))
         let row = try parameters.key(member, of: members)
         return try parameters.statement("attach 1 \(columns)", in: members) {
             let (set, found) = (try owner.assignments(), try row.equality("t"))
@@ -89,7 +90,8 @@ struct MemberStatements {
     /// left follows.
     func detachAll(leaving: [Int]) throws -> [Statement] {
         var parameters = Parameters()
-        let owner = try parameters.values(ownerValues, of: columns, in: members)
+        let owner = try parameters.values(
+            ownerValues, of: columns, in: members, by: relationship.comparison(of: columns))
         let shown = try parameters.shown(members, as: .row, .all)
         let text = try members.text("detach all \(columns)") {
             let isOwned = try owner.equality("t")
@@ -130,7 +132,8 @@ struct MemberStatements {
         guard members.hasRules else { return [] }
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: members.key, in: members)
-        let owner = try parameters.values(ownerValues, of: columns, in: members)
+        let owner = try parameters.values(
+            ownerValues, of: columns, in: members, by: relationship.comparison(of: columns))
         let rows = isFiltered ? try parameters.shown(members, as: .row, .all) : all
         return [
             try parameters.statement("\(shape) \(columns)", in: members) {
@@ -163,7 +166,8 @@ struct MemberStatements {
         let count = keys.count
         let (keys, versioned) = try parameters.keys(keys, versions: versions, of: members)
         let wanted = try parameters.count(count)
-        let owner = try parameters.values(owner.values, of: owner.columns, in: members)
+        let owner = try parameters.values(
+            owner.values, of: owner.columns, in: members, by: relationship.comparison(of: owner.columns))
         let rows = isFiltered ? try parameters.shown(members, as: .row, .all) : all
         return try parameters.statement("\(shape) \(versioned != nil)", in: members) {
             let change = try change(keys, owner)

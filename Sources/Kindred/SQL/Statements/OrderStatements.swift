@@ -39,7 +39,8 @@ struct OrderStatements {
     /// All members in order, with their positions; where there is a filter, with whether it shows them.
     func read() throws -> Statement {
         var parameters = Parameters()
-        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let owner = try parameters.values(
+            ownerValues, of: ownerColumns, in: rows, by: relationship.comparison(of: ownerColumns))
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement(shape("read order"), in: rows) {
             let isShown = shownColumn == nil ? [] : [try shown.isShown]
@@ -52,8 +53,10 @@ struct OrderStatements {
     /// The last member with a position and all members without one, in order, and which of some keys are members.
     func readEnd(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
-        let members = try parameters.keys(keys, of: memberColumns, in: rows)
+        let owner = try parameters.values(
+            ownerValues, of: ownerColumns, in: rows, by: relationship.comparison(of: ownerColumns))
+        let members = try parameters.keys(
+            keys, of: memberColumns, in: rows, by: relationship.comparison(of: memberColumns))
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement(shape("read end of order"), in: rows) {
             let isOwned = try owner.equality("t")
@@ -91,12 +94,13 @@ struct OrderStatements {
         }
         let all = staying + joining
         var parameters = Parameters()
-        let members = try parameters.keys(all.map(\.key), of: memberColumns, in: rows)
+        let members = try parameters.keys(
+            all.map(\.key), of: memberColumns, in: rows, by: relationship.comparison(of: memberColumns))
         let positions = try parameters.numbers(all.lazy.map(\.position))
-        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let owner = try parameters.values(
+            ownerValues, of: ownerColumns, in: rows, by: relationship.comparison(of: ownerColumns))
         let stayingCount = joined.isEmpty ? nil : try parameters.count(staying.count)
         return try parameters.statement(shape("place \(joined)"), in: rows) {
-            let keys = try memberColumns.enumerated().map { "\(try rows.compared($1, alias: "t")) = new.k\($0)" }
             var set = ["\(try rows.quoted(position)) = new.position"]
             for column in joined {
                 if let value = owner[column] { set.append("\(try rows.quoted(column)) = \(value)") }
@@ -107,7 +111,7 @@ struct OrderStatements {
                 members.arrays + [positions.description], names: members.names + ["position"])
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try allRows.update(
-                set: set, from: given, where: "\(keys.joined(separator: " AND ")) AND \(isOwned)",
+                set: set, from: given, where: "\(try members.equality("t", to: "new")) AND \(isOwned)",
                 returning: "\(try rows.selectList(alias: "t")), new.place\(owned)")
         }
     }
@@ -118,9 +122,11 @@ struct OrderStatements {
         // In the other end's order the pairs join the end.
         let others = link.positions.filter { $0.column != position && !columns.contains($0.column) }
         var parameters = Parameters()
-        let members = try parameters.keys(pairs.map(\.key), of: memberColumns, in: rows)
+        let members = try parameters.keys(
+            pairs.map(\.key), of: memberColumns, in: rows, by: relationship.comparison(of: memberColumns))
         let positions = try parameters.numbers(pairs.lazy.map(\.position))
-        let owner = try parameters.values(ownerValues, of: ownerColumns, in: rows)
+        let owner = try parameters.values(
+            ownerValues, of: ownerColumns, in: rows, by: relationship.comparison(of: ownerColumns))
         let given = try payload.map { try parameters.values($0) }
         return try parameters.statement(shape("insert placed \(columns)"), in: rows) {
             func value(_ column: Int) -> String {
@@ -163,7 +169,7 @@ extension EntityRuntime {
     /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
     func endPosition(_ position: Int, ownerColumns: [Int], value: (Int) -> String) throws -> String {
         let owned =
-            try ownerColumns.map { "\(try compared($0, alias: "h")) = \(compared($0, with: value($0)))" }
+            try ownerColumns.map { try equality($0, alias: "h", to: value($0)) }
             .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
         let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
@@ -182,11 +188,10 @@ extension EntityRuntime {
             let column = try quoted(end.column)
             let pair = try link.pairColumns.map { try quoted($0) }
             let owner = try end.ownerColumns.map { try quoted($0) }
-            let isOwners = try end.ownerColumns.map {
-                "\(try compared($0, alias: "u")) = \(compared($0, with: value($0)))"
-            }.joined(separator: " AND ")
+            let isOwners = try end.ownerColumns.map { try equality($0, alias: "u", to: value($0)) }
+                .joined(separator: " AND ")
             func same(_ columns: [Int], _ alias: String, as other: String) throws -> String {
-                try columns.map { "\(try compared($0, alias: alias)) = \(try compared($0, alias: other))" }
+                try columns.map { equality($0, try compared($0, alias: alias), try compared($0, alias: other)) }
                     .joined(separator: " AND ")
             }
             let sameOwner = try same(end.ownerColumns, "h", as: "u")

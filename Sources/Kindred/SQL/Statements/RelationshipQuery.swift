@@ -27,7 +27,8 @@ struct RelationshipQuery {
     /// - Parameter leftOut: the members' columns without values; nil for the lazy ones.
     func statement(for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
         var parameters = Parameters()
-        let owners = try parameters.shardKeys(owners, of: linkColumns, in: linkRows)
+        let owners = try parameters.shardKeys(
+            owners, of: linkColumns, in: linkRows, by: relationship.comparison(of: linkColumns))
         let isReferenced = relationship.holdsForeignKey || relationship.helper != nil
         let tables = isReferenced ? RowScope.Tables.own : .all
         // The one object at the other end is never hidden.
@@ -50,10 +51,7 @@ struct RelationshipQuery {
         if let helper = relationship.helper, let rows {
             // The owner's key, in columns after the member's.
             for column in linkColumns { columns += ", h.\(try linkRows.quoted(column))" }
-            let pairs = try zip(helper.destinationColumns, relationship.otherColumns).map {
-                "\(try linkRows.compared($0, alias: "h")) = \(try destination.compared($1, alias: "t"))"
-            }
-            join = try rows.join(on: pairs.joined(separator: " AND "))
+            join = try rows.join(on: try helper.isLinked("h", to: "t", of: relationship))
         }
         if let position = relationship.position {
             let ties = try destination.key.map { ", t.\(try destination.quoted($0))" }.joined()
@@ -71,12 +69,17 @@ struct RelationshipQuery {
         let keys = try parameters.keys(keys, of: linkColumns, in: linkRows)
         let owner = try parameters.keys([owner], of: own, in: source)
         let columns = try own.map { try source.quoted($0) }
+        let foreign = relationship.comparison(of: linkColumns)
+        let isEqual = zip(own, owner.names).enumerated().map { place, pair in
+            let (owner, given) = ("owner.\(pair.1)", "given.\(pair.1)")
+            return foreign?.sql(place, given, owner) ?? source.equality(pair.0, owner, given)
+        }
         let text = """
             SELECT given.place FROM \(keys.rows) \
             WITH ORDINALITY AS given(\((owner.names + ["place"]).joined(separator: ", "))) \
             JOIN (SELECT \(columns.joined(separator: ", ")) FROM \(try source.all(as: .none, .all).fromNothing) \
             UNION ALL SELECT * FROM \(owner.rows)) AS owner(\(owner.names.joined(separator: ", "))) \
-            ON \(owner.names.map { "owner.\($0) = given.\($0)" }.joined(separator: " AND "))
+            ON \(isEqual.joined(separator: " AND "))
             """
         return parameters.statement(StatementText(text))
     }

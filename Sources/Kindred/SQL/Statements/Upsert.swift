@@ -118,6 +118,16 @@ struct Upsert {
             guard let predicate else { return "" }
             // The condition names columns without a table.
             let columns = try entity.key.map { try entity.quoted($0) }
+            if entity.hasOwnEquality(entity.key) {
+                let same = try entity.key.map {
+                    entity.equality($0, "u.\(try entity.quoted($0))", "t.\(try entity.quoted($0))")
+                }
+                return """
+                     AND EXISTS (SELECT FROM (SELECT \(columns.joined(separator: ", ")) \
+                    FROM \(try entity.all(as: .none, .own).from(where: "(\(predicate))"))) AS u \
+                    WHERE \(same.joined(separator: " AND ")))
+                    """
+            }
             return """
                  AND (\(columns.map { "t.\($0)" }.joined(separator: ", "))) IN \
                 (SELECT \(columns.joined(separator: ", ")) FROM \(try entity.all(as: .none, .own).from(where: "(\(predicate))")))
@@ -138,12 +148,13 @@ struct Upsert {
         var (expected, exception) = (count.description, "")
         let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions))
         func given(_ column: Int) -> String { entity.compared(column, with: new[column] ?? "NULL") }
-        let known = try key.map { "\(try entity.compared($0, alias: "t")) = \(given($0))" }
+        let known = try key.map { entity.equality($0, try entity.compared($0, alias: "t"), given($0)) }
         let (existing, isKnown) = (entity.all(as: .row, .own), "\(known.joined(separator: " AND "))\(try amongUnique)")
         if !keepsRows {
             // An existing row keeps its primary key, by which its object is found.
             let same = try entity.key.enumerated().map {
-                "\(entity.compared($1, with: "written.\"kindred: p\($0)\"")) = \(try entity.compared($1, alias: "t"))"
+                entity.equality(
+                    $1, entity.compared($1, with: "written.\"kindred: p\($0)\""), try entity.compared($1, alias: "t"))
             }
             expected = """
                 (\(count) + (SELECT count(*) FROM \(rows)\(try existing.join(on: isKnown)) \
@@ -151,7 +162,7 @@ struct Upsert {
                 """
         } else {
             let stored = key.enumerated().map {
-                "\(entity.compared($1, with: "written.\"kindred: k\($0)\"")) = \(given($1))"
+                entity.equality($1, entity.compared($1, with: "written.\"kindred: k\($0)\""), given($1))
             }
             exception = """
                 WHEN (SELECT count(*) FROM \(rows) \

@@ -39,19 +39,32 @@ extension String {
     package func hasSuffix(_ suffix: String) -> Bool { utf8.reversed().starts(with: suffix.utf8.reversed()) }
 }
 
-extension Optional where Wrapped == String {
-    /// Whether both are nil, or have the same bytes.
-    package static func == (left: String?, right: String?) -> Bool {
-        switch (left, right) {
-        case (let left?, let right?): left == right
-        case (nil, nil): true
-        default: false
-        }
-    }
+// Of optional values these are preferred to the standard library's for being of no generic type; they are not beside a literal, which
+// is ASCII in the sources.
 
-    /// Whether one of both is nil, or their bytes differ.
-    package static func != (left: String?, right: String?) -> Bool { !(left == right) }
+/// Whether both are nil, or have the same bytes.
+package func == (left: String?, right: String?) -> Bool {
+    switch (left, right) {
+    case (let left?, let right?): left == right
+    case (nil, nil): true
+    default: false
+    }
 }
+
+/// Whether one of both is nil, or their bytes differ.
+package func != (left: String?, right: String?) -> Bool { !(left == right) }
+
+/// Whether both are nil, or have strings with the same bytes.
+package func == (left: [String]?, right: [String]?) -> Bool {
+    switch (left, right) {
+    case (let left?, let right?): left == right
+    case (nil, nil): true
+    default: false
+    }
+}
+
+/// Whether one of both is nil, or any strings differ in their bytes.
+package func != (left: [String]?, right: [String]?) -> Bool { !(left == right) }
 
 extension Array where Element == String {
     /// Whether the arrays have strings with the same bytes.
@@ -62,20 +75,6 @@ extension Array where Element == String {
 
     /// Sorts by bytes.
     package mutating func sort() { sort { $0 < $1 } }
-}
-
-extension Optional where Wrapped == [String] {
-    /// Whether both are nil, or have strings with the same bytes.
-    package static func == (left: [String]?, right: [String]?) -> Bool {
-        switch (left, right) {
-        case (let left?, let right?): left == right
-        case (nil, nil): true
-        default: false
-        }
-    }
-
-    /// Whether one of both is nil, or any strings differ in their bytes.
-    package static func != (left: [String]?, right: [String]?) -> Bool { !(left == right) }
 }
 
 extension Array where Element == [String] {

@@ -82,7 +82,8 @@ extension SchemaBuilder {
 
     private func add(_ row: Catalog.Constraint, of source: Int, first: Int) {
         guard let destination = tableIndexes[row.target], row.columns.count == row.targetColumns.count else { return }
-        let made = ForeignKey(row, source: (source, tables[source]), destination: (destination, tables[destination]))
+        let made = ForeignKey(
+            row, source: (source, tables[source]), destination: (destination, tables[destination]), types)
         // In a READ COMMITTED transaction a column may be dropped between two queries.
         guard made.columnNames.count == row.columns.count, made.destinationColumnNames.count == row.columns.count
         else { return }

@@ -50,6 +50,7 @@ extension SchemaBuilder {
             columns: columnNames(end),
             destinationColumns: destinationColumnNames(end),
             holdsForeignKey: true,
+            comparisons: key.comparisons,
             clearedColumns: clearedColumns(of: key, in: end.source, end.columns),
             isEnforced: key.isEnforced,
             databaseAction: end.viewCount > 0 ? .noAction : databaseAction(of: key),
@@ -80,6 +81,7 @@ extension SchemaBuilder {
             columns: columnNames(end),
             destinationColumns: destinationColumnNames(end),
             holdsForeignKey: false,
+            comparisons: key.comparisons,
             orderedBy: key.isOneToOne ? nil : position(key, in: end.destination),
             isPositionUnique: isPositionUnique(key),
             minimumCount: key.isOneToOne || isByView ? nil : key.annotation.minimumCount?.value,
@@ -126,7 +128,9 @@ extension SchemaBuilder {
                 destinationColumns: far.columnNames,
                 requiredPayload: requiredPayload(of: helper),
                 payload: payload(of: helper),
-                ruleWithoutPayload: isByView ? .noAction : ruleWithoutPayload(near: near)
+                ruleWithoutPayload: isByView ? .noAction : ruleWithoutPayload(near: near),
+                sourceComparisons: near.comparisons,
+                destinationComparisons: far.comparisons
             ),
             orderedBy: near.annotation.orderedBy?.value,
             isPositionUnique: isPositionUnique(near),

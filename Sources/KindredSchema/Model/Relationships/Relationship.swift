@@ -43,6 +43,9 @@ public final class Relationship: Sendable {
     public let destinationColumns: [String]
     /// Whether the source's table holds the foreign key.
     public let holdsForeignKey: Bool
+    /// How the foreign key compares each of `columns`; empty where all are by the equality of their types, and for
+    /// many-to-many.
+    package let comparisons: [KeyComparison?]
     /// The table between the two ends of a many-to-many relationship.
     public let helper: RelationshipHelper?
     /// The position column that orders a to-many relationship: of the destination, or of the helper.
@@ -107,6 +110,7 @@ public final class Relationship: Sendable {
         columns: [String],
         destinationColumns: [String],
         holdsForeignKey: Bool,
+        comparisons: [KeyComparison?] = [],
         helper: RelationshipHelper? = nil,
         orderedBy: String? = nil,
         isPositionUnique: Bool = false,
@@ -134,6 +138,7 @@ public final class Relationship: Sendable {
         self.columns = columns
         self.destinationColumns = destinationColumns
         self.holdsForeignKey = holdsForeignKey
+        self.comparisons = comparisons
         self.helper = helper
         self.orderedBy = orderedBy
         self.isPositionUnique = isPositionUnique
@@ -169,7 +174,8 @@ extension Relationship: Hashable {
                 && left.destination == right.destination && left.inverse == right.inverse
                 && left.deleteRule == right.deleteRule && left.foreignKey == right.foreignKey
                 && left.columns == right.columns && left.destinationColumns == right.destinationColumns
-                && left.holdsForeignKey == right.holdsForeignKey && left.helper == right.helper
+                && left.holdsForeignKey == right.holdsForeignKey && left.comparisons == right.comparisons
+                && left.helper == right.helper
                 && left.orderedBy == right.orderedBy && left.isPositionUnique == right.isPositionUnique
                 && left.minimumCount == right.minimumCount
                 && left.maximumCount == right.maximumCount && left.clearedColumns == right.clearedColumns
@@ -216,4 +222,7 @@ public struct RelationshipHelper: Sendable, Hashable {
     public let payload: [String]
     /// The delete rule that the relationship would have without payload.
     package let ruleWithoutPayload: DeleteRule
+    /// How both foreign keys compare their columns; empty where all are by the equality of their types.
+    package var sourceComparisons: [KeyComparison?] = []
+    package var destinationComparisons: [KeyComparison?] = []
 }
