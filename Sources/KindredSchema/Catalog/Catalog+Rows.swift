@@ -24,6 +24,8 @@ extension Catalog {
         package var obstacles: RowObstacles = []
         /// Whether policies of row-level security apply to the role.
         package var hasActivePolicies = false
+        /// The columns that the role may change where it may not change all; empty without such.
+        package var updatableColumns: [Int16] = []
         /// The columns by which rows are distributed among partitions or shards; 0 for an expression.
         package var partitionColumns: [Int16] = []
         /// Whether Citus distributes its rows by that column.

@@ -60,7 +60,7 @@ public final class Attribute: Sendable {
     ///
     /// PostgreSQL finds no operators for a domain over an enum, so that comparisons cast the column to the enum.
     package let comparedType: String?
-    /// The operators of a type that is not built in; also for an array of it. Nil where those of `pg_catalog` are meant.
+    /// The operators of a type that is not built in, or of an array of it; nil where those of `pg_catalog` are meant.
     package let operators: TypeOperators?
     /// The column's collation as SQL writes it; nil for the database's, and for a type without one.
     package let collation: String?

@@ -96,6 +96,8 @@ public final class Entity: Sendable {
     package let serverChecks: [ServerCheck]
     /// Whether policies of row-level security apply to the role that has read the model.
     package let hasActivePolicies: Bool
+    /// The columns that the role may change where it may not change all; empty without such.
+    package let updatableColumns: [String]
     /// The tables whose columns a view shows unchanged, directly or through other views; empty for tables.
     package let shownTables: [QualifiedName]
     /// The tables whose rows it shows; nil if no other table inherits from its own.
@@ -135,6 +137,7 @@ public final class Entity: Sendable {
         hasInsertTrigger: Bool = false,
         obstacles: RowObstacles = [],
         hasActivePolicies: Bool = false,
+        updatableColumns: [String] = [],
         uniqueKeys: [[String]] = [],
         partialKeys: [PartialKey] = [],
         uniqueChecks: [UniqueCheck] = [],
@@ -165,6 +168,7 @@ public final class Entity: Sendable {
         self.hasInsertTrigger = hasInsertTrigger
         self.obstacles = obstacles
         self.hasActivePolicies = hasActivePolicies
+        self.updatableColumns = updatableColumns
         self.uniqueKeys = uniqueKeys
         self.partialKeys = partialKeys
         self.uniqueChecks = uniqueChecks
@@ -228,6 +232,11 @@ public final class Entity: Sendable {
         return indexes
     }
 
+    /// Whether the role may change a column.
+    package func mayUpdate(_ column: String) -> Bool {
+        privileges.contains(.update) && (updatableColumns.isEmpty || updatableColumns.contains(column))
+    }
+
     private static func index(of name: String, in attributes: [Attribute], _ indexes: [ServerText: Int]) -> Int? {
         if attributes.count <= 8 {
             // To hash a name costs more than to compare it with few.
@@ -255,6 +264,7 @@ extension Entity: Hashable {
                 && left.group == right.group && left.privileges == right.privileges
                 && left.hasInsertTrigger == right.hasInsertTrigger && left.obstacles == right.obstacles
                 && left.hasActivePolicies == right.hasActivePolicies
+                && left.updatableColumns == right.updatableColumns
                 && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.serverChecks == right.serverChecks

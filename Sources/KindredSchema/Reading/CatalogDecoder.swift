@@ -10,7 +10,7 @@ struct CatalogDecoder {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }
         var rest = results
         try decode(&rest, named: "settings", columns: 5) { $0.settings(&$1) }
-        try decode(&rest, named: "relations", columns: 18) { $0.relations(&$1) }
+        try decode(&rest, named: "relations", columns: 19) { $0.relations(&$1) }
         try decode(&rest, named: "columns", columns: 14) { $0.columns(&$1) }
         try decode(&rest, named: "constraints", columns: 18) { $0.constraints(&$1) }
         try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
@@ -88,6 +88,7 @@ struct CatalogDecoder {
                     children: cells.oids(row, 12),
                     obstacles: obstacles,
                     hasActivePolicies: cells.flag(row, 17),
+                    updatableColumns: cells.int16s(row, 18),
                     partitionColumns: cells.int16s(row, 16)
                 )
             )

@@ -44,7 +44,11 @@ extension CatalogQueries {
                         WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN' AND r.ev_enabled <> 'D'),
                     (SELECT p.partattrs::pg_catalog.int2[] FROM pg_catalog.pg_partitioned_table AS p
                     WHERE p.partrelid = c.oid),
-                    CASE WHEN c.relrowsecurity THEN pg_catalog.row_security_active(c.oid) END
+                    CASE WHEN c.relrowsecurity THEN pg_catalog.row_security_active(c.oid) END,
+                    CASE WHEN NOT pg_catalog.has_table_privilege(c.oid, 'UPDATE') THEN (
+                        SELECT pg_catalog.array_agg(a.attnum) FROM pg_catalog.pg_attribute AS a
+                        WHERE a.attrelid = c.oid AND a.attacl IS NOT NULL
+                            AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'UPDATE')) END
                 FROM pg_catalog.pg_class AS c
                 LEFT JOIN (
                     SELECT relation, pg_catalog.bit_or(types) AS types FROM obstructed GROUP BY relation

@@ -162,4 +162,31 @@ import Testing
             }
         }
     }
+
+    @Test(
+        .database(
+            .sql(
+                """
+                CREATE TABLE owner (id integer PRIMARY KEY);
+                CREATE TABLE thing (
+                    id integer PRIMARY KEY, former_id integer REFERENCES owner ON DELETE SET NULL,
+                    owner_id integer REFERENCES owner ON DELETE CASCADE);
+                CREATE TABLE piece (id integer PRIMARY KEY, thing_id integer REFERENCES thing ON DELETE CASCADE);
+                INSERT INTO owner VALUES (1), (2);
+                INSERT INTO thing VALUES (1, NULL, 1), (2, 1, 2);
+                INSERT INTO piece VALUES (1, 1), (2, 2);
+                """)), arguments: [false, true])
+    func aCascadeIsFollowedBesideAnotherActionOnTheSameTable(isByCondition: Bool) async throws {
+        try await withDatabase { (_, context, other) async throws in
+            let pieces = try await context.fetch("piece").sorted("id").all()
+            // No thing is in memory.
+            if isByCondition {
+                try await context.fetch("owner").where("id = 1").delete()
+            } else {
+                try await context.delete(try await context.get("owner", 1))
+            }
+            #expect(try await other.value("SELECT string_agg(id::text, ' ') FROM piece") == "2")
+            #expect(pieces.map(\.isDeleted) == [true, false])
+        }
+    }
 }

@@ -79,7 +79,7 @@ import Testing
         Kind(type: "ext.citext", keys: ["Ab", "cd"], forms: ["aB", "CD"], hasTotals: true),
         Kind(type: "code", keys: ["Ab", "cd"], forms: ["aB", "CD"], hasTotals: true),
         Kind(type: "ext.ltree", keys: ["a.b", "c"], forms: ["a.b", "c"]),
-        Kind(type: "ext.hstore", keys: ["", "a=>1"], forms: ["", "a=>1"]),
+        Kind(type: "ext.hstore", keys: ["", #""a"=>"1""#], forms: ["", #""a"=>"1""#]),
         Kind(type: "ext.word", keys: ["ab", "cd"], forms: ["ab", "cd"]),
     ]
 
@@ -90,7 +90,9 @@ import Testing
     private func ids(
         _ context: DatabaseContext, _ condition: String, _ arguments: (any PropertyValue)?...
     ) async throws -> [Int] {
-        try await context.fetch("entry").where(condition, arguments: arguments).sorted("id").all().map { try $0.storedID }
+        try await context.fetch("entry").where(condition, arguments: arguments).sorted("id").all().map {
+            try $0.storedID
+        }
     }
 
     @Test(.database(.sql(types)), arguments: kinds) func conditionsCompareAsTheTypeDoes(_ kind: Kind) async throws {
@@ -158,7 +160,9 @@ import Testing
                 .prefetch("entries") { $0.sorted("id", ascending: false).limit(1) }
                 .prefetch("tagSet") { $0.where("label >= %@", kind.keys[0]).sorted("label") }.all()
             let last = try await parts.asyncMap {
-                try await $0.set(forKey: "entries").sorted("id", ascending: false).limit(1).all().map { try $0.storedID }
+                try await $0.set(forKey: "entries").sorted("id", ascending: false).limit(1).all().map {
+                    try $0.storedID
+                }
             }
             #expect(last == [[2], [3]])
             // Both sides of the pairs.
@@ -167,7 +171,10 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(types)), arguments: kinds) func pagesShowEachRowOnce(_ kind: Kind) async throws {
+    /// Values of types that the library does not know have no form in a cursor.
+    @Test(.database(.sql(types)), arguments: kinds.filter { $0.type != "ext.word" }) func pagesShowEachRowOnce(
+        _ kind: Kind
+    ) async throws {
         try await made(kind)
         try await withDatabase { _, context, _ in
             for (entity, keys, count) in [("owner", ["key"], 2), ("entry", ["place"], 4), ("tag", ["label"], 3)] {

@@ -262,7 +262,8 @@ import Testing
                 #expect(stored == wanted, "\(what)")
                 for (person, set) in zip(people, sets) where !person.isDeleted {
                     let teams = try await other.integers(
-                        "SELECT team_id FROM \(table) WHERE \(helper.shown) AND person_id = \(person.storedID) ORDER BY 1")
+                        "SELECT team_id FROM \(table) WHERE \(helper.shown) AND person_id = \(person.storedID) ORDER BY 1"
+                    )
                     #expect(try await set.ids == teams, "\(what)")
                     #expect(try await set.count == teams.count, "\(what)")
                 }
@@ -273,7 +274,8 @@ import Testing
                         return "\(person) \(team)"
                     })
                 let all = try await other.texts("SELECT person_id || ' ' || team_id FROM \(table)")
-                #expect(held == Set(all), "\(what)")
+                // A row whose key has become the default is another object's.
+                #expect(held.isSubset(of: all) && held.isSuperset(of: all.filter { !$0.hasPrefix("1 ") }), "\(what)")
             }
         }
     }

@@ -118,7 +118,7 @@ extension ConditionResolver {
         let (left, right) = try scalars(left, right, for: isNegated ? .notEqual : .equal)
         guard try equality(left).symbol == .equal else { return same(left, isNegated: isNegated, right) }
         let comparison = left.type.comparison(.equal, with: right.type)
-        if !comparison.isBuiltIn { return equal(left, comparison, isNegated: isNegated, right) }
+        if !comparison.isBuiltIn { return equal(left, by: comparison, isNegated: isNegated, right) }
         func term(_ symbol: ConditionTerm.Comparison.Symbol) -> ConditionTerm {
             .comparison(left.value, left.type.comparison(symbol, with: right.type), right.value)
         }
@@ -134,7 +134,7 @@ extension ConditionResolver {
 
     /// `==` and `!=` by an operator outside of `pg_catalog`, which IS DISTINCT FROM does not find.
     private func equal(
-        _ left: Scalar, _ comparison: ConditionTerm.Comparison, isNegated: Bool, _ right: Scalar
+        _ left: Scalar, by comparison: ConditionTerm.Comparison, isNegated: Bool, _ right: Scalar
     ) -> ResolvedTerm {
         let isNullable = left.mayBeNull || right.mayBeNull
         let equal = ResolvedTerm(

@@ -130,7 +130,7 @@ extension ConditionResolver {
         let number = places.count - 1
         let comparisons = relationship.helper?.sourceComparisons ?? relationship.comparisons
         let isReferenced = relationship.holdsForeignKey && relationship.helper == nil
-        let link = row.equals(columns, own, comparisons, isReferenced: isReferenced) + isOwn
+        let link = row.equals(columns, own, by: comparisons, isReferenced: isReferenced) + isOwn
         guard let helper = relationship.helper else {
             let source = RowSource(entity.name, entity, alias: alias, scope: try memberScope(at: number))
             return (number, MemberRows(source: source, link: link))

@@ -102,13 +102,13 @@ extension ConditionResolver {
                 let (column, value) = pair
                 let type = rows?.attribute(named: column).map { ValueType($0) } ?? ValueType(.unspecified)
                 let scalar = Scalar(value: .column(row.column(column)), type: type, mayBeNull: false, label: column)
-                return row.equals(column, try bind(value, as: scalar), helper.sourceComparisons.at(place))
+                return row.equals(column, try bind(value, as: scalar), by: helper.sourceComparisons.at(place))
             }
             let member = JoinedRow(alias: 0, entity: entity)
             for referenced in order.relationship.destinationColumns { reads.note(referenced, at: 0) }
             link += row.refers(
                 helper.destinationColumns, to: member, order.relationship.destinationColumns,
-                helper.destinationComparisons)
+                by: helper.destinationComparisons)
             // The members are chosen already, hidden pairs among them where nothing is filtered.
             let source = RowSource(helper.entity, rows, alias: row.alias, scope: linkedScope(row, .own))
             position = .position(

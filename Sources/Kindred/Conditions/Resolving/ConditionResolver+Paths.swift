@@ -164,7 +164,7 @@ extension ConditionResolver {
             RowJoin(
                 kind: isMember ? .inner : isOne ? .one : .left, source: source,
                 hidden: isOne && entity.rowTables != nil ? Attribute.table.name : nil,
-                condition: row.equals(columns, values, link.relationship.joining, isReferenced: isReferenced(place))
+                condition: row.equals(columns, values, by: link.relationship.joining, isReferenced: isReferenced(place))
                     + isOwn))
         places[place].alias = alias
         return alias
@@ -187,7 +187,7 @@ extension ConditionResolver {
         ///   - comparison: the key's; nil for the equality of the column's type.
         ///   - isReferenced: whether the key refers to the column, and has the value.
         func equals(
-            _ name: String, _ value: ValueTerm, _ comparison: KeyComparison?, isReferenced: Bool = false
+            _ name: String, _ value: ValueTerm, by comparison: KeyComparison?, isReferenced: Bool = false
         ) -> ConditionTerm {
             let own = ValueTerm.column(column(name))
             if let comparison {
@@ -200,18 +200,18 @@ extension ConditionResolver {
 
         /// The equality of columns and values, such as `t1."a" = x AND t1."b" = y`, as a foreign key compares them.
         func equals(
-            _ columns: [String], _ values: [ValueTerm], _ comparisons: [KeyComparison?], isReferenced: Bool
+            _ columns: [String], _ values: [ValueTerm], by comparisons: [KeyComparison?], isReferenced: Bool
         ) -> [ConditionTerm] {
             zip(columns, values).enumerated().map { place, pair in
-                equals(pair.0, pair.1, comparisons.at(place), isReferenced: isReferenced)
+                equals(pair.0, pair.1, by: comparisons.at(place), isReferenced: isReferenced)
             }
         }
 
         /// The equality of a helper's columns with those of a member that they refer to.
         func refers(
-            _ columns: [String], to member: JoinedRow, _ referenced: [String], _ comparisons: [KeyComparison?]
+            _ columns: [String], to member: JoinedRow, _ referenced: [String], by comparisons: [KeyComparison?]
         ) -> [ConditionTerm] {
-            equals(columns, referenced.map { .column(member.column($0)) }, comparisons, isReferenced: false)
+            equals(columns, referenced.map { .column(member.column($0)) }, by: comparisons, isReferenced: false)
         }
     }
 }

@@ -41,7 +41,7 @@ extension ConditionResolver {
         for referenced in pairLink.relationship.destinationColumns { reads.note(referenced, at: 0) }
         var link = row.refers(
             helper.destinationColumns, to: member, pairLink.relationship.destinationColumns,
-            helper.destinationComparisons)
+            by: helper.destinationComparisons)
         if let owner = pairLink.owner {
             let pairs = zip(helper.sourceColumns, pairLink.relationship.columns)
             for (place, (column, referenced)) in pairs.enumerated() {
@@ -51,7 +51,7 @@ extension ConditionResolver {
                     link.append(.never)
                     continue
                 }
-                link.append(row.equals(column, try bind(value, as: scalar), helper.sourceComparisons.at(place)))
+                link.append(row.equals(column, try bind(value, as: scalar), by: helper.sourceComparisons.at(place)))
             }
         } else {
             link += try ofOwnTable(0)

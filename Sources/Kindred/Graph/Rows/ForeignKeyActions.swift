@@ -20,6 +20,8 @@ struct ForeignKeyActions {
 
     private let core: ContextCore
     private var unknown: Set<EntityRuntime> = []
+    /// The entities of which rows without objects may be deleted.
+    private var deletedUnheld: Set<EntityRuntime> = []
     /// The relationships that were followed from rows without objects.
     private var unheld: Set<RelationshipRuntime> = []
 
@@ -158,9 +160,8 @@ struct ForeignKeyActions {
             }
         }
         if action != .cascade { try followUnheld(entity, cleared.isEmpty ? columns : cleared) }
-        let isNew = unknown.insert(entity).inserted
-        if isNew { core.forgetUnheldRows(of: entity) }
-        guard action == .cascade, isNew || !deleted.isEmpty else { return nil }
+        if unknown.insert(entity).inserted { core.forgetUnheldRows(of: entity) }
+        guard action == .cascade, deletedUnheld.insert(entity).inserted || !deleted.isEmpty else { return nil }
         let rows = deleted
         return Gone(
             entity: entity,

@@ -41,7 +41,7 @@ struct ColumnParameters {
     private func equalities(_ alias: String?) throws -> [String] {
         try zip(columns, list).enumerated().map { place, column in
             let name = try entity.compared(column.0, alias: alias)
-            return try foreign?.sql(place, name, column.1) ?? entity.equality(column.0, alias: alias, to: column.1)
+            return try foreign?.sql(at: place, name, column.1) ?? entity.equality(column.0, alias: alias, to: column.1)
         }
     }
 }

@@ -5,13 +5,13 @@ import KindredSchema
 // search path.
 extension EntityRuntime {
     /// `left = right`: whether two values of a column are equal, by the operator of its type.
-    func equality(_ column: Int, _ left: String, _ right: String) -> String {
+    func equality(of column: Int, _ left: String, _ right: String) -> String {
         "\(left) \(entity.attributes[column].equality) \(right)"
     }
 
     /// `t."a" = value`: whether a row has a value in a column.
     func equality(_ column: Int, alias: String?, to value: String) throws -> String {
-        equality(column, try compared(column, alias: alias), compared(column, with: value))
+        equality(of: column, try compared(column, alias: alias), compared(column, with: value))
     }
 
     /// Whether columns are compared by operators outside of `pg_catalog`, which phrases such as IN do not find.
@@ -32,7 +32,7 @@ struct ForeignComparison: Sendable {
     }
 
     /// Whether a column equals a value; nil where the equality of its type decides.
-    func sql(_ place: Int, _ column: String, _ value: String) -> String? {
+    func sql(at place: Int, _ column: String, _ value: String) -> String? {
         guard let comparison = comparisons.at(place) else { return nil }
         return isReferenced
             ? comparison.sql(referenced: column, holder: value) : comparison.sql(referenced: value, holder: column)
@@ -60,7 +60,7 @@ extension RelationshipRuntime {
         return try zip(linkColumns, ownColumns).enumerated().map { place, pair in
             let own = try linkRows.compared(pair.0, alias: link)
             let other = try source.compared(pair.1, alias: owner)
-            return comparison?.sql(place, own, other) ?? linkRows.equality(pair.0, own, other)
+            return comparison?.sql(at: place, own, other) ?? linkRows.equality(of: pair.0, own, other)
         }.joined(separator: " AND ")
     }
 }
@@ -74,8 +74,8 @@ extension RelationshipRuntime.HelperLink {
         return try zip(destinationColumns, relationship.otherColumns).enumerated().map { place, pair in
             let own = try entity.compared(pair.0, alias: link)
             let other = try relationship.destination.compared(pair.1, alias: member)
-            return comparison?.sql(place, own, other)
-                ?? (isMemberFirst ? entity.equality(pair.0, other, own) : entity.equality(pair.0, own, other))
+            return comparison?.sql(at: place, own, other)
+                ?? (isMemberFirst ? entity.equality(of: pair.0, other, own) : entity.equality(of: pair.0, own, other))
         }.joined(separator: " AND ")
     }
 }

@@ -23,7 +23,7 @@ struct KeySet {
         let names = try columns.map { try entity.compared($0, alias: alias) }
         let shard = try shard.clause(alias)
         if names.count == 1, foreign == nil {
-            return "\(entity.equality(columns[0], names[0], "ANY(\(arrays[0]))"))\(shard)"
+            return "\(entity.equality(of: columns[0], names[0], "ANY(\(arrays[0]))"))\(shard)"
         }
         if foreign != nil || entity.hasOwnEquality(columns) { return "\(try exists(alias))\(shard)" }
         return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(shard)"
@@ -37,7 +37,7 @@ struct KeySet {
         let prefix = alias == nil ? "kindred_given_" : "k"
         let pairs = try columns.enumerated().map { place, column in
             let (name, value) = (try entity.compared(column, alias: alias), "given.\(prefix)\(place)")
-            return foreign?.sql(place, name, value) ?? entity.equality(column, value, name)
+            return foreign?.sql(at: place, name, value) ?? entity.equality(of: column, value, name)
         }
         return "EXISTS (SELECT FROM \(table("given", names: prefix)) WHERE \(pairs.joined(separator: " AND ")))"
     }
@@ -46,7 +46,8 @@ struct KeySet {
     func equality(_ alias: String, to item: String) throws -> String {
         try columns.enumerated().map { place, column in
             let name = try entity.compared(column, alias: alias)
-            return foreign?.sql(place, name, "\(item).k\(place)") ?? entity.equality(column, name, "\(item).k\(place)")
+            return foreign?.sql(at: place, name, "\(item).k\(place)")
+                ?? entity.equality(of: column, name, "\(item).k\(place)")
         }.joined(separator: " AND ")
     }
 
@@ -83,22 +84,21 @@ struct KeySet {
             if integers.count == keys.count, try bindings.appendIntegers(integers, of: attribute.baseType) {
                 return
             }
-            return try bindings.appendArray(keys.lazy.map { $0.values[0] }, of: Self.elementType(attribute))
+            return try Self.append(keys.map { $0.values[0] }, attribute, to: &bindings)
         }
         let values = keys.map(\.values)
         for (position, column) in columns.enumerated() {
-            let type = Self.elementType(entity.entity.attributes[column])
-            try bindings.appendArray(values.lazy.map { $0[position] }, of: type)
+            try Self.append(values.map { $0[position] }, entity.entity.attributes[column], to: &bindings)
         }
     }
 
     /// Appends one array parameter with a value for each row.
     static func append(_ values: [PostgresValue?], _ attribute: Attribute, to bindings: inout Bindings) throws {
-        try bindings.appendArray(values, of: elementType(attribute))
-    }
-
-    private static func elementType(_ attribute: Attribute) -> PostgresDataType {
-        attribute.baseType.arrayType == nil ? .text : attribute.baseType
+        guard attribute.baseType.arrayType == nil else {
+            return try bindings.appendArray(values, of: attribute.baseType)
+        }
+        // A value that is no text, such as an hstore, must be printed.
+        try bindings.appendArray(values.lazy.map { value in value.map { .string($0.description) } }, of: .text)
     }
 }
 

@@ -66,7 +66,7 @@ enum DeletionStatements {
         let shape = "deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)"
         return try parameters.statement(shape, in: entity) {
             let pairs = try zip(key.columns, key.referenced).map {
-                entity.equality($0, try entity.compared($0, alias: "t"), try referenced.compared($1, alias: "r"))
+                entity.equality(of: $0, try entity.compared($0, alias: "t"), try referenced.compared($1, alias: "r"))
             }
             func within(_ table: String) -> String {
                 "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
@@ -259,7 +259,7 @@ enum DeletionStatements {
     /// An anti-join, since a long list is slow to search in older servers.
     private static func exclusion(_ keys: KeySet) throws -> String {
         let pairs = try zip(keys.names, keys.columns).map {
-            keys.entity.equality($1, "d.\($0)", try keys.entity.compared($1, alias: "t"))
+            keys.entity.equality(of: $1, "d.\($0)", try keys.entity.compared($1, alias: "t"))
         }
         return " AND NOT EXISTS (SELECT FROM \(keys.table("d")) WHERE \(pairs.joined(separator: " AND ")))"
     }

@@ -283,11 +283,14 @@ extension HelperStatements {
 extension RelationshipRuntime.HelperLink {
     /// Whether triggers, rules or policies may keep pairs from being stored, or other rows be in their way.
     func mayKeepRows(_ hasPayload: Bool) -> Bool { mayHidePairs || entity.mayKeepRows(entity.pairTriggers(hasPayload)) }
+
+    /// Whether new pairs with values for some other columns may be stored in any order.
+    func mayReorderPairs(with columns: [Int]) -> Bool { entity.mayReorderNewRows(with: pairColumns + columns) }
 }
 
 extension EntityRuntime {
     /// Whether an INSERT of a pair takes the mark back of a row that is marked as deleted.
-    var restoresPairs: Bool { deletionMark != nil && entity.privileges.contains(.update) }
+    var restoresPairs: Bool { deletionMark.map { entity.mayUpdate(entity.attributes[$0].name) } ?? false }
 
     /// The triggers of an INSERT of pairs.
     func pairTriggers(_ hasPayload: Bool) -> RowObstacles {

@@ -191,7 +191,7 @@ extension EntityRuntime {
             let isOwners = try end.ownerColumns.map { try equality($0, alias: "u", to: value($0)) }
                 .joined(separator: " AND ")
             func same(_ columns: [Int], _ alias: String, as other: String) throws -> String {
-                try columns.map { equality($0, try compared($0, alias: alias), try compared($0, alias: other)) }
+                try columns.map { equality(of: $0, try compared($0, alias: alias), try compared($0, alias: other)) }
                     .joined(separator: " AND ")
             }
             let sameOwner = try same(end.ownerColumns, "h", as: "u")

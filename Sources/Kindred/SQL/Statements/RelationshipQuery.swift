@@ -50,7 +50,10 @@ struct RelationshipQuery {
         var (join, order) = ("", "")
         if let helper = relationship.helper, let rows {
             // The owner's key, in columns after the member's.
-            for column in linkColumns { columns += ", h.\(try linkRows.quoted(column))" }
+            for column in linkColumns {
+                let isText = linkRows.entity.attributes[column].isReadAsText
+                columns += ", h.\(try linkRows.quoted(column))\(isText ? "::text" : "")"
+            }
             join = try rows.join(on: try helper.isLinked("h", to: "t", of: relationship))
         }
         if let position = relationship.position {
@@ -72,7 +75,7 @@ struct RelationshipQuery {
         let foreign = relationship.comparison(of: linkColumns)
         let isEqual = zip(own, owner.names).enumerated().map { place, pair in
             let (owner, given) = ("owner.\(pair.1)", "given.\(pair.1)")
-            return foreign?.sql(place, given, owner) ?? source.equality(pair.0, owner, given)
+            return foreign?.sql(at: place, given, owner) ?? source.equality(of: pair.0, owner, given)
         }
         let text = """
             SELECT given.place FROM \(keys.rows) \

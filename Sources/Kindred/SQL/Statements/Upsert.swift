@@ -120,7 +120,7 @@ struct Upsert {
             let columns = try entity.key.map { try entity.quoted($0) }
             if entity.hasOwnEquality(entity.key) {
                 let same = try entity.key.map {
-                    entity.equality($0, "u.\(try entity.quoted($0))", "t.\(try entity.quoted($0))")
+                    entity.equality(of: $0, "u.\(try entity.quoted($0))", "t.\(try entity.quoted($0))")
                 }
                 return """
                      AND EXISTS (SELECT FROM (SELECT \(columns.joined(separator: ", ")) \
@@ -148,13 +148,14 @@ struct Upsert {
         var (expected, exception) = (count.description, "")
         let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions))
         func given(_ column: Int) -> String { entity.compared(column, with: new[column] ?? "NULL") }
-        let known = try key.map { entity.equality($0, try entity.compared($0, alias: "t"), given($0)) }
+        let known = try key.map { entity.equality(of: $0, try entity.compared($0, alias: "t"), given($0)) }
         let (existing, isKnown) = (entity.all(as: .row, .own), "\(known.joined(separator: " AND "))\(try amongUnique)")
         if !keepsRows {
             // An existing row keeps its primary key, by which its object is found.
             let same = try entity.key.enumerated().map {
                 entity.equality(
-                    $1, entity.compared($1, with: "written.\"kindred: p\($0)\""), try entity.compared($1, alias: "t"))
+                    of: $1, entity.compared($1, with: "written.\"kindred: p\($0)\""),
+                    try entity.compared($1, alias: "t"))
             }
             expected = """
                 (\(count) + (SELECT count(*) FROM \(rows)\(try existing.join(on: isKnown)) \
@@ -162,7 +163,7 @@ struct Upsert {
                 """
         } else {
             let stored = key.enumerated().map {
-                entity.equality($1, entity.compared($1, with: "written.\"kindred: k\($0)\""), given($1))
+                entity.equality(of: $1, entity.compared($1, with: "written.\"kindred: k\($0)\""), given($1))
             }
             exception = """
                 WHEN (SELECT count(*) FROM \(rows) \

@@ -28,11 +28,16 @@ struct PairWriter {
         LockOrder(relationship.destination, by: relationship.otherColumns).sorted(members, by: \.storedRow)
     }
 
+    /// Members in the order in which new pairs of theirs are stored: that of the call where the server numbers them.
+    private func inOrderOfNewPairs(_ members: [DatabaseObject], _ payload: ColumnValues?) -> [DatabaseObject] {
+        statements.link.mayReorderPairs(with: payload?.columns ?? []) ? inLockOrder(members) : members
+    }
+
     /// One INSERT of the missing pairs.
     func insert(_ members: [DatabaseObject], through payload: [String: (any PropertyValue)?] = [:]) async throws {
         guard !members.isEmpty else { return }
-        let members = inLockOrder(members)
         let assignments = try RelationshipValues(core).payload(payload, of: relationship, through: statements.link)
+        let members = inOrderOfNewPairs(members, assignments)
         let result = try await store(try statements.keys(of: members), payload: assignments)
         try applyWritten(result, payload: assignments)
         for member in members { noteJoined(member) }
@@ -84,9 +89,9 @@ struct PairWriter {
     /// Deletes the pairs that are not among the new ones and inserts the missing ones, in one atomic change.
     func replace(with members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return try await removeAll() }
-        let members = inLockOrder(members)
-        let keys = try statements.keys(of: members)
         let payload = try RelationshipValues(core).payload([:], of: relationship, through: statements.link)
+        let members = inOrderOfNewPairs(members, payload)
+        let keys = try statements.keys(of: members)
         let insert = try statements.insert(
             keys, payload: payload, checks: statements.isChecked(nil) ? .storedPairs : .nothing)
         let deletions = try statements.deletion(.others(keys))

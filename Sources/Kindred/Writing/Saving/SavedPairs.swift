@@ -39,9 +39,10 @@ struct SavedPairs {
         return groups.sorted { $0.helper < $1.helper }
     }
 
-    /// Puts the pairs into the order in which they are stored; that of staging where it gives them positions.
+    /// Puts the pairs into the order in which they are stored; that of staging where it gives them positions or numbers.
     private mutating func order() {
-        guard link.positions.allSatisfy({ payloadColumns.contains($0.column) }),
+        guard link.mayReorderPairs(with: payloadColumns),
+            link.positions.allSatisfy({ payloadColumns.contains($0.column) }),
             let places = LockOrder(helper, by: link.pairColumns).places(rows, by: \.self)
         else { return }
         (pairs, rows) = (places.map { pairs[$0] }, places.map { rows[$0] })

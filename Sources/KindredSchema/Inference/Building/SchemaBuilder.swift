@@ -130,6 +130,7 @@ final class SchemaBuilder {
                     hasInsertTrigger: table.relation.hasInsertTrigger,
                     obstacles: obstacles(of: index),
                     hasActivePolicies: table.relation.hasActivePolicies,
+                    updatableColumns: table.columnNames(table.relation.updatableColumns),
                     uniqueKeys: table.uniqueAttributes,
                     partialKeys: table.partialKeys,
                     uniqueChecks: table.uniqueChecks,
