@@ -14,7 +14,7 @@ import Testing
             let (_, recorder) = try await recordingStatements { _ = try await client.allFindings() }
             let control = recorder.all.filter { $0.kind == .transactionControl }.map(\.sql)
             #expect(control == ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "COMMIT"])
-            #expect(recorder.statements.count == 29)
+            #expect(recorder.statements.count == 30)
             #expect(recorder.statements.allSatisfy { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") })
             // Statements that share a round trip share its time.
             #expect(Set(recorder.all.map(\.duration)).count <= 4)
