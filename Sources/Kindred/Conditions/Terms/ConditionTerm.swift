@@ -61,17 +61,9 @@ enum ConditionTerm: Sendable {
             /// The same among the operators of types; nil for a phrase, and for what only built-in types have.
             fileprivate var ofTypes: TypeOperators.Symbol? {
                 switch self {
-                case .equal: .equal
-                case .notEqual: .notEqual
-                case .less: .less
-                case .lessOrEqual: .lessOrEqual
-                case .greater: .greater
-                case .greaterOrEqual: .greaterOrEqual
                 case .like: .like
                 case .likeIgnoringCase: .likeIgnoringCase
-                case .matches: .matches
-                case .matchesIgnoringCase: .matchesIgnoringCase
-                case .isDistinct, .isNotDistinct, .same, .contains: nil
+                default: TypeOperators.Symbol(rawValue: rawValue)
                 }
             }
         }

@@ -84,16 +84,18 @@ struct KeySet {
             if integers.count == keys.count, try bindings.appendIntegers(integers, of: attribute.baseType) {
                 return
             }
-            return try Self.append(keys.map { $0.values[0] }, attribute, to: &bindings)
+            return try Self.append(keys.lazy.map { $0.values[0] }, attribute, to: &bindings)
         }
         let values = keys.map(\.values)
         for (position, column) in columns.enumerated() {
-            try Self.append(values.map { $0[position] }, entity.entity.attributes[column], to: &bindings)
+            try Self.append(values.lazy.map { $0[position] }, entity.entity.attributes[column], to: &bindings)
         }
     }
 
     /// Appends one array parameter with a value for each row.
-    static func append(_ values: [PostgresValue?], _ attribute: Attribute, to bindings: inout Bindings) throws {
+    static func append(
+        _ values: some Collection<PostgresValue?>, _ attribute: Attribute, to bindings: inout Bindings
+    ) throws {
         guard attribute.baseType.arrayType == nil else {
             return try bindings.appendArray(values, of: attribute.baseType)
         }
