@@ -61,6 +61,11 @@ extension EntityRuntime {
     /// ` ORDER BY t."id" FOR UPDATE OF t`.
     func locking(_ alias: String) throws -> String { "\(try orderToLock(alias)) FOR UPDATE OF \(alias)" }
 
+    /// Whether rows that a statement writes are locked first in the order of their keys, where its plan may find them in another.
+    var locksInOrder: Bool {
+        locksFound && !entity.isDistributed && (entity.kind == .table || entity.kind == .partitionedTable)
+    }
+
     /// Whether new rows with values for some columns may be stored in any order: the program gives the whole key, and nothing
     /// that the server makes for a row, such as a number of a sequence, can depend on the rows before it.
     func mayReorderNewRows(with columns: [Int]) -> Bool {

@@ -81,6 +81,9 @@ struct RowStatements {
 
     /// `UPDATE … FROM unnest(…)`: each row gets its own values; the result's last column is the row's index.
     ///
+    /// Several rows are locked first, in the order of their keys: in which order the UPDATE finds them is the choice of its plan,
+    /// which differs from connection to connection.
+    ///
     /// - Parameters:
     ///   - stored: the rows as stored in the database, for their keys.
     ///   - base: the rows with the expected versions.
@@ -96,7 +99,9 @@ struct RowStatements {
             try columns.map { column in try parameters.flags(given.map { $0.contains(column) }) }
         }
         let shard = try parameters.shardValue(of: stored, in: entity, columns: entity.key) { try $0[entity.key[$1]] }
-        return try parameters.statement("save update \(columns)\(flags == nil ? "" : " of some")", in: entity) {
+        let isLocking = rows.count > 1 && entity.locksInOrder
+        let shape = "save update \(columns)\(flags == nil ? "" : " of some")\(isLocking ? " locking" : "")"
+        return try parameters.statement(shape, in: entity) {
             let set = try zip(columns, values.expressions).enumerated().map { place, assigned in
                 let name = try entity.quoted(assigned.0)
                 if flags == nil { return "\(name) = \(assigned.1)" }
@@ -107,8 +112,18 @@ struct RowStatements {
             let names = (identified + [values]).flatMap(\.names) + (flags ?? []).indices.map { "w\($0)" }
             return try entity.all(as: .row, .all).update(
                 set: set, from: ColumnArrays.placedTable(arrays, names: names),
-                where: try identified.map { try $0.equality("t") }.joined(separator: " AND ") + shard.clause("t"),
+                where: try identified.map { try $0.equality("t") }.joined(separator: " AND ") + shard.clause("t")
+                    + (isLocking ? try lockFirst(keys) : ""),
                 returning: "\(try entity.selectList(alias: "t")), new.place")
         }
+    }
+
+    /// A condition, evaluated before all others, that locks the rows of some keys in their order.
+    private func lockFirst(_ keys: ColumnArrays) throws -> String {
+        let found = try entity.all(as: .referenced, .all).from(where: try keys.equality("r"))
+        return """
+             AND (SELECT count(*) FROM (SELECT FROM \(keys.table), \(found)\(try entity.orderToLock("r")) \
+            FOR NO KEY UPDATE OF r) AS locked) IS NOT NULL
+            """
     }
 }

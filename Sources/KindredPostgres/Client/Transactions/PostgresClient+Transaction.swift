@@ -62,7 +62,8 @@ extension PostgresClient {
             do {
                 return try await body()
             } catch let error where attempt < policy.attempts && mayRetry(error, by: policy) {
-                try await pause(after: attempt)
+                // The writers that a call met may meet again: they part for longer.
+                try await pause(after: policy.needsServer ? attempt + 2 : attempt)
                 attempt += 1
             }
         }
