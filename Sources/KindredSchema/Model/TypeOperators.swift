@@ -2,7 +2,9 @@ import KindredPostgres
 
 /// The operators of a type that is not built in, with their schemas, as SQL writes them: a name alone would be looked up in the
 /// session's search path, and may find another operator, or none.
-package struct TypeOperators: Sendable, Hashable {
+///
+/// Instances are immutable and compared by value; the columns of a type share one.
+package final class TypeOperators: Sendable {
     /// An operator by the name that it has for built-in types.
     package enum Symbol: String, Sendable, CaseIterable {
         case equal = "="
@@ -25,8 +27,8 @@ package struct TypeOperators: Sendable, Hashable {
 
     /// The schema of the type.
     package let schema: String
-    private var symbols: [Symbol: String] = [:]
-    private var aggregates: [Aggregate: String] = [:]
+    private let symbols: [Symbol: String]
+    private let aggregates: [Aggregate: String]
 
     /// `OPERATOR("ext".=)`; nil where the type has no such operator of its own.
     package subscript(symbol: Symbol) -> String? { symbols[symbol] }
@@ -38,7 +40,6 @@ package struct TypeOperators: Sendable, Hashable {
     ///
     /// - Parameter rows: those with the type on the left.
     init?(_ type: Catalog.TypeRow, _ rows: [Catalog.Operator]) {
-        schema = QualifiedName(catalog: type.schema, type.name).schema
         func text(_ row: Catalog.Operator?) -> String? {
             guard let row else { return nil }
             let name = QualifiedName(catalog: row.schema, row.name)
@@ -61,10 +62,24 @@ package struct TypeOperators: Sendable, Hashable {
             case .like, .likeIgnoringCase, .matches, .matchesIgnoringCase: named(symbol)
             }
         }
+        var symbols: [Symbol: String] = [:]
         for symbol in Symbol.allCases { symbols[symbol] = text(row(symbol)) }
+        var aggregates: [Aggregate: String] = [:]
         for aggregate in Aggregate.allCases {
             aggregates[aggregate] = text(own.first { $0.oid == 0 && $0.name == aggregate.rawValue })
         }
         if symbols.isEmpty && aggregates.isEmpty { return nil }
+        schema = QualifiedName(catalog: type.schema, type.name).schema
+        (self.symbols, self.aggregates) = (symbols, aggregates)
     }
+}
+
+extension TypeOperators: Hashable {
+    /// Whether both have the same operators.
+    package static func == (left: TypeOperators, right: TypeOperators) -> Bool {
+        left === right
+            || left.schema == right.schema && left.symbols == right.symbols && left.aggregates == right.aggregates
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(schema) }
 }

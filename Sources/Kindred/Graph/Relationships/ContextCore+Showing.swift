@@ -59,7 +59,8 @@ extension ContextCore {
     private func heldMembers(
         _ shown: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
     ) -> LoadedMembers? {
-        guard stagedChange(relationship, of: owner) == nil else { return nil }
+        // Where only the server can compare keys, rows do not tell whether they are members.
+        guard !relationship.isComparedByServer, stagedChange(relationship, of: owner) == nil else { return nil }
         let keys = ownKeys(relationship, owner)
         var known: [Member] = []
         for member in shown.members {

@@ -16,6 +16,11 @@ struct MemberStatements {
     /// The members `t`, whether their filter shows them or not.
     private var all: ScopedRows { members.all(as: .row, .all) }
 
+    /// The members `t` that the relationship has: a set those that their filter shows, a to-one end any.
+    private func owned(_ parameters: inout Parameters) throws -> ScopedRows {
+        relationship.isToMany ? try parameters.shown(members, as: .row, .all) : all
+    }
+
     /// The foreign key's columns in the member rows.
     var columns: [Int] { relationship.otherColumns }
 
@@ -73,11 +78,11 @@ struct MemberStatements {
 
     /// All members but the given ones leave the owner, if all given ones exist.
     ///
-    /// Those that their filter hides stay.
+    /// Of a set those that their filter hides stay.
     func detachOthers(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
         try guarded(
             "detach others \(columns)", rows.map(\.key), versions: rows.map(\.version), owner: (columns, ownerValues),
-            isFiltered: true
+            amongOwned: true
         ) { keys, owner in
             let isOwned = try owner.equality("t")
             return Change(
@@ -92,21 +97,21 @@ struct MemberStatements {
         var parameters = Parameters()
         let owner = try parameters.values(
             ownerValues, of: columns, in: members, by: relationship.comparison(of: columns))
-        let shown = try parameters.shown(members, as: .row, .all)
+        let owned = try owned(&parameters)
         let text = try members.text("detach all \(columns)") {
             let isOwned = try owner.equality("t")
             guard members.isChecked(.updateTriggers) else {
-                return try shown.update(
+                return try owned.update(
                     set: try members.nulls(leaving), where: isOwned, returning: try members.selectList(alias: "t"))
             }
             return try members.checkedRows(
-                try shown.checkedUpdate(
+                try owned.checkedUpdate(
                     set: try members.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
                     keepsKeys: true))
         }
         guard members.hasRules else { return [parameters.statement(text)] }
         let check = try members.text("check all \(columns)") {
-            try shown.absence(of: try owner.equality("t"))
+            try owned.absence(of: try owner.equality("t"))
         }
         return [parameters.statement(text), parameters.statement(check)]
     }
@@ -120,13 +125,13 @@ struct MemberStatements {
 
     /// With rules, a query that fails unless all other members have left the owner.
     func checkOthers(_ keys: [ObjectKey]) throws -> [Statement] {
-        try check("check others", keys, isFiltered: true) {
+        try check("check others", keys, amongOwned: true) {
             "\(try $1.equality("t")) AND NOT \(try $0.condition("t"))"
         }
     }
 
     private func check(
-        _ shape: String, _ keys: [ObjectKey], isFiltered: Bool = false,
+        _ shape: String, _ keys: [ObjectKey], amongOwned: Bool = false,
         absent: (KeySet, ColumnParameters) throws -> String
     ) throws -> [Statement] {
         guard members.hasRules else { return [] }
@@ -134,7 +139,7 @@ struct MemberStatements {
         let keys = try parameters.keys(keys, of: members.key, in: members)
         let owner = try parameters.values(
             ownerValues, of: columns, in: members, by: relationship.comparison(of: columns))
-        let rows = isFiltered ? try parameters.shown(members, as: .row, .all) : all
+        let rows = amongOwned ? try owned(&parameters) : all
         return [
             try parameters.statement("\(shape) \(columns)", in: members) {
                 try rows.absence(of: try absent(keys, owner))
@@ -156,10 +161,10 @@ struct MemberStatements {
     ///
     /// - Parameters:
     ///   - owner: the owner's values of the foreign key's columns that the statement names.
-    ///   - isFiltered: whether rows stay unchanged that their filter hides.
+    ///   - amongOwned: whether rows stay unchanged that the relationship does not have.
     private func guarded(
         _ shape: String, _ keys: [ObjectKey], versions: [PostgresValue?]?,
-        owner: (columns: [Int], values: [PostgresValue?]), isFiltered: Bool = false,
+        owner: (columns: [Int], values: [PostgresValue?]), amongOwned: Bool = false,
         change: (KeySet, ColumnParameters) throws -> Change
     ) throws -> Statement {
         var parameters = Parameters()
@@ -168,7 +173,7 @@ struct MemberStatements {
         let wanted = try parameters.count(count)
         let owner = try parameters.values(
             owner.values, of: owner.columns, in: members, by: relationship.comparison(of: owner.columns))
-        let rows = isFiltered ? try parameters.shown(members, as: .row, .all) : all
+        let rows = amongOwned ? try owned(&parameters) : all
         return try parameters.statement("\(shape) \(versioned != nil)", in: members) {
             let change = try change(keys, owner)
             let condition = "\(change.condition) AND (SELECT count(*) FROM locked) = \(wanted)"

@@ -113,14 +113,14 @@ struct RowStatements {
             return try entity.all(as: .row, .all).update(
                 set: set, from: ColumnArrays.placedTable(arrays, names: names),
                 where: try identified.map { try $0.equality("t") }.joined(separator: " AND ") + shard.clause("t")
-                    + (isLocking ? try lockFirst(keys) : ""),
+                    + (isLocking ? try lockFirst(keys, shard) : ""),
                 returning: "\(try entity.selectList(alias: "t")), new.place")
         }
     }
 
     /// A condition, evaluated before all others, that locks the rows of some keys in their order.
-    private func lockFirst(_ keys: ColumnArrays) throws -> String {
-        let found = try entity.all(as: .referenced, .all).from(where: try keys.equality("r"))
+    private func lockFirst(_ keys: ColumnArrays, _ shard: ShardValue?) throws -> String {
+        let found = try entity.all(as: .referenced, .all).from(where: try keys.equality("r") + shard.clause("r"))
         return """
              AND (SELECT count(*) FROM (SELECT FROM \(keys.table), \(found)\(try entity.orderToLock("r")) \
             FOR NO KEY UPDATE OF r) AS locked) IS NOT NULL
