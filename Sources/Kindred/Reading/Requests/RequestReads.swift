@@ -25,9 +25,10 @@ struct RequestReads: Sendable {
 
         /// The columns that are read; none if the place is only on the way to others.
         var columns: ColumnSet {
-            isShown
-                ? ColumnSet(entity.entity.attributes.indices).subtracting(leftOut).union(decidingColumns)
-                : decidingColumns
+            if !isShown { return decidingColumns }
+            let read = ColumnSet(entity.entity.attributes.indices).subtracting(leftOut).union(decidingColumns)
+            // Of a set the filter's, which may be left out.
+            return read.union(path.last?.filter?.columns ?? [])
         }
 
         /// The helper of the path's last relationship; nil without a helper.
@@ -36,8 +37,10 @@ struct RequestReads: Sendable {
         /// The columns of the helper's rows that are read.
         var helperColumns: ColumnSet {
             guard isShown, let helper else { return decidingHelperColumns }
+            let scope = (helper.entity.filter?.columns ?? []).union(
+                ColumnSet([helper.entity.tenantColumn].compactMap(\.self)))
             let shown = ColumnSet(helper.pairColumns + helper.positions.map(\.column))
-            return decidingHelperColumns.union(shown)
+            return decidingHelperColumns.union(shown).union(scope)
         }
     }
 
