@@ -59,7 +59,7 @@ import TypeModels
         proxy.set { _, _ in .forward }
         await database.close()
         #expect(
-            refused > rounds / 6 && read > rounds / 10 && forger.count > rounds * 2 / 3,
+            refused > rounds / 6 && read > rounds / 6 && forger.count > rounds * 2 / 3,
             "\(refused) \(read) \(forger.count)")
     }
 
