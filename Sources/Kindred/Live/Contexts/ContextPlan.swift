@@ -277,8 +277,7 @@ extension EntityRuntime {
     fileprivate var movingColumns: Set<Int> {
         var columns = Set(movedSlots.indices.filter { !movedSlots[$0].isEmpty })
         for case let helper? in helperEnds.map(\.helper) {
-            columns.formUnion(helper.pairColumns)
-            columns.formUnion(helper.positions.map(\.column))
+            columns.formUnion(helper.placingColumns)
         }
         if let filter { columns.formUnion(filter.columns) }
         return columns

@@ -83,9 +83,7 @@ struct EntityLinks: Sendable {
         let helpers = helperEnds.compactMap(\.helper)
         shardColumns = Self.shardColumns(
             runtime, foreignKeys.map(\.ownColumns) + helpers.flatMap { [$0.sourceColumns, $0.destinationColumns] })
-        for helper in helpers {
-            fixedColumns.formUnion(ColumnSet(helper.pairColumns + helper.positions.map(\.column)))
-        }
+        for helper in helpers { fixedColumns.formUnion(helper.placingColumns) }
     }
 
     private static func shardColumns(_ runtime: EntityRuntime, _ references: [[Int]]) -> [Int] {

@@ -23,6 +23,9 @@ package final class RelationshipRuntime: Sendable {
         /// order.
         package let positions: [(column: Int, ownerColumns: [Int])]
 
+        /// The columns that decide which rows a helper's row pairs, and where they are in their order.
+        var placingColumns: ColumnSet { ColumnSet(pairColumns + positions.map(\.column)) }
+
         /// Whether a helper's row may have a pair's key, or be stored for it, and be no pair: its filter hides it, or it is
         /// another tenant's.
         var mayHidePairs: Bool {

@@ -37,10 +37,11 @@ struct RequestReads: Sendable {
         /// The columns of the helper's rows that are read.
         var helperColumns: ColumnSet {
             guard isShown, let helper else { return decidingHelperColumns }
-            let scope = (helper.entity.filter?.columns ?? []).union(
-                ColumnSet([helper.entity.tenantColumn].compactMap(\.self)))
-            let shown = ColumnSet(helper.pairColumns + helper.positions.map(\.column))
-            return decidingHelperColumns.union(shown).union(scope)
+            var columns = decidingHelperColumns.union(helper.placingColumns)
+            // Which rows are pairs.
+            if let filter = helper.entity.filter { columns.formUnion(filter.columns) }
+            if let tenantColumn = helper.entity.tenantColumn { columns.insert(tenantColumn) }
+            return columns
         }
     }
 
