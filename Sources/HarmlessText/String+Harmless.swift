@@ -21,6 +21,13 @@ extension Unicode.Scalar {
 }
 
 extension String {
+    /// The first 100 characters, with an ellipsis behind them if there are more: for names in messages that a client sent.
+    package var shortened: String {
+        // A character of Swift has no longest length.
+        let end = unicodeScalars.index(startIndex, offsetBy: 100, limitedBy: endIndex) ?? endIndex
+        return end < endIndex ? self[..<end] + "\u{2026}" : self
+    }
+
     /// The text on one line, with control characters, line separators and bidirectional controls escaped: `\u{1B}`.
     ///
     /// For text from a server or caller that people read in errors, logs and terminals. Never for data.

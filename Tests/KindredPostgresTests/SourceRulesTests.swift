@@ -182,11 +182,9 @@ import Testing
         // Values that a program gives or gets by key; each key is looked up by its bytes.
         let given = ["PropertyValue)?]", "PostgresValue?]", "any PostgresEncodable]"]
         let exempt = [
-            // Values that programs give or get, whose types are public, and members of JSON as decoders give them.
-            "Kindred/API/Objects/ObjectPatch.swift", "Kindred/Live/Sequences/Changes.swift",
-            "Kindred/Model/Entities/EntityRuntime+JSON.swift", "Kindred/Model/Schema/TrackingMetrics.swift",
+            // Values that programs give or get, whose types are public.
+            "Kindred/Live/Sequences/Changes.swift", "Kindred/Model/Schema/TrackingMetrics.swift",
             "KindredDiagram/Model/Diagram.swift", "KindredPostgres/Configuration/PostgresConfiguration.swift",
-            "KindredPostgres/Values/JSON/JSONTree.swift",
             "KindredPostgres/Values/Types/Structures/PostgresHStore.swift",
             // Words of the library's own: of annotations, rules, files, log entries, metrics, and libpq's keywords.
             "Kindred/Model/Errors/MistakeLog.swift", "KindredCommand/Diagram/SiteFolder.swift",

@@ -32,28 +32,7 @@ extension PostgresNumeric: Codable {
             self = value
             return
         }
-        let tree = try ClientJSON(from: decoder).tree
-        guard !tree.mayLackDigits else {
-            throw DecodingError.dataCorruptedError(
-                in: container,
-                debugDescription: "A number of so many digits is exact only as a text: give it in quotes")
-        }
-        switch tree {
-        case .integer(let value): self.init(value)
-        case .decimal(let value): self.init(value)
-        case .double(let value): self.init(value)
-        case .number(let text):
-            guard let value = Self(text) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "Out of range for numeric")
-            }
-            self = value
-        case let other:
-            throw DecodingError.typeMismatch(
-                Self.self,
-                DecodingError.Context(
-                    codingPath: decoder.codingPath,
-                    debugDescription: "A number, or a text with one, is wanted, and not \(other.kindName)"))
-        }
+        try self.init(numberIn: container)
     }
 
     /// Writes PostgreSQL's text for the value.

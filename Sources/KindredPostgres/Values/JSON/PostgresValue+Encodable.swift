@@ -13,7 +13,7 @@ extension PostgresValue: Encodable {
     /// - `timestamp with time zone` in ISO 8601, in UTC with up to six digits of a second: `"2024-02-29T12:34:56.789Z"`;
     ///   `timestamp` the same without `Z`. Infinities, years before 1 and after 9999 as PostgreSQL prints them.
     /// - `bytea` as base64. `uuid` in small letters. `json` and `jsonb` as the document that they are; a number in it that no
-    ///   number of Swift holds, such as `1e400`, as a string.
+    ///   number of Swift holds, such as `1e400`, as a string. One nested deeper than 400 is an `EncodingError` with its path.
     /// - Arrays as arrays, of several dimensions one in the other, without their lower bounds. `vector` as an array of numbers,
     ///   `hstore` and composites as objects; a composite whose fields have no names as an array.
     /// - All else as the string that PostgreSQL prints: `date`, `time`, `interval`, `inet`, `money`, ranges, geometry.
@@ -27,7 +27,7 @@ extension PostgresValue: Encodable {
             var container = encoder.container(keyedBy: JSONKey.self)
             for (key, text) in store.entries { try container.encode(text, forKey: JSONKey(key)) }
         case .composite(let composite): try composite.encodeFields(to: encoder)
-        case .json(let json): try json.tree(at: encoder.codingPath).encode(to: encoder)
+        case .json(let json): try json.document(at: encoder.codingPath).root.encode(to: encoder)
         default:
             var container = encoder.singleValueContainer()
             switch scalar {
@@ -129,51 +129,22 @@ extension PostgresComposite {
 }
 
 extension PostgresJSON {
-    /// The document's parts.
+    /// The document in its parts.
     ///
-    /// Throws `EncodingError` for a text that is no JSON, or deeper than Foundation reads.
-    fileprivate func tree(at path: [any CodingKey]) throws -> JSONTree {
+    /// Throws `EncodingError` for a text that is no JSON, or deeper than encoders write.
+    fileprivate func document(at path: [any CodingKey]) throws -> JSONDocument {
+        let reason: String
         do {
-            return try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
+            let document = try JSONDocument(Array(text.utf8))
+            if document.depth <= JSONDocument.maximumEncodedDepth { return document }
+            reason = "it is nested deeper than \(JSONDocument.maximumEncodedDepth)"
         } catch {
-            let readable = text.quotingEndlessNumbers
-            if let readable, let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(readable)) { return tree }
-            throw EncodingError.invalidValue(
-                // Without the document, which the error would show.
-                "json",
-                EncodingError.Context(
-                    codingPath: path, debugDescription: "A JSON document of the database cannot be read as JSON here"))
+            reason = error.sentence
         }
-    }
-}
-
-extension String {
-    /// A JSON document with its numbers that no `Double` holds as strings; nil if it has none.
-    fileprivate var quotingEndlessNumbers: [UInt8]? {
-        let bytes = Array(utf8)
-        var result: [UInt8] = []
-        var hasChanged = false
-        var place = 0
-        while place < bytes.count {
-            let start = place
-            switch bytes[place] {
-            case UInt8(ascii: "\""):
-                repeat {
-                    place += bytes[place] == UInt8(ascii: "\\") ? 2 : 1
-                } while place < bytes.count && bytes[place] != UInt8(ascii: "\"")
-                place = min(place + 1, bytes.count)
-            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-                while place < bytes.count, "+-.eE0123456789".utf8.contains(bytes[place]) { place += 1 }
-                let text = String(decoding: bytes[start..<place], as: UTF8.self)
-                if Double(text)?.isFinite == false {
-                    hasChanged = true
-                    result += Array("\"\(text)\"".utf8)
-                    continue
-                }
-            default: place += 1
-            }
-            result += bytes[start..<place]
-        }
-        return hasChanged ? result : nil
+        throw EncodingError.invalidValue(
+            // Without the document, which the error would show.
+            "json",
+            EncodingError.Context(
+                codingPath: path, debugDescription: "A JSON document of the database cannot be written: \(reason)"))
     }
 }
