@@ -515,7 +515,7 @@ import Testing
             // block: typed-paths
             let chosen = try context.fetch(Book.self).where { $0.id == 1 }
             let shown = try await chosen.views(\.title, \.category.name, \.authors.name)
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "New"}"#.utf8))
+            let patch = try ObjectPatch(json: #"{"title": "New"}"#.utf8)
             try await chosen.one().apply(patch, allowing: [\.title, \.price])
             try await chosen.update {
                 $0.price = ($0.price ?? 1) * 2

@@ -77,21 +77,19 @@ import Testing
             let book = try #require(try await context.find("book", 1))
             let body = Data(#"{"title": "New", "price": 12.5}"#.utf8)
             // block: patch
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: body)
+            let patch = try ObjectPatch(json: body)
             try book.apply(patch, allowing: ["title", "price"])
             try await context.save()
             // end
             #expect(book["title"] == "New" && book["price"] == .numeric(12.5))
-            let price = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"price": 9.999}"#.utf8))
+            let price = try ObjectPatch(json: #"{"price": 9.999}"#.utf8)
             #expect(throws: KindredError.self) { try book.apply(price) }
             // block: rounding
             try book.apply(price, allowing: ["price"], rounding: true)
             // end
             #expect(book["price"] == .numeric(10))
-            let new = try JSONDecoder().decode(
-                ObjectPatch.self,
-                from: Data(
-                    #"{"isbn": "1", "title": "x", "published": "2024-01-01", "price": 1, "category_id": 1}"#.utf8))
+            let new = try ObjectPatch(
+                json: #"{"isbn": "1", "title": "x", "published": "2024-01-01", "price": 1, "category_id": 1}"#.utf8)
             try context.insert("book", new)
             try await context.save()
         }
@@ -159,7 +157,7 @@ import Testing
 
             // Another client is in between.
             _ = try await database.query("UPDATE stock SET copies = copies + 1")
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"copies": 3}"#.utf8))
+            let patch = try ObjectPatch(json: #"{"copies": 3}"#.utf8)
             // block: patch-retry
             try await context.save(retry: .attempts(5)) {
                 try stock.apply(patch, allowing: ["copies"])

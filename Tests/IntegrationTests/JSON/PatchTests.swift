@@ -1,4 +1,3 @@
-import Foundation
 import Kindred
 import KindredTesting
 import Testing
@@ -16,7 +15,7 @@ import Testing
         """
 
     private static func patch(_ text: String) throws -> ObjectPatch {
-        try JSONDecoder().decode(ObjectPatch.self, from: Data(text.utf8))
+        try ObjectPatch(json: text.utf8)
     }
 
     @Test(.database(.sql(schema))) func aPatchStagesItsValues() async throws {
@@ -116,8 +115,50 @@ import Testing
         }
     }
 
-    @Test(arguments: ["[]", "1", "null", #""x""#]) func whatIsNoObjectIsNoPatch(_ text: String) {
-        #expect(throws: DecodingError.self) { try Self.patch(text) }
+    @Test(arguments: ["[]", "1", "null", #""x""#, "", "{", "{}x", #"{"a": 01}"#]) func whatIsNoObjectIsNoPatch(
+        _ text: String
+    ) async {
+        let error = await expectError(.invalidPatch) { _ = try Self.patch(text) }
+        #expect(error?.category == .invalid)
+    }
+
+    @Test func aPatchHasLimits() async throws {
+        func refusal(_ text: String, maximumBytes: Int = 1_048_576) async -> String {
+            let error = await expectError(.invalidPatch) {
+                _ = try ObjectPatch(json: text.utf8, maximumBytes: maximumBytes)
+            }
+            return error?.message ?? ""
+        }
+        #expect(await refusal(#"{"a": 12}"#, maximumBytes: 8).contains("longer than 8 bytes"))
+        #expect(try ObjectPatch(json: #"{"a": 12}"#.utf8, maximumBytes: 9).keys == ["a"])
+        let deepest = "{\"a\": " + String(repeating: "[", count: 63) + String(repeating: "]", count: 63) + "}"
+        #expect(try Self.patch(deepest).keys == ["a"])
+        #expect(await refusal(deepest.replacing("[]", with: "[[]]")).contains("deeper than 64, at byte 69"))
+        #expect(await refusal(#"{"a": 1, "b": 2, "a": 3}"#).contains("twice, at byte 17"))
+        #expect(await refusal(#"{"a": {"b": [{"x": 1, "\u0078": 2}]}}"#).contains("at byte 22 (\"x\")"))
+        // Two texts for the server.
+        #expect(try Self.patch("{\"\u{E9}\": 1, \"e\u{301}\": 2}").keys.count == 2)
+        let many = (1...1_601).map { "\"\($0)\": 1" }.joined(separator: ",")
+        #expect(await refusal("{\(many)}").contains("1601 keys"))
+        let long = String(repeating: "x", count: 10_000)
+        #expect(await refusal("{\"\(long)\": 1, \"\(long)\": 2}").count < 300)
+        #expect(try Self.patch("{\"\(long)\": 1}").description.count < 200)
+    }
+
+    @Test(.database(.sql(schema))) func tenUnknownKeysAreAdvisedAndAllAreNamed() async throws {
+        try await withDatabase { (database, context, other) async throws in
+            let book = try #require(try await context.find("book", 1))
+            let keys = ("abcdfghijklm".map { "titl\($0)" } + (0..<1_500).map { "unknown\($0)" })
+                .map { "\"\($0)\": 1" }.joined(separator: ",")
+            let patch = try Self.patch("{\(keys), \"\(String(repeating: "x", count: 10_000))\": 1}")
+            for allowed in [nil, ["title"]] as [[String]?] {
+                let error = await expectError(.validationFailed) { try book.apply(patch, allowing: allowed) }
+                let messages = (error?.problems ?? []).map(\.message)
+                #expect(messages.count == 1_513 && messages.allSatisfy { $0.count < 300 })
+                #expect(messages.count { $0.contains("did you mean") } == 10)
+                #expect(error?.problems.last?.key?.count == 10_000)
+            }
+        }
     }
 
     @Test(.database(.sql(schema))) func deepAndLargeTextsAreRefusedOrTaken() async throws {
@@ -125,8 +166,8 @@ import Testing
             let book = try #require(try await context.find("book", 1))
             let deep =
                 "{\"flags\": " + String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000) + "}"
-            #expect(throws: DecodingError.self) { try Self.patch(deep) }
-            let flat = "{\"flags\": " + String(repeating: "[", count: 300) + String(repeating: "]", count: 300) + "}"
+            await expectError(.invalidPatch) { _ = try Self.patch(deep) }
+            let flat = "{\"flags\": " + String(repeating: "[", count: 60) + String(repeating: "]", count: 60) + "}"
             await expectError(.wrongType) { try book.apply(try Self.patch(flat)) }
             await expectError(.valueTooLarge) { try book.apply(try Self.patch(#"{"pages": 99999999999999999999}"#)) }
             await expectError(.valueTooLarge) { try book.apply(try Self.patch(#"{"pages": 40000}"#)) }

@@ -87,7 +87,7 @@ import Testing
             documents[2]["content"] = "Gone"
             documents[2].rollback()
             #expect(!documents[2].has("content") && !documents[2].hasChanges)
-            try documents[3].apply(try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"summary": null}"#.utf8)))
+            try documents[3].apply(try ObjectPatch(json: #"{"summary": null}"#.utf8))
             #expect(documents[3].hasChanges)
             try await context.save()
             let stored = try await other.values(

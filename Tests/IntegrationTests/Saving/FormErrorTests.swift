@@ -1,4 +1,3 @@
-import Foundation
 import Kindred
 import KindredTesting
 import Testing
@@ -95,7 +94,7 @@ import TypeModels
             #expect(await category { _ = try albums.where("title MATCHES %@", "(") } == .invalid)
             #expect(await category { _ = try await albums.limit(-1).all() } == .invalid)
             #expect(await category { _ = try await albums.page(size: 0) } == .invalid)
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"titel": "x"}"#.utf8))
+            let patch = try ObjectPatch(json: #"{"titel": "x"}"#.utf8)
             #expect(await category { try context.insert("album", patch) } == .invalid)
             let artist = try #require(try await context.find("artist", 2))
             artist["nam"] = "x"

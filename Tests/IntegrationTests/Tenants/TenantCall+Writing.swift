@@ -1,4 +1,3 @@
-import Foundation
 import Kindred
 
 extension TenantCall {
@@ -52,8 +51,8 @@ extension TenantCall {
         case 42: try await context.delete(try await context.get(entity, first))
         case 43:
             let object = try await context.get(entity, first)
-            let data = Data("{\"\(textKey)\": \"\(try await text(context))\"}".utf8)
-            try object.apply(try JSONDecoder().decode(ObjectPatch.self, from: data))
+            let json = "{\"\(textKey)\": \"\(try await text(context))\"}"
+            try object.apply(try ObjectPatch(json: json.utf8))
             try await context.save()
             return ShownRows(objects: [object])
         case 44:

@@ -1,4 +1,3 @@
-import Foundation
 import Kindred
 import KindredTesting
 import Testing
@@ -48,7 +47,7 @@ struct TenantWritingTests {
             try await expectUnsent(.readOnly) {
                 _ = try await context.fetch("task").update(["tenant_id": Formula("tenant_id + 1")])
             }
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"tenant_id": 2}"#.utf8))
+            let patch = try ObjectPatch(json: #"{"tenant_id": 2}"#.utf8)
             #expect(throws: KindredError.self) { try task.apply(patch) }
             task["tenant_id"] = 2
             try await expectStatements([]) {
@@ -180,7 +179,7 @@ struct TenantWritingTests {
     @Test func savesAndDeletionsReachOwnRowsOnly() async throws {
         try await withTenantContext { context, _, _ in
             let task = try await context.get("task", 11)
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "dug"}"#.utf8))
+            let patch = try ObjectPatch(json: #"{"title": "dug"}"#.utf8)
             try task.apply(patch)
             try await context.save()
             #expect(try await context.query("SELECT title FROM task WHERE id = 11").first?[0] == "dug")

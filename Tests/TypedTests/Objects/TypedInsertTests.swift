@@ -111,7 +111,7 @@ import Testing
             #expect(try text(shelves).components(separatedBy: "copies").count == 2)
             let page = try await request.page(size: 1)
             #expect(try await page.views(\.title).count == 1)
-            let patch = try JSONDecoder().decode(ObjectPatch.self, from: Data(#"{"title": "New"}"#.utf8))
+            let patch = try ObjectPatch(json: #"{"title": "New"}"#.utf8)
             try book.apply(patch, allowing: [\.title])
             #expect(book.title == "New")
             await expectError(.unknownKey) { try book.apply(patch, allowing: [\.price]) }

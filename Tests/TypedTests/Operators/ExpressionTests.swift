@@ -228,9 +228,7 @@ import TypeModels
                 return $0.age == 1
             }
             let ann = try await keepers.where { $0.id == 1 }.one()
-            try ann.apply(
-                try JSONDecoder().decode(ObjectPatch.self, from: JSONEncoder().encode(["name": text])),
-                allowing: ["name"])
+            try ann.apply(try ObjectPatch(json: JSONEncoder().encode(["name": text])), allowing: ["name"])
             try await context.save()
             try await context.create(Club.self) {
                 $0.id = 3

@@ -1,5 +1,6 @@
 import Hummingbird
 import Kindred
+import NIOCore
 import ShopModels
 
 /// `/people`: one person with what belongs to them, and changes of sets.
@@ -20,7 +21,8 @@ struct PersonRoutes {
     @Sendable func addEmail(
         _ request: Request, _ context: ShopRequestContext
     ) async throws -> EditedResponse<ObjectView> {
-        let new = try await request.decode(as: ObjectPatch.self, context: context)
+        let body = try await request.body.collect(upTo: context.maxUploadSize)
+        let new = try ObjectPatch(json: body.readableBytesView)
         let person = try await person(in: context)
         let email = try context.database.insert(Email.self, new, allowing: [\.address])
         try await person.emails.insert(email)

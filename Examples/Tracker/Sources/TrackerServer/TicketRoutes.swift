@@ -1,5 +1,6 @@
 import Hummingbird
 import Kindred
+import NIOCore
 import TrackerModels
 
 /// `/tickets`: one ticket, its changes, its place, and its deletion, which can be taken back.
@@ -23,7 +24,8 @@ struct TicketRoutes {
     ///
     /// The foreign key has the ticket's organization in it, so that a person of another one is a conflict.
     @Sendable func change(_ request: Request, _ context: TrackerRequestContext) async throws -> ObjectView {
-        let patch = try await request.decode(as: ObjectPatch.self, context: context)
+        let body = try await request.body.collect(upTo: context.maxUploadSize)
+        let patch = try ObjectPatch(json: body.readableBytesView)
         let ticket = try await ticket(in: context)
         try ticket.apply(patch, allowing: [\.title, \.status, \.assigneeID])
         try await context.database.save()

@@ -1,3 +1,4 @@
+import HarmlessText
 import KindredPostgres
 import KindredSchema
 
@@ -15,24 +16,27 @@ extension DatabaseObject {
     ///   - rounding: Whether a `numeric` with more digits after the point than its column has is rounded, halves away from
     ///     zero, instead of refused.
     ///
-    /// Throws `KindredError` with a problem for each key, of the category `.invalid`: `.unknownKey` with the nearest keys,
-    /// also for one that is not allowed; `.readOnly` for generated columns, for the version, and for the key of a stored
-    /// object unless it is the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is
+    /// Throws `KindredError` with a problem for each key, of the category `.invalid`: `.unknownKey`, in the first ten problems
+    /// with the nearest keys, also for one that is not allowed; `.readOnly` for generated columns, for the version, and for the
+    /// key of a stored object unless it is the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is
     /// set instead; `.missingValue` for a null where a value is required, `.valueTooLarge` for a text that is too long and a
     /// number with too many digits or out of its type's range, `.unknownLabel` for what is no label of an enum. A label that the
     /// model does not know, and nothing else that is wrong, is left to `save()`, which asks the database whether it was added.
     public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false) throws {
         try requireStageable()
-        let allowed = try keys.map { try Set($0.map(patchedPosition)) }
+        let allowed = try keys.map { try Set($0.map { try patchedPosition($0) }) }
         var given: Set<Int> = []
         var staged: [RowCells] = []
         var (problems, unknownLabels) = ([ValidationProblem](), [ValidationProblem]())
-        for (key, tree) in patch.values.sorted(by: { $0.key < $1.key }) {
+        for (key, json) in patch.members {
+            let isAdvised = problems.count < Self.advisedProblems
             do {
-                let position = try patchedPosition(key)
-                guard allowed?.contains(position) ?? true else { throw runtime.notAllowed(key, keys ?? []) }
+                let position = try patchedPosition(key, isAdvised: isAdvised)
+                guard allowed?.contains(position) ?? true else {
+                    throw runtime.notAllowed(key, isAdvised ? keys : nil)
+                }
                 guard given.insert(position).inserted else { throw runtime.givenTwice(position, key) }
-                guard let value = try patchedValue(tree, at: position, key, isRounded: rounding) else { continue }
+                guard let value = try patchedValue(json, at: position, key, isRounded: rounding) else { continue }
                 let cells = try cells(value, at: position)
                 if let misfit = value.flatMap({ runtime.misfit($0, at: position) }) {
                     let message = "\(self).\(entity.attributes[position].name) cannot have the value: \(misfit.reason)"
@@ -51,16 +55,19 @@ extension DatabaseObject {
         for cells in staged { stage(cells) }
     }
 
+    /// The problems that name the keys that could have been meant: to find these takes longer than anything else about a patch.
+    private static let advisedProblems = 10
+
     /// The new value of a column; nil for the value that it has.
     private func patchedValue(
-        _ tree: JSONTree, at position: Int, _ key: String, isRounded: Bool
+        _ json: JSONValue, at position: Int, _ key: String, isRounded: Bool
     ) throws -> PostgresValue?? {
         let isFixed = !isInserted && runtime.key.contains(position)
         if !isFixed {
             try runtime.requireWritable(entity.attributes[position], key: key)
             if !isInserted { try runtime.requireNoVersion(position, key: key) }
         }
-        var value = try runtime.value(of: tree, at: position, context.core.types)
+        var value = try runtime.value(of: json, at: position, context.core.types)
         if isRounded { value = value.map { runtime.rounded($0, at: position) } }
         let row = row
         // Any value is a change of one that is not loaded.
@@ -88,8 +95,8 @@ extension DatabaseObject {
         }
     }
 
-    private func patchedPosition(_ key: String) throws -> Int {
-        switch try runtime.field(named: key) {
+    private func patchedPosition(_ key: String, isAdvised: Bool = true) throws -> Int {
+        switch try runtime.field(named: key, isAdvised: isAdvised) {
         case .attribute(let position): return position
         case .relationship(let relationship):
             throw KindredError(
@@ -138,10 +145,12 @@ extension DatabaseContext {
 }
 
 extension EntityRuntime {
-    fileprivate func notAllowed(_ key: String, _ allowed: [String]) -> KindredError {
-        KindredError(
-            .unknownKey, "\"\(key)\" of \(name) may not be set here; may be set: \(allowed.joined(separator: ", "))",
-            entity: name.description, key: key)
+    /// - Parameter allowed: The keys that the message names; nil for none.
+    fileprivate func notAllowed(_ key: String, _ allowed: [String]?) -> KindredError {
+        let others = allowed.map { "; may be set: \($0.joined(separator: ", "))" } ?? ""
+        return KindredError(
+            .unknownKey, "\"\(key.shortened)\" of \(name) may not be set here\(others)", entity: name.description,
+            key: key)
     }
 
     fileprivate func givenTwice(_ position: Int, _ key: String) -> KindredError {

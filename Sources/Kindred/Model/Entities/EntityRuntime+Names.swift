@@ -11,12 +11,12 @@ extension EntityRuntime {
     /// The field that a key names: an attribute or a relationship of the database, else a property of the entity's
     /// class.
     ///
-    /// Throws `.unknownKey` with the nearest keys.
-    func field(named key: String) throws -> EntityField {
+    /// Throws `.unknownKey`, with the nearest keys unless told otherwise.
+    func field(named key: String, isAdvised: Bool = true) throws -> EntityField {
         if let position = attributeIndex(of: key) { return .attribute(position) }
         if let relationship = relationship(named: key) { return .relationship(relationship) }
         if let field = layout?.fields[key] { return field }
-        throw unknownKey(key)
+        throw unknownKey(key, isAdvised: isAdvised)
     }
 
     /// The name of an attribute's property; nil where the entity has no class, or the class has no name for it.

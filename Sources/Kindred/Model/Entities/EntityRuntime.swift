@@ -1,3 +1,4 @@
+import HarmlessText
 import KindredPostgres
 package import KindredSchema
 import Synchronization
@@ -185,17 +186,17 @@ package final class EntityRuntime: Sendable {
         )
     }
 
-    /// The error for a key that the entity does not have, with the nearest keys.
-    package func unknownKey(_ key: String) -> KindredError {
+    /// The error for a key that the entity does not have, with the nearest keys if it is to advise.
+    package func unknownKey(_ key: String, isAdvised: Bool = true) -> KindredError {
         let key = key.propertyKey ?? key
         let names = entity.attributes.map(\.name) + entity.relationships.flatMap { [$0.name] + $0.aliases }
-        let nearest = NearestNames.suggestions(for: key, among: names)
+        let nearest = isAdvised ? NearestNames.suggestions(for: key, among: names) : []
         let advice =
             nearest.isEmpty
             ? "" : "; did you mean \(nearest.map { "\"\($0)\"" }.joined(separator: ", "))?"
         return KindredError(
             .unknownKey,
-            "\(name) has no attribute or relationship \"\(key)\"\(advice)",
+            "\(name) has no attribute or relationship \"\(key.shortened)\"\(advice)",
             entity: name.description,
             key: key
         )

@@ -29,6 +29,8 @@ public struct KindredError: Error, Sendable {
         public static let invalidRequest = Code("invalidRequest")
         /// The text is no page cursor, or the cursor belongs to a request for another entity or in another order.
         public static let invalidCursor = Code("invalidCursor")
+        /// The text is no JSON object, or is beyond a limit of patches; the message has the reason and the byte.
+        public static let invalidPatch = Code("invalidPatch")
         /// The index is outside an ordered set.
         public static let indexOutOfRange = Code("indexOutOfRange")
         /// Exactly one object was requested, and none matches.
