@@ -10,8 +10,8 @@ import KindredPostgres
 ///
 /// A name is a number of up to 18 digits, or a time stamp such as `2026-01-31-120000`, then `_`, `-` or a dot, anything and `.sql`;
 /// numbers may have gaps, so that they can be dates. A folder with such a name holds one file, `migration.sql` as Prisma writes it, or
-/// `up.sql`. Files that undo others, `.down.sql` beside `.up.sql`, are left alone; so is what does not end with `.sql` or begins with
-/// a dot.
+/// `up.sql`. Files that undo others, `.down.sql` beside `.up.sql`, are left alone; so is what does not end with `.sql`, in capitals or
+/// not, or begins with a dot. A folder that has one of the two files and no number is wrong: it would not run.
 struct FolderReader {
     private let folder: String
     private var files: [MigrationFile] = []
@@ -38,13 +38,14 @@ struct FolderReader {
         } catch {
             throw MigrationError(.invalidFolder, "The folder \(folder) cannot be read.")
         }
-        let all = Set(names)
+        let all = Set(names.map { $0.lowercased() })
         for name in names.sorted() where !name.hasPrefix(".") {
-            if name.hasSuffix(".down.sql"), all.contains("\(name.dropLast(9)).up.sql") { continue }
-            if name.hasSuffix(".sql") {
+            let folded = name.lowercased()
+            if folded.hasSuffix(".down.sql"), all.contains("\(folded.dropLast(9)).up.sql") { continue }
+            if folded.hasSuffix(".sql") {
                 read(name, number: Self.number(of: name))
-            } else if let number = Self.number(of: name + "/"), let inner = inner(name) {
-                read("\(name)/\(inner)", number: number)
+            } else if let inner = inner(name) {
+                read("\(name)/\(inner)", number: Self.number(of: name + "/"))
             }
         }
         files.sort { $0.number < $1.number }
@@ -55,7 +56,10 @@ struct FolderReader {
 
     /// The file in a folder of its own, if it is one.
     private func inner(_ name: String) -> String? {
-        ["migration.sql", "up.sql"].first { FileManager.default.fileExists(atPath: "\(folder)/\(name)/\($0)") }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)")) ?? []
+        return ["migration.sql", "up.sql"].lazy.compactMap { wanted in
+            names.sorted().first { $0.lowercased() == wanted }
+        }.first
     }
 
     private mutating func read(_ name: String, number: Int64?) {

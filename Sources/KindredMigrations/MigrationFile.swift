@@ -32,7 +32,7 @@ public struct MigrationFile: Sendable, Hashable {
         ignoreMarks = text.ignoreMarks
         let all = SQLScanner.statements(in: text.script)
         // Prisma writes such pairs, in files that run as one transaction all the same, and must not be changed.
-        let isAnotherTools = name.contains("/") || name.hasSuffix(".up.sql")
+        let isAnotherTools = name.contains("/") || name.lowercased().hasSuffix(".up.sql")
         let statements = isAnotherTools && text.isTransaction ? Self.withoutTransactions(all) : all
         self.statements = statements
         if text.bytes.withBytes({ $0.firstIndex(of: 0, from: 0) }) != nil {

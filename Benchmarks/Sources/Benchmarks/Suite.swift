@@ -61,6 +61,7 @@ struct Suite: Sendable {
         try await measure(Self.rows(shop, one, typed: typed), peers, &table)
         try await measure(Self.walks(shop, one), peers, &table)
         try await measure(Self.requests(shop, one), peers, &table)
+        try await measure(Self.patches(one), peers, &table)
         try await measure(Self.concurrentLookups(shop, four, keys), peers, &table)
         try await measure(try await Self.sets(shop, one), peers, &table)
         try await measure(try await Self.saves(shop, one), peers, &table)

@@ -150,7 +150,8 @@ struct PoolStateMachine {
     private mutating func lend(_ use: Use, at now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
         while let id = idle.popLast() {
             guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
-            if since + options.idleTestThreshold <= now {
+            // Later than its test, which may have ended just now: a threshold of 0 tests once before each use.
+            if since + options.idleTestThreshold < now {
                 connections[index].state = .testing
                 actions.test.append(id)
                 continue

@@ -103,6 +103,13 @@ import Testing
         (["a.sql": ""], MigrationError.Code.invalidFolder, "a.sql"),
         (["1234567890123456789_a.sql": ""], .invalidFolder, "1234567890123456789_a.sql"),
         (["1_a.sql": "", "01_b.sql": ""], .invalidFolder, "1_a.sql"),
+        (["1_a.sql": "", "b.SQL": ""], .invalidFolder, "b.SQL"),
+        (["1_a.sql": "", "people/up.sql": ""], .invalidFolder, "people/up.sql"),
+        (
+            ["1_a.sql": "", "2025-11-11-140459-0000_people/up.sql": ""], .invalidFolder,
+            "2025-11-11-140459-0000_people/up.sql"
+        ),
+        (["1_a.sql": "", "people/Migration.SQL": ""], .invalidFolder, "people/Migration.SQL"),
         (["1_a.sql": "SELECT 1;\nCOMMIT"], .invalidFile, "1_a.sql:2"),
         (["1_a.sql": "COPY a FROM stdin;\n1\n\\.\n"], .invalidFile, "1_a.sql:1"),
         (["1_a.sql": "SELECT '\0'"], .invalidFile, "1_a.sql"),

@@ -7,8 +7,16 @@ public import KindredPostgres
 public struct ColumnExpression<Value>: Sendable {
     let expression: ConditionExpression
 
+    /// A calculation; one of too many operators becomes invalid, which its request says: it is a tree as deep as it is long.
     init(_ expression: ConditionExpression) {
-        self.expression = expression
+        self.expression = expression.isMade(byAtMost: FormatParser.maximumCalculations) ? expression : Self.tooLong
+    }
+
+    private static var tooLong: ConditionExpression {
+        .invalid(
+            KindredError(
+                .invalidCondition, "A condition has at most \(FormatParser.maximumCalculations) calculations in a value"
+            ))
     }
 
     func compare(

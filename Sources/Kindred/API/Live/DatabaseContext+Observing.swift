@@ -23,7 +23,8 @@ extension DatabaseContext {
                 ConditionComparison(.path(.own(entity.entity.attributes[column].name)), .equal, with: .value(value)))
         }
         return try await FetchRequest<Object>(context: self, entity: entity)
-            .where(Condition(.all(equalities))).prefetch(paths: paths.map(\.keys)).live(fileID: fileID, line: line)
+            .where(Condition(.all(ConditionList(equalities)))).prefetch(paths: paths.map(\.keys)).live(
+                fileID: fileID, line: line)
     }
 }
 

@@ -28,7 +28,7 @@ extension EntityFilter {
             nodes.append(.comparison(ConditionComparison(.path(.own(mark)), .equal, with: .value(nil))))
         }
         if let text = entity.filter { nodes.append(try Condition(format: text, arguments: []).node) }
-        let node = nodes.count == 1 ? nodes[0] : .all(nodes)
+        let node = nodes.count == 1 ? nodes[0] : .all(ConditionList(nodes))
         var resolver = ConditionResolver(entity: entity, schema: schema)
         _ = try resolver.condition(node)
         guard resolver.reads.places.count == 1 else {

@@ -34,8 +34,8 @@ extension FormatParser {
         try enter()
         defer { leave() }
         switch infix {
-        case .or: phrase = .condition(.any(try conditions(phrase, .or)))
-        case .and: phrase = .condition(.all(try conditions(phrase, .and)))
+        case .or: phrase = .condition(.any(ConditionList(try conditions(phrase, .or))))
+        case .and: phrase = .condition(.all(ConditionList(try conditions(phrase, .and))))
         case .comparison(let operation):
             // A chained comparison is invalid; the caller reports the expected token.
             guard case .expression(let left) = phrase else { return false }

@@ -82,17 +82,29 @@ struct ConditionResolver {
         }
     }
 
-    private mutating func list(_ nodes: [ConditionNode], isConjunction: Bool) throws -> ResolvedTerm {
+    private mutating func list(_ nodes: ConditionList, isConjunction: Bool) throws -> ResolvedTerm {
         guard let first = nodes.first else { return isConjunction ? .always : .never }
         if nodes.count == 1 { return try condition(first) }
         var terms: [ConditionTerm] = []
         terms.reserveCapacity(nodes.count)
         var isTwoValued = true
-        for node in nodes {
-            let part = try condition(node)
-            terms.append(part.term)
-            isTwoValued = isTwoValued && part.isTwoValued
-        }
+        try add(nodes, isConjunction: isConjunction, to: &terms, isTwoValued: &isTwoValued)
         return ResolvedTerm(term: isConjunction ? .all(terms) : .any(terms), isTwoValued: isTwoValued)
+    }
+
+    /// Adds the parts of a list, and those of its groups.
+    private mutating func add(
+        _ nodes: ConditionList, isConjunction: Bool, to terms: inout [ConditionTerm], isTwoValued: inout Bool
+    ) throws {
+        for node in nodes {
+            switch node {
+            case .all(let group) where group.isGroup, .any(let group) where group.isGroup:
+                try add(group, isConjunction: isConjunction, to: &terms, isTwoValued: &isTwoValued)
+            default:
+                let part = try condition(node)
+                terms.append(part.term)
+                isTwoValued = isTwoValued && part.isTwoValued
+            }
+        }
     }
 }

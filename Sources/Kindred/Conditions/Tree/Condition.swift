@@ -5,33 +5,39 @@ import KindredSchema
 /// It is two-valued, as in Swift: a comparison with NULL is false, except that `== nil` and `!=` treat nil as a value,
 /// and the negation of a condition is true exactly if the condition is false.
 public struct Condition: Sendable {
+    /// The levels of a condition that can be answered: a deeper one would exhaust the stack of what reads it.
+    static let maximumNesting = FormatParser.maximumDepth
+
     package let node: ConditionNode
 
+    /// A condition; one that is nested too deeply becomes invalid, which its request says.
     package init(_ node: ConditionNode) {
-        self.node = node
+        self.node = node.isNested(atMost: Self.maximumNesting) ? node : Self.tooDeep
     }
+
+    private static let tooDeep = ConditionNode.comparison(
+        ConditionComparison(
+            .invalid(KindredError(.invalidCondition, "The condition is nested more than \(maximumNesting) deep")),
+            .equal, with: .value(nil)))
 
     /// The conjunction of the given conditions; true for none.
     package static func all(_ conditions: [Condition]) -> Condition {
-        Condition(
-            .all(
-                conditions.flatMap { condition in
-                    // Flattened, so that repeated narrowing does not nest deeply.
-                    if case .all(let parts) = condition.node { parts } else { [condition.node] }
-                }
-            )
-        )
+        let list = ConditionList(joining: conditions) { node in
+            if case .all(let parts) = node { parts } else { nil }
+        } group: {
+            .all($0)
+        }
+        return Condition(.all(list))
     }
 
     /// The disjunction of the given conditions; false for none.
     package static func any(_ conditions: [Condition]) -> Condition {
-        Condition(
-            .any(
-                conditions.flatMap { condition in
-                    if case .any(let parts) = condition.node { parts } else { [condition.node] }
-                }
-            )
-        )
+        let list = ConditionList(joining: conditions) { node in
+            if case .any(let parts) = node { parts } else { nil }
+        } group: {
+            .any($0)
+        }
+        return Condition(.any(list))
     }
 
     /// The negation of the given condition.

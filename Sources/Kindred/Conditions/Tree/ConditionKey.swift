@@ -74,7 +74,7 @@ struct ConditionKey: Hashable, Sendable {
     }
 
     private mutating func add(
-        _ nodes: [ConditionNode], of scope: ColumnScope, mark: UInt8, depth: Int, to given: inout Given
+        _ nodes: ConditionList, of scope: ColumnScope, mark: UInt8, depth: Int, to given: inout Given
     ) -> Bool {
         bytes.append(mark)
         for node in nodes where !add(node, of: scope, depth: depth + 1, to: &given) { return false }

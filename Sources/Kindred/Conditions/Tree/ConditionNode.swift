@@ -3,8 +3,8 @@ package import KindredPostgres
 /// A condition as a tree, common to all forms of writing one.
 package indirect enum ConditionNode: Sendable {
     case constant(Bool)
-    case all([ConditionNode])
-    case any([ConditionNode])
+    case all(ConditionList)
+    case any(ConditionList)
     case not(ConditionNode)
     case comparison(ConditionComparison)
     case members(ConditionComparison.Quantifier, MemberCondition)

@@ -60,14 +60,14 @@ extension ContextCore {
         if isPairLost { logLoss(of: "a pair of a many-to-many relationship") }
     }
 
-    /// Logs, once per context, that unsaved changes are lost.
+    /// Logs, once per context, that unsaved changes are lost; not after a save that was refused, which its error has said.
     func logLoss(of what: String) {
-        guard !hasLoggedLoss.exchange(true, ordering: .relaxed) else { return }
+        guard !isLossKnown.exchange(true, ordering: .relaxed) else { return }
         database.mistakes.warn(
-            """
-            Unsaved changes (\(what)) are lost, because their context was released: hold the context until they are saved, \
-            or roll them back
-            """)
+            ofRequest: """
+                Unsaved changes (\(what)) are lost, because their context was released: hold the context until they are saved, \
+                or roll them back
+                """)
     }
 
     /// Converts staged changes to weak references.

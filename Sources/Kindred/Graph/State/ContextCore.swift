@@ -56,8 +56,8 @@ package final class ContextCore: Sendable {
     let life = RankedMutex(Life(), .contextLife)
     /// The context that the program holds.
     let current = RankedMutex(Current(), .currentContext)
-    /// Whether the loss of changes has been logged.
-    let hasLoggedLoss = Atomic(false)
+    /// Whether the program knows that changes are lost: the log has said so, or an error of a save.
+    let isLossKnown = Atomic(false)
     /// Rows of changed objects that left memory, not yet moved to the map.
     ///
     /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.

@@ -2,7 +2,7 @@ import KindredPostgres
 import Logging
 import Synchronization
 
-/// Logs programming errors that cannot be thrown, each once.
+/// Logs programming errors that cannot be thrown, each once, and warnings, of which requests may cause any number, a few a minute.
 ///
 /// Uses the program's logger, or else one of the library's own, so that they are never lost.
 final class MistakeLog: Sendable {
@@ -12,11 +12,20 @@ final class MistakeLog: Sendable {
         let place: SourcePlace
     }
 
+    /// The warnings of a minute.
+    private struct Minute {
+        var end = MonotonicTime.now + .seconds(60)
+        var warnings = 0
+    }
+
     private let logger: Logger
     private let known = RankedMutex<Set<Mistake>>([], .mistakeLog)
+    private let minute = RankedMutex(Minute(), .mistakeLog)
 
     /// Bounds memory: keys may come from the program's users.
     private static let maximumCount = 1_000
+    /// The warnings that are logged in a minute.
+    static let maximumWarnings = 10
 
     init(_ logger: Logger?) {
         self.logger = logger ?? Logger(label: "kindred")
@@ -30,9 +39,23 @@ final class MistakeLog: Sendable {
         logger.error("\(error.message)", metadata: ["place": "\(place)", "code": "\(error.code)"])
     }
 
-    /// Logs a possible mistake, which may also be the end of a failed request.
+    /// Logs a possible mistake.
     func warn(_ text: String) {
         logger.warning("\(text)")
+    }
+
+    /// Logs a possible mistake that may also be the end of a failed request, and so come any number of times.
+    ///
+    /// Of a minute the first ten are logged; the tenth says that no more will follow.
+    func warn(ofRequest text: String) {
+        let number = minute.withLock { minute in
+            if minute.end <= .now { minute = Minute() }
+            minute.warnings += 1
+            return minute.warnings
+        }
+        guard number <= Self.maximumWarnings else { return }
+        let isLast = number == Self.maximumWarnings
+        logger.warning("\(text)\(isLast ? ". Further warnings of this minute are left out" : "")")
     }
 
     /// Logs what operators may want to know, at the level `debug`.

@@ -57,7 +57,11 @@ struct Saver: Sendable {
             return
         }
         core.saves.add(1, ordering: .acquiringAndReleasing)
-        defer { core.saves.subtract(1, ordering: .acquiringAndReleasing) }
+        var isSaved = false
+        defer {
+            core.saves.subtract(1, ordering: .acquiringAndReleasing)
+            if !isSaved { core.isLossKnown.store(true, ordering: .relaxed) }
+        }
         try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
         let missing = objects.filter(\.isGone)
         guard missing.isEmpty else { throw core.gone(missing) }
@@ -71,6 +75,7 @@ struct Saver: Sendable {
         } catch let error as KindredError {
             throw try await TakenPlace(error, among: objects, in: core)?.refusal ?? error
         }
+        isSaved = true
     }
 
     /// The objects, and stored members of ordered sets that get positions before new ones.

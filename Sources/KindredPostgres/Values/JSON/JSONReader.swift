@@ -1,15 +1,16 @@
 /// Reads JSON (RFC 8259) byte by byte, without recursion: in time and memory that grow with its length alone.
 ///
-/// The bytes are generic, so that a test can count how often one is looked at.
+/// The bytes, whose indices begin at 0, are generic, so that a test can count how often one is looked at.
 struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, Bytes.Index == Int {
     private let bytes: Bytes
     private let limits: JSONLimits
     private let end: Int
-    private var place: Int
+    private var place = 0
     /// The values that were read, and the keys of objects before theirs.
     private(set) var nodes: [JSONNode] = []
     /// The array or object around the place; while one is open, its `next` is that of the one around it.
     private var container: Int?
+    private var isInObject = false
     /// The number of arrays and objects around the place.
     private var level = 0
     /// The number of arrays and objects around the deepest value.
@@ -17,7 +18,7 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
 
     init(_ bytes: Bytes, limits: JSONLimits) {
         (self.bytes, self.limits) = (bytes, limits)
-        (place, end) = (bytes.startIndex, bytes.endIndex)
+        end = bytes.count
     }
 
     /// The most nodes that have room before any is read.
@@ -27,10 +28,10 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     mutating func read() throws(JSONSyntaxError) {
         // Nodes count bytes with 32 bits; the server stores no value of 1 GiB.
         let maximum = min(limits.bytes, Int(Int32.max))
-        guard end - bytes.startIndex <= maximum else {
+        guard end <= maximum else {
             throw JSONSyntaxError(offset: maximum, reason: "it is longer than \(maximum) bytes")
         }
-        nodes.reserveCapacity(min((end - bytes.startIndex) / 2 + 1, Self.firstRoom))
+        nodes.reserveCapacity(min(end / 2 + 1, Self.firstRoom))
         while true {
             if try beginValue() { continue }
             guard try endValue() else { return }
@@ -47,13 +48,13 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
             try readKey()
             return true
         case UInt8(ascii: "\""): try readText()
-        case let byte? where byte == UInt8(ascii: "-") || byte ^ 0x30 < 10: try readNumber()
-        case UInt8(ascii: "t"): try readWord("true", .true)
-        case UInt8(ascii: "f"): try readWord("false", .false)
-        case UInt8(ascii: "n"): try readWord("null", .null)
-        case nil: throw refusal("it ends where a value is wanted")
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber()
+        case UInt8(ascii: "t"): try readWord(ending: 0x7472_7565, .true)
+        case UInt8(ascii: "f"): try readWord(behind: 1, ending: 0x616C_7365, .false)
+        case UInt8(ascii: "n"): try readWord(ending: 0x6E75_6C6C, .null)
+        case 0 where place == end: throw refusal("it ends where a value is wanted")
         default:
-            let isMark = start == bytes.startIndex && bytes.starts(with: [0xEF, 0xBB, 0xBF])
+            let isMark = start == 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
             throw refusal(isMark ? "a byte order mark" : "no value begins so")
         }
         return false
@@ -62,21 +63,20 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     /// Goes on behind a value to the next one; false at the end of the text.
     private mutating func endValue() throws(JSONSyntaxError) -> Bool {
         while let container {
-            let isObject = nodes[container].kind == .object
             switch next() {
             case UInt8(ascii: ","):
                 place += 1
-                if isObject { try readKey() }
+                if isInObject { try readKey() }
                 return true
-            case UInt8(ascii: "}") where isObject, UInt8(ascii: "]") where !isObject:
-                place += 1
+            case UInt8(ascii: "}") where isInObject:
                 close(container)
-                if isObject, limits.refusesEqualKeys { try refuseEqualKeys(of: container) }
-            case nil: throw refusal("it ends within \(isObject ? "an object" : "an array")")
-            default: throw refusal("a comma or the end of the \(isObject ? "object" : "array") is wanted")
+                if limits.refusesEqualKeys { try refuseEqualKeys(of: container) }
+            case UInt8(ascii: "]") where !isInObject: close(container)
+            case 0 where place == end: throw refusal("it ends within \(isInObject ? "an object" : "an array")")
+            default: throw refusal("a comma or the end of the \(isInObject ? "object" : "array") is wanted")
             }
         }
-        guard next() == nil else { throw refusal("nothing may follow the value") }
+        guard next() == 0, place == end else { throw refusal("nothing may follow the value") }
         return false
     }
 
@@ -96,15 +96,18 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
         append(kind, from: start)
         nodes[nodes.count - 1].next = Int32(container ?? -1)
         container = nodes.count - 1
+        isInObject = kind == .object
         level += 1
         return true
     }
 
     private mutating func close(_ index: Int) {
+        place += 1
         let outer = Int(nodes[index].next)
         container = outer < 0 ? nil : outer
+        isInObject = outer >= 0 && nodes[outer].kind == .object
         level -= 1
-        nodes[index].end = Int32(place - bytes.startIndex)
+        nodes[index].end = Int32(place)
         nodes[index].next = Int32(nodes.count)
     }
 
@@ -219,38 +222,39 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
         return place - start
     }
 
-    private mutating func readWord(_ word: String, _ kind: JSONNode.Kind) throws(JSONSyntaxError) {
+    /// Reads a word whose last four letters, of `true`, `alse` or `null`, are in one number.
+    private mutating func readWord(
+        behind first: Int = 0, ending: UInt32, _ kind: JSONNode.Kind
+    ) throws(JSONSyntaxError) {
         let start = place
-        for letter in word.utf8 {
-            guard place < end, bytes[place] == letter else {
-                place = start
-                throw refusal("no value begins so")
-            }
-            place += 1
-        }
+        var letters: UInt32 = 0
+        for index in start + first..<min(start + first + 4, end) { letters = letters << 8 | UInt32(bytes[index]) }
+        guard letters == ending else { throw refusal("no value begins so") }
+        place += first + 4
         append(kind, from: start)
     }
 
-    /// The next byte that is no blank, at which the place is then; nil at the end.
-    private mutating func next() -> UInt8? {
+    /// The next byte that is no blank, at which the place is then; 0 at the end.
+    private mutating func next() -> UInt8 {
         while place < end {
-            switch bytes[place] {
+            let byte = bytes[place]
+            switch byte {
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): place += 1
-            case let byte: return byte
+            default: return byte
             }
         }
-        return nil
+        return 0
     }
 
     private mutating func append(_ kind: JSONNode.Kind, from start: Int) {
         nodes.append(
             JSONNode(
-                kind: kind, start: Int32(start - bytes.startIndex), end: Int32(place - bytes.startIndex),
+                kind: kind, start: Int32(start), end: Int32(place),
                 next: Int32(nodes.count + 1)))
     }
 
     private func refusal(_ reason: String) -> JSONSyntaxError {
-        JSONSyntaxError(offset: place - bytes.startIndex, reason: reason)
+        JSONSyntaxError(offset: place, reason: reason)
     }
 
     private func refuseEqualKeys(of object: Int) throws(JSONSyntaxError) {

@@ -9,7 +9,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
 
     init(_ bytes: Bytes, _ node: JSONNode) {
         self.bytes = bytes
-        (place, end) = (bytes.startIndex + Int(node.start), bytes.startIndex + Int(node.end))
+        (place, end) = (Int(node.start), Int(node.end))
     }
 
     mutating func next() -> UInt8? {
@@ -131,8 +131,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
         let node = nodes[key]
         var hash = TextHash()
         if node.kind == .text {
-            let start = bytes.startIndex
-            for place in start + Int(node.start)..<start + Int(node.end) { hash.add(bytes[place]) }
+            for place in Int(node.start)..<Int(node.end) { hash.add(bytes[place]) }
         } else {
             for byte in JSONTextBytes(bytes, node) { hash.add(byte) }
         }
@@ -146,7 +145,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
         }
         let count = Int(first.end - first.start)
         guard count == Int(second.end - second.start) else { return false }
-        let (one, other) = (bytes.startIndex + Int(first.start), bytes.startIndex + Int(second.start))
+        let (one, other) = (Int(first.start), Int(second.start))
         return (0..<count).allSatisfy { bytes[one + $0] == bytes[other + $0] }
     }
 }

@@ -16,7 +16,7 @@ extension JSONValue {
     package func encode(to encoder: any Encoder) throws {
         guard var container = OpenContainer(self, encoder) else {
             var container = encoder.singleValueContainer()
-            switch Scalar(self) {
+            switch EncodedScalar(self) {
             case .bool(let value): try container.encode(value)
             case .integer(let value): try container.encode(value)
             case .double(let value): try container.encode(value)
@@ -65,7 +65,7 @@ private struct OpenContainer {
         case .array(var container):
             defer { target = .array(container) }
             while let (_, value) = rest.next() {
-                switch Scalar(value) {
+                switch EncodedScalar(value) {
                 case .null: try container.encodeNil()
                 case .bool(let value): try container.encode(value)
                 case .integer(let value): try container.encode(value)
@@ -79,7 +79,7 @@ private struct OpenContainer {
             defer { target = .object(container) }
             while let (name, value) = rest.next() {
                 let key = JSONKey(name ?? "")
-                switch Scalar(value) {
+                switch EncodedScalar(value) {
                 case .null: try container.encodeNil(forKey: key)
                 case .bool(let value): try container.encode(value, forKey: key)
                 case .integer(let value): try container.encode(value, forKey: key)
@@ -96,7 +96,7 @@ private struct OpenContainer {
 }
 
 /// A value without parts as encoders take it.
-private enum Scalar {
+private enum EncodedScalar {
     case null
     case bool(Bool)
     case integer(Int64)

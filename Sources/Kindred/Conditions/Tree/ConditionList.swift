@@ -1,0 +1,108 @@
+/// The parts of a conjunction or a disjunction, in their order.
+///
+/// A long list is a tree of few levels, so that adding a condition costs the same however many there are already: a program that
+/// joins 20,000 conditions one by one would otherwise copy each of them 10,000 times.
+package struct ConditionList: Sendable {
+    /// The most parts of one kind beside each other; these become one part.
+    private static let width = 32
+
+    private let nodes: [ConditionNode]
+    /// Whether it is a part of another only because that one is long.
+    private(set) var isGroup = false
+    /// The levels of the parts.
+    fileprivate let nesting: Int
+
+    package init(_ nodes: [ConditionNode]) {
+        self.nodes = nodes
+        nesting = nodes.reduce(0) { Swift.max($0, $1.nesting) }
+    }
+
+    /// The parts of some conditions behind each other.
+    ///
+    /// - Parameters:
+    ///   - parts: the parts of a condition that is such a list itself.
+    ///   - group: makes one part of several.
+    init(
+        joining conditions: [Condition], parts: (ConditionNode) -> ConditionList?,
+        group: (ConditionList) -> ConditionNode
+    ) {
+        func list(_ condition: Condition) -> [ConditionNode] { parts(condition.node)?.nodes ?? [condition.node] }
+        func level(_ node: ConditionNode) -> Int { parts(node)?.nodes.first.map { level($0) + 1 } ?? 0 }
+        var nodes = conditions.first.map(list) ?? []
+        for condition in conditions.dropFirst() {
+            for node in list(condition) {
+                nodes.append(node)
+                while nodes.count >= Self.width {
+                    let last = nodes.suffix(Self.width)
+                    guard Set(last.map(level)).count == 1 else { break }
+                    var list = ConditionList(Array(last))
+                    list.isGroup = true
+                    nodes.replaceSubrange(last.indices, with: [group(list)])
+                }
+            }
+        }
+        self.init(nodes)
+    }
+}
+
+extension ConditionList: RandomAccessCollection {
+    package var startIndex: Int { nodes.startIndex }
+    package var endIndex: Int { nodes.endIndex }
+
+    package subscript(position: Int) -> ConditionNode { nodes[position] }
+}
+
+extension ConditionList: ExpressibleByArrayLiteral {
+    package init(arrayLiteral elements: ConditionNode...) { self.init(elements) }
+}
+
+// The depth of trees, which what reads them calls itself for.
+extension ConditionNode {
+    /// The levels of the condition; found without looking at the parts of lists.
+    fileprivate var nesting: Int {
+        switch self {
+        case .constant: 1
+        case .all(let list), .any(let list): list.nesting + 1
+        case .not(let inner), .scoped(_, let inner): inner.nesting + 1
+        case .members(_, let members): members.condition.nesting + 1
+        case .comparison(let comparison): max(comparison.left.nesting, comparison.right.nesting) + 1
+        }
+    }
+
+    /// Whether the condition has at most some levels.
+    func isNested(atMost levels: Int) -> Bool { nesting <= levels }
+}
+
+extension ConditionExpression {
+    /// The levels of the conditions in the value.
+    fileprivate var nesting: Int {
+        switch self {
+        case .countWhere(let members): members.condition.nesting
+        case .scoped(_, let inner), .json(let inner, _), .jsonNumber(let inner, _), .negative(let inner): inner.nesting
+        case .arithmetic(_, let left, let right), .coalesced(let left, let right), .joined(let left, let right):
+            max(left.nesting, right.nesting)
+        case .list(let values): values.reduce(0) { Swift.max($0, $1.nesting) }
+        case .path, .count, .invalid, .value, .values, .object, .objects, .total: 0
+        }
+    }
+
+    /// Whether the value is made by at most some calculations.
+    func isMade(byAtMost limit: Int) -> Bool {
+        var rest = limit
+        return take(from: &rest)
+    }
+
+    private func take(from rest: inout Int) -> Bool {
+        switch self {
+        case .scoped(_, let inner): return inner.take(from: &rest)
+        case .json(let inner, _), .jsonNumber(let inner, _), .negative(let inner):
+            rest -= 1
+            return rest >= 0 && inner.take(from: &rest)
+        case .arithmetic(_, let left, let right), .coalesced(let left, let right), .joined(let left, let right):
+            rest -= 1
+            return rest >= 0 && left.take(from: &rest) && right.take(from: &rest)
+        case .list(let values): return values.allSatisfy { $0.take(from: &rest) }
+        case .path, .count, .countWhere, .invalid, .value, .values, .object, .objects, .total: return true
+        }
+    }
+}
