@@ -3,7 +3,8 @@ extension EmbeddedPostgres {
     public struct Options: Sendable {
         /// Server settings that add to the defaults or replace them: `["max_connections": "20"]`.
         ///
-        /// Written to `postgresql.conf`; values need no quotes.
+        /// Written to `postgresql.conf`; values need no quotes. With `listen_addresses` the server listens on TCP, too, where a role
+        /// needs a password (`ALTER ROLE … PASSWORD`): other users of the machine may reach it there.
         public var settings: [String: String] = [:]
 
         /// The folder in which the server's own folder is made.

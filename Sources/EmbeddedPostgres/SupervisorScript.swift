@@ -41,7 +41,7 @@ enum SupervisorScript {
         printf '%s %s %s\n' "$host" "$$" "$space" >"$folder/owner" || fail folder
 
         initialize() {
-            "$bin/initdb" -D "$data" -U postgres --auth=trust --encoding=UTF8 --no-sync --no-instructions "$@" \
+            "$bin/initdb" -D "$data" -U postgres --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --no-sync --no-instructions "$@" \
                 >"$log" 2>&1 3<&-
         }
         # $locale is a list of options. Without that locale the system has C.

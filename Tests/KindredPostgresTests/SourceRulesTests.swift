@@ -191,7 +191,7 @@ import Testing
             "KindredCommand/Migrate/MigrationLintPage.swift", "KindredDoctor/DoctorAnnotation.swift",
             "KindredDoctor/GeneratedClasses.swift", "KindredDoctor/Report/DoctorReport+SARIF.swift",
             "KindredDoctor/Rules/ForeignKeys/DuplicateForeignKeys.swift", "KindredDoctor/Rules/NameRules.swift",
-            "KindredMigrations/FolderReader.swift", "KindredMigrations/Lint/Migrations+Lint.swift",
+            "KindredMigrations/Lint/Migrations+Lint.swift",
             "KindredObservability/ReadMeters.swift",
             "KindredPostgres/Configuration/PostgresConfiguration+KeepAlive.swift",
             "KindredPostgres/Configuration/PostgresConfiguration+Keywords.swift",

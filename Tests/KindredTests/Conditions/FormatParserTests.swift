@@ -143,7 +143,9 @@ import Testing
 }
 
 private func describe(_ node: ConditionNode, _ scopes: [ColumnScope] = []) -> String {
-    func all(_ nodes: [ConditionNode]) -> String { nodes.map { describe($0, scopes) }.joined(separator: " ") }
+    func all(_ nodes: some Collection<ConditionNode>) -> String {
+        nodes.map { describe($0, scopes) }.joined(separator: " ")
+    }
     switch node {
     case .constant(let value): return "\(value)"
     case .all(let nodes): return "(and \(all(nodes)))"

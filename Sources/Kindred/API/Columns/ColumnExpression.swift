@@ -9,14 +9,12 @@ public struct ColumnExpression<Value>: Sendable {
 
     /// A calculation; one of too many operators becomes invalid, which its request says: it is a tree as deep as it is long.
     init(_ expression: ConditionExpression) {
-        self.expression = expression.isMade(byAtMost: FormatParser.maximumCalculations) ? expression : Self.tooLong
+        self.expression = expression.isShallow ? expression : Self.tooLong
     }
 
     private static var tooLong: ConditionExpression {
-        .invalid(
-            KindredError(
-                .invalidCondition, "A condition has at most \(FormatParser.maximumCalculations) calculations in a value"
-            ))
+        let limit = ConditionExpression.maximumCalculations
+        return .invalid(KindredError(.invalidCondition, "A value in a condition has at most \(limit) calculations"))
     }
 
     func compare(

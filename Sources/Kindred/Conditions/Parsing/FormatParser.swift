@@ -4,8 +4,8 @@ import KindredPostgres
 struct FormatParser {
     /// The maximum nesting depth, so that no format can exhaust the stack.
     static let maximumDepth = 256
-    /// The maximum number of calculations, since a sum is a tree as deep as its length.
-    static let maximumCalculations = 64
+    /// The maximum number of calculations.
+    static let maximumCalculations = ConditionExpression.maximumCalculations
 
     private let tokens: [FormatToken]
     private let arguments: [ConditionArgument]

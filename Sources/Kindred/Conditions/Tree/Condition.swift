@@ -6,7 +6,7 @@ import KindredSchema
 /// and the negation of a condition is true exactly if the condition is false.
 public struct Condition: Sendable {
     /// The levels of a condition that can be answered: a deeper one would exhaust the stack of what reads it.
-    static let maximumNesting = FormatParser.maximumDepth
+    static let maximumNesting = 160
 
     package let node: ConditionNode
 

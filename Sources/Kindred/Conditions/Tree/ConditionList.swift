@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The parts of a conjunction or a disjunction, in their order.
 ///
 /// A long list is a tree of few levels, so that adding a condition costs the same however many there are already: a program that
@@ -56,28 +58,36 @@ extension ConditionList: ExpressibleByArrayLiteral {
     package init(arrayLiteral elements: ConditionNode...) { self.init(elements) }
 }
 
-// The depth of trees, which what reads them calls itself for.
+// The depth of trees, for which what reads them calls itself.
 extension ConditionNode {
+    /// The levels of which a closure on members counts as many: its query takes as much of the stack.
+    private static let levelsOfMembers = 8
+
     /// The levels of the condition; found without looking at the parts of lists.
     fileprivate var nesting: Int {
         switch self {
         case .constant: 1
         case .all(let list), .any(let list): list.nesting + 1
         case .not(let inner), .scoped(_, let inner): inner.nesting + 1
-        case .members(_, let members): members.condition.nesting + 1
+        case .members(_, let members): Self.nesting(of: members)
         case .comparison(let comparison): max(comparison.left.nesting, comparison.right.nesting) + 1
         }
     }
+
+    fileprivate static func nesting(of members: MemberCondition) -> Int { members.condition.nesting + levelsOfMembers }
 
     /// Whether the condition has at most some levels.
     func isNested(atMost levels: Int) -> Bool { nesting <= levels }
 }
 
 extension ConditionExpression {
+    /// The calculations of which a value may be made: it is a tree as deep as it is long.
+    static let maximumCalculations = 64
+
     /// The levels of the conditions in the value.
     fileprivate var nesting: Int {
         switch self {
-        case .countWhere(let members): members.condition.nesting
+        case .countWhere(let members): ConditionNode.nesting(of: members)
         case .scoped(_, let inner), .json(let inner, _), .jsonNumber(let inner, _), .negative(let inner): inner.nesting
         case .arithmetic(_, let left, let right), .coalesced(let left, let right), .joined(let left, let right):
             max(left.nesting, right.nesting)
@@ -86,9 +96,9 @@ extension ConditionExpression {
         }
     }
 
-    /// Whether the value is made by at most some calculations.
-    func isMade(byAtMost limit: Int) -> Bool {
-        var rest = limit
+    /// Whether the value has not too many calculations.
+    var isShallow: Bool {
+        var rest = Self.maximumCalculations
         return take(from: &rest)
     }
 

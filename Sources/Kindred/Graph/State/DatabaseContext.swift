@@ -8,8 +8,8 @@ import Synchronization
 /// relationships they have loaded. `Sendable`: any task may use it and its objects.
 ///
 /// Hold it until staged changes are saved. When the last reference to it goes, unsaved changes of objects that the
-/// program does not hold are lost, and the log says so once. Objects that the program holds keep working and keep their
-/// staged changes.
+/// program does not hold are lost, and the log says so once, unless an error of a save has. Objects that the program
+/// holds keep working and keep their staged changes.
 public final class DatabaseContext: Sendable {
     let core: ContextCore
 

@@ -21,7 +21,7 @@ package final class JSONDocument: Sendable {
 /// A value of a document, or the key of a member.
 struct JSONNode {
     enum Kind: UInt8 {
-        case null, `false`, `true`, number, text, escapedText, array, object
+        case null, falseWord, trueWord, number, text, escapedText, array, object
     }
 
     let kind: Kind
@@ -58,8 +58,8 @@ package struct JSONValue: Sendable {
     package var content: Content {
         switch node.kind {
         case .null: .null
-        case .false: .bool(false)
-        case .true: .bool(true)
+        case .falseWord: .bool(false)
+        case .trueWord: .bool(true)
         case .number: .number(rawText)
         case .text, .escapedText: .string(string(at: index))
         case .array: .array(elements)
@@ -125,7 +125,7 @@ package struct JSONValue: Sendable {
         switch node.kind {
         case .array, .object: break
         case .text, .escapedText: return "\"\(rawText)\""
-        case .null, .false, .true, .number: return rawText
+        case .null, .falseWord, .trueWord, .number: return rawText
         }
         var result: [UInt8] = []
         result.reserveCapacity(Int(node.end - node.start))
@@ -148,7 +148,7 @@ package struct JSONValue: Sendable {
     package var kindName: String {
         switch node.kind {
         case .null: "null"
-        case .false, .true: "a boolean"
+        case .falseWord, .trueWord: "a boolean"
         case .number: "a number"
         case .text, .escapedText: "a string"
         case .array: "an array"

@@ -49,8 +49,8 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
             return true
         case UInt8(ascii: "\""): try readText()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try readNumber()
-        case UInt8(ascii: "t"): try readWord(ending: 0x7472_7565, .true)
-        case UInt8(ascii: "f"): try readWord(behind: 1, ending: 0x616C_7365, .false)
+        case UInt8(ascii: "t"): try readWord(ending: 0x7472_7565, .trueWord)
+        case UInt8(ascii: "f"): try readWord(behind: 1, ending: 0x616C_7365, .falseWord)
         case UInt8(ascii: "n"): try readWord(ending: 0x6E75_6C6C, .null)
         case 0 where place == end: throw refusal("it ends where a value is wanted")
         default:
