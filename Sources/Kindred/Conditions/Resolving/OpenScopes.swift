@@ -52,7 +52,10 @@ extension ConditionResolver {
     /// The parts of a condition, each of which has to be true.
     mutating func conjuncts(of node: ConditionNode) throws -> [ResolvedTerm] {
         switch node {
-        case .all(let parts): try parts.map { try condition($0) }
+        case .all(let parts):
+            try parts.flatMap { part in
+                if case .all(let group) = part, group.isGroup { try conjuncts(of: part) } else { [try condition(part)] }
+            }
         case .scoped(let scope, let inner):
             try opening(scope, at: scopes.innermost) { try $0.conjuncts(of: inner) }
         default: [try condition(node)]

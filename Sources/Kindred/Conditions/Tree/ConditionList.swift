@@ -68,6 +68,8 @@ extension ConditionNode {
         switch self {
         case .constant: 1
         case .all(let list), .any(let list): list.nesting + 1
+        // As it is resolved.
+        case .not(.not(let inner)): inner.nesting
         case .not(let inner), .scoped(_, let inner): inner.nesting + 1
         case .members(_, let members): Self.nesting(of: members)
         case .comparison(let comparison): max(comparison.left.nesting, comparison.right.nesting) + 1
