@@ -64,6 +64,8 @@ package final class EntityRuntime: Sendable {
     /// An object that a room above keeps with the entity; made on first use.
     private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .text)
     private let empty = RankedMutex<Row?>(nil, .leaf)
+    /// Whether a write of the entity's rows has ended in a deadlock since the model was read.
+    let hasDeadlocked = Atomic(false)
     /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
     let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)
 

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 extension SelectQuery {
     /// `UPDATE … WHERE`, or `WITH … FOR UPDATE) UPDATE … FROM` if order, limit, joins or a lock matter: the selection
@@ -48,10 +49,12 @@ extension SelectQuery {
         return resolver.parameters.statement(StatementText(text))
     }
 
-    /// The query that locks its rows in the order of their keys before they are written, where it can: after a deadlock, for in
-    /// which order a plan finds rows is the server's choice.
-    func lockingFirst(_ strength: RowLock, _ runtime: EntityRuntime) -> SelectQuery {
-        guard lock == nil, runtime.locksFound else { return self }
+    /// The query that locks its rows in the order of their keys before they are written, where it can.
+    ///
+    /// In which order a plan finds rows is the server's choice. So requests that write an entity's rows lock them first once a
+    /// write of its rows has ended in a deadlock, for as long as the model is used: a second pass over them is the price.
+    func lockingInOrder(_ strength: RowLock, _ runtime: EntityRuntime) -> SelectQuery {
+        guard runtime.hasDeadlocked.load(ordering: .relaxed), lock == nil, runtime.locksFound else { return self }
         var query = self
         query.lock = (strength, .wait)
         return query

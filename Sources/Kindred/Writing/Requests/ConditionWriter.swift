@@ -21,10 +21,8 @@ struct ConditionWriter: Sendable {
     private func updateAtOnce(
         _ given: SelectQuery, of entity: EntityRuntime, _ update: ColumnUpdates
     ) async throws -> Int {
-        var isAgain = false
-        return try await core.write(of: entity, update.columns, isHeld: false) {
-            let query = isAgain ? given.lockingFirst(.forNoKeyUpdate, entity) : given
-            isAgain = true
+        try await core.write(of: entity, update.columns, isHeld: false) {
+            let query = given.lockingInOrder(.forNoKeyUpdate, entity)
             let isCounted = core.runtime.countLimits?.concern(entity, update.columns) == true
             if isCounted { try await noteFormer(query, of: entity, writing: update.columns) }
             let returnsRows = isCounted || core.withMap { $0.holdsRows(of: entity) }

@@ -63,10 +63,8 @@ extension ConditionWriter {
 
     /// One DELETE by condition, and the effect of the database's actions on memory.
     func deleteAtOnce(_ given: SelectQuery, of entity: EntityRuntime) async throws -> Int {
-        var isAgain = false
-        return try await core.write {
-            var query = isAgain ? given.lockingFirst(.forUpdate, entity) : given
-            isAgain = true
+        try await core.write {
+            var query = given.lockingInOrder(.forUpdate, entity)
             let isSplit = try query.isWrittenByTenant(entity, in: core.runtime.schema)
             if isSplit { query = try await query.lockedByTenant(entity, in: core, orBy: .forUpdate) }
             let columns = Deleter(core).deletionRules([entity]).columns(of: entity)
