@@ -10,7 +10,7 @@ LIVE_PROGRAM = --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
 .PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-agent live-oracle \
-	live-figures long long-citus round-trips fuzz sbom docs api-breakage examples
+	live-figures long long-citus round-trips fuzz hostile sbom docs api-breakage examples
 
 all: lint test
 
@@ -46,6 +46,10 @@ random:
 
 fuzz:
 	KINDRED_FUZZ=$(or $(COUNT),10000000) bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'
+
+# Commands, calls and readers beside a role that means harm.
+hostile:
+	bin/test --filter 'Hostile(Name|Path|Reader|Schema)' --filter 'ReturnTests|HeldTransaction|CatalogSafety'
 
 lint:
 	$(call SWIFT_FORMAT,lint --strict)

@@ -30,6 +30,9 @@ package struct ConnectionOptions: ParsableArguments {
     }
 
     /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.
+    ///
+    /// Its sessions look up nothing in schemas of users: the database's search path is that of its owner, and the command may be
+    /// run by a superuser.
     package func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws
         -> Value
     {
@@ -51,7 +54,7 @@ package struct ConnectionOptions: ParsableArguments {
         }
         let client: PostgresClient
         do {
-            client = try await PostgresClient.connect(configuration)
+            client = try await PostgresClient.connectCatalogOnly(configuration)
         } catch let error as PostgresError {
             throw CommandFailure(.unavailable, error.message)
         }

@@ -97,7 +97,7 @@ private struct TenantCreation {
     }
 
     private func apply(_ files: [MigrationFile]) async throws {
-        let records = MigrationRecords(client, ofTenant: name)
+        let records = MigrationRecords(client, ofTenant: name, owner: nil)
         try await records.makeTable()
         for file in files { try await MigrationRun(records: records, lock: lock).run(file) }
     }

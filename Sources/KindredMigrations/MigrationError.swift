@@ -36,6 +36,8 @@ public struct MigrationError: Error, Sendable, Hashable {
         public static let alreadyMigrated = Code("alreadyMigrated")
         /// A statement failed, or the end of a file's transaction.
         public static let failed = Code("failed")
+        /// The table of the files that have run, or its schema, belongs to a role that is not trusted.
+        public static let otherOwner = Code("otherOwner")
     }
 
     /// The kind of failure.

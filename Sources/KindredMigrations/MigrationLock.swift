@@ -55,8 +55,10 @@ struct MigrationLock {
         let rows = try await client.query(
             """
             SELECT EXISTS (SELECT FROM pg_catalog.pg_locks AS l
-                WHERE l.locktype = 'advisory' AND l.pid = pg_catalog.pg_backend_pid() AND l.granted AND l.objsubid = 1
-                    AND (l.classid::pg_catalog.int8 << 32 | l.objid::pg_catalog.int8) = \(key))
+                WHERE l.locktype OPERATOR(pg_catalog.=) 'advisory' AND l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid()
+                    AND l.granted AND l.objsubid OPERATOR(pg_catalog.=) 1
+                    AND ((l.classid::pg_catalog.int8 OPERATOR(pg_catalog.<<) 32) OPERATOR(pg_catalog.|) l.objid::pg_catalog.int8)
+                        OPERATOR(pg_catalog.=) \(key))
             """)
         guard try rows.first?.decode(0, as: Bool.self) == true else {
             throw Self.sessionNeeded

@@ -12,6 +12,8 @@ struct MigrationRecord: Sendable {
 
 /// The table of the files that have run: in the schema that belongs to Kindred and holds no entities, or in that of a tenant,
 /// where it is no entity, either.
+///
+/// The search path of a database is its owner's, so that operators, functions and types are named with their schema.
 struct MigrationRecords {
     /// The table's name in the schemas of tenants; the queries of the catalog leave it out.
     static let nameInTenants = "kindred_migration"
@@ -19,22 +21,29 @@ struct MigrationRecords {
     let client: PostgresClient
     /// The schema of a tenant; nil for the database's own files.
     let tenant: String?
+    /// The role whose table is used besides one of the caller or of a superuser.
+    let owner: String?
 
-    init(_ client: PostgresClient, ofTenant tenant: String? = nil) {
+    init(_ client: PostgresClient, ofTenant tenant: String? = nil, owner: String?) {
         self.client = client
         self.tenant = tenant
+        self.owner = owner
     }
 
     private var schema: String { tenant ?? "kindred" }
     private var name: String { tenant == nil ? "migration" : Self.nameInTenants }
     private var table: SQL { "\(identifier: schema).\(identifier: name)" }
 
+    /// Makes the table, if there is none.
+    ///
+    /// Throws `.otherOwner` for one that belongs to a role which is not trusted, or runs what others have made, before it is
+    /// used.
     func makeTable() async throws {
         guard try await !isThere() else { return }
         if tenant == nil { try await client.query("CREATE SCHEMA IF NOT EXISTS kindred") }
         try await client.query(
             """
-            CREATE TABLE IF NOT EXISTS \(table) (
+            CREATE TABLE \(table) (
                 number pg_catalog.int8 PRIMARY KEY,
                 name pg_catalog.text NOT NULL,
                 checksum pg_catalog.text NOT NULL,
@@ -46,13 +55,23 @@ struct MigrationRecords {
             "COMMENT ON TABLE \(table) IS 'The files of SQL that have run; written by Kindred.'")
     }
 
+    /// Whether there is a table; one of a role that is not trusted, or in a schema of such a role, is refused.
+    ///
+    /// The schema of a tenant may belong to the tenant.
     private func isThere() async throws -> Bool {
+        let pattern = tenant == nil ? name : #"kindred\_migration"#
+        let foreign = HelperSchema.foreignObject(in: schema, like: pattern, owner: owner, checksSchema: tenant == nil)
         let rows = try await client.query(
             """
             SELECT EXISTS (
-                SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-                WHERE n.nspname = \(schema) AND c.relname = \(name))
+                SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
+                    ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+                WHERE n.nspname OPERATOR(pg_catalog.=) \(schema) AND c.relname OPERATOR(pg_catalog.=) \(name)),
+                (\(foreign))
             """)
+        if let problem = try rows.first?.decode(1, as: String.self) {
+            throw MigrationError(.otherOwner, "\(problem). \(HelperSchema.remedy).")
+        }
         return try rows.first?.decode(0, as: Bool.self) ?? false
     }
 
@@ -65,10 +84,11 @@ struct MigrationRecords {
     func read(comparing files: [MigrationFile]) async throws -> [MigrationRecord] {
         let rows = try await client.query(
             """
-            SELECT m.number, m.name, m.checksum = pg_catalog.encode(pg_catalog.sha256(f.text), 'hex'),
+            SELECT m.number, m.name, m.checksum OPERATOR(pg_catalog.=) pg_catalog.encode(pg_catalog.sha256(f.text), 'hex'),
                 m.finished_at IS NOT NULL, pg_catalog.date_trunc('second', m.started_at)::pg_catalog.text
             FROM \(table) AS m
-            LEFT JOIN unnest(\(files.map(\.number)), \(files.map(\.text))) AS f (number, text) ON f.number = m.number
+            LEFT JOIN ROWS FROM (pg_catalog.unnest(\(files.map(\.number))), pg_catalog.unnest(\(files.map(\.text))))
+                AS f (number, text) ON f.number OPERATOR(pg_catalog.=) m.number
             ORDER BY m.number
             """)
         return try rows.map { row in
@@ -96,13 +116,17 @@ struct MigrationRecords {
             """
             INSERT INTO \(table) (number, name, checksum, finished_at)
             SELECT f.number, f.name, pg_catalog.encode(pg_catalog.sha256(f.text), 'hex'), pg_catalog.clock_timestamp()
-            FROM unnest(\(files.map(\.number)), \(files.map(\.name)), \(files.map(\.text))) AS f (number, name, text)
+            FROM ROWS FROM (pg_catalog.unnest(\(files.map(\.number))), pg_catalog.unnest(\(files.map(\.name))),
+                pg_catalog.unnest(\(files.map(\.text)))) AS f (number, name, text)
             """)
     }
 
     func finish(_ file: MigrationFile) async throws {
         try await client.query(
-            "UPDATE \(table) SET finished_at = pg_catalog.clock_timestamp() WHERE number = \(file.number)")
+            """
+            UPDATE \(table) SET finished_at = pg_catalog.clock_timestamp()
+            WHERE number OPERATOR(pg_catalog.=) \(file.number)
+            """)
     }
 
     /// Returns how many records were concerned.
@@ -112,12 +136,12 @@ struct MigrationRecords {
             return try await client.query(
                 """
                 UPDATE \(table) SET finished_at = pg_catalog.clock_timestamp()
-                WHERE number = \(number) AND finished_at IS NULL
+                WHERE number OPERATOR(pg_catalog.=) \(number) AND finished_at IS NULL
                 """
             ).affectedRows
         }
         return try await client.query(
-            "DELETE FROM \(table) WHERE number = \(number) AND finished_at IS NULL"
+            "DELETE FROM \(table) WHERE number OPERATOR(pg_catalog.=) \(number) AND finished_at IS NULL"
         ).affectedRows
     }
 }

@@ -12,6 +12,7 @@ struct MigrationRun {
             var isRecorded = false
             do {
                 try await client.withTransaction { _ in
+                    try await useOwnPath()
                     for statement in file.statements { try await run(statement, of: file) }
                     // Recorded under its own name, whatever the file has set.
                     try await reset("RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL")
@@ -26,10 +27,17 @@ struct MigrationRun {
             }
         } else {
             try await records.add(file, isFinished: false)
+            try await useOwnPath()
             for statement in file.statements { try await run(statement, of: file) }
             try await reset("RESET SESSION AUTHORIZATION", "RESET ROLE", "RESET ALL")
             try await records.finish(file)
         }
+    }
+
+    /// Gives the file the search path for which it was written, where the session's own looks up nothing of users.
+    private func useOwnPath() async throws {
+        guard let path = client.configuration.ownPath else { return }
+        try await client.query("SELECT pg_catalog.set_config('search_path', \(path), false)")
     }
 
     private func reset(_ statements: String...) async throws {

@@ -31,7 +31,7 @@ extension Migrations {
         }
         return try await client.withConnection { _ in
             try await MigrationLock(client).hold(within: lockTimeout) {
-                let records = MigrationRecords(client)
+                let records = MigrationRecords(client, owner: owner)
                 // Before the table is made, which a wrong number should not leave behind.
                 let adopted = try Self.files(files, upTo: number, besides: try await records.readIfThere(comparing: []))
                 guard !adopted.isEmpty else { return [] }
@@ -48,7 +48,7 @@ extension Migrations {
         afterBaseline number: Int64, in client: PostgresClient
     ) async throws -> (counted: [MigrationFile], pending: [MigrationFile]) {
         let files = try allFiles()
-        let records = try await MigrationRecords(client).readIfThere(comparing: files)
+        let records = try await MigrationRecords(client, owner: owner).readIfThere(comparing: files)
         let counted = try Self.files(files, upTo: number, besides: records)
         return (counted, try pending(files.filter { counted.isEmpty || $0.number > number }, records))
     }

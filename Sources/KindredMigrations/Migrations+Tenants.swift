@@ -12,8 +12,9 @@ extension Migrations {
         let rows = try await client.query(
             """
             SELECT n.nspname::pg_catalog.text FROM pg_catalog.pg_class AS c
-            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE c.relname = \(MigrationRecords.nameInTenants) AND c.relkind = 'r' ORDER BY n.nspname
+            JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+            WHERE c.relname OPERATOR(pg_catalog.=) \(MigrationRecords.nameInTenants)
+                AND c.relkind OPERATOR(pg_catalog.=) 'r' ORDER BY n.nspname
             """)
         return try rows.map { try $0.decode(0, as: String.self) ?? "" }
     }
@@ -52,13 +53,18 @@ extension Migrations {
         }
         let migrations = try read()
         return try await migrations.each(schemas, of: client, limit: limit) { schema, path in
-            guard try await !migrations.pending(by: MigrationRecords(client, ofTenant: schema)).isEmpty else {
+            guard
+                try await !migrations.pending(by: MigrationRecords(client, ofTenant: schema, owner: migrations.owner))
+                    .isEmpty
+            else {
                 return TenantMigration(schema: schema, state: .skipped, files: [], error: nil)
             }
             var files: [MigrationFile] = []
             do {
                 try await client.withTenant(schema, before: path) { own in
-                    try await migrations.apply(to: MigrationRecords(own, ofTenant: schema)) { files.append($0) }
+                    try await migrations.apply(to: MigrationRecords(own, ofTenant: schema, owner: migrations.owner)) {
+                        files.append($0)
+                    }
                 }
             } catch {
                 return TenantMigration(
@@ -83,7 +89,8 @@ extension Migrations {
     ) async throws -> [TenantMigration] {
         let migrations = try read()
         return try await migrations.each(schemas, of: client, limit: limit) { schema, _ in
-            let files = try await migrations.pending(by: MigrationRecords(client, ofTenant: schema))
+            let files = try await migrations.pending(
+                by: MigrationRecords(client, ofTenant: schema, owner: migrations.owner))
             return TenantMigration(
                 schema: schema, state: files.isEmpty ? .skipped : .pending, files: files, error: nil)
         }
@@ -126,12 +133,13 @@ extension Migrations {
     ///
     /// Throws `.noTenant` for a name that is not there, or is among them.
     private static func sharedPath(of client: PostgresClient, besides names: [String]) async throws -> [String] {
-        let rows = try await client.query(
-            """
+        let question: SQL = """
             SELECT p.name::pg_catalog.text, NULL FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) AS p (name)
             UNION ALL SELECT NULL, t.name FROM pg_catalog.unnest(\(names)) AS t (name)
-            WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname = t.name)
-            """)
+            WHERE NOT EXISTS (
+                SELECT FROM pg_catalog.pg_namespace AS n WHERE n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) t.name)
+            """
+        let rows = try await client.withOwnPath { try await client.query(question) }
         let path = try rows.compactMap { try $0.decode(0, as: String.self) }.filter { !$0.hasPrefix("pg_temp_") }
         if let missing = try rows.compactMap({ try $0.decode(1, as: String.self) }).first {
             throw MigrationError(.noTenant, "There is no schema \(missing), which would be a tenant's.")
@@ -150,8 +158,13 @@ extension PostgresClient {
         _ schema: String, before path: [String], _ body: (PostgresClient) async throws -> T
     ) async throws -> T {
         var configuration = configuration
-        configuration.searchPath = [schema] + path
-        configuration.settings = configuration.settings.filter { $0.key.lowercased() != "search_path" }
+        if configuration.ownPath != nil {
+            let names = try ([schema] + path).map { try SQLIdentifier.quote($0) } + ["pg_temp"]
+            configuration = configuration.catalogOnly(ownPath: names.joined(separator: ", "))
+        } else {
+            configuration.searchPath = [schema] + path
+            configuration.settings = configuration.settings.filter { $0.key.lowercased() != "search_path" }
+        }
         configuration.pool.minimumConnections = 0
         configuration.pool.maximumConnections = 1
         return try await PostgresClient.connect(configuration).lend(body)

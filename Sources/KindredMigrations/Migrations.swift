@@ -17,6 +17,12 @@ public struct Migrations: Sendable {
     public var lockTimeout: Duration = .seconds(600)
     /// Whether a file may run although one with a higher number has; by default that is an error.
     public var allowsOutOfOrder = false
+    /// A role that is trusted and has made the table of the files that have run, besides the caller's own and superusers.
+    ///
+    /// What a table does that another role has made, such as its triggers, is done with the caller's rights: it is refused
+    /// (`.otherOwner`) before it is used, and so is the schema `kindred` of another role. A superuser uses only what superusers
+    /// have made.
+    public var owner: String?
     /// The files, once they were read for several calls.
     private var kept: [MigrationFile]?
 
@@ -51,7 +57,7 @@ public struct Migrations: Sendable {
     /// `.invalidFile`.
     public func status(of client: PostgresClient) async throws -> [MigrationStatus] {
         let files = try allFiles()
-        let records = try await MigrationRecords(client).readIfThere(comparing: files)
+        let records = try await MigrationRecords(client, owner: owner).readIfThere(comparing: files)
         if let error = MigrationError(Self.unrecorded(files, records).flatMap(\.problems)) { throw error }
         return MigrationStatus.all(files, records)
     }
@@ -80,7 +86,7 @@ public struct Migrations: Sendable {
 
     /// The same, which tells of each file when it has run.
     package func apply(to client: PostgresClient, _ didRun: (MigrationFile) -> Void) async throws {
-        try await apply(to: MigrationRecords(client), didRun)
+        try await apply(to: MigrationRecords(client, owner: owner), didRun)
     }
 
     /// Runs the files that have not run yet, by the records of the database or a tenant, and tells of each.
@@ -110,7 +116,7 @@ public struct Migrations: Sendable {
     ///
     /// Throws as ``apply(to:)`` does before anything runs.
     public func pending(for client: PostgresClient) async throws -> [MigrationFile] {
-        try await pending(by: MigrationRecords(client))
+        try await pending(by: MigrationRecords(client, owner: owner))
     }
 
     func pending(by records: MigrationRecords) async throws -> [MigrationFile] {
@@ -133,7 +139,7 @@ public struct Migrations: Sendable {
     ) async throws {
         try await client.withConnection { _ in
             try await MigrationLock(client, ofTenant: tenant).hold(within: lockTimeout) {
-                let records = MigrationRecords(client, ofTenant: tenant)
+                let records = MigrationRecords(client, ofTenant: tenant, owner: owner)
                 guard try await records.resolve(number, isDone: isDone) == 1 else {
                     throw MigrationError(.missing, "No file of the number \(number) is unfinished.")
                 }

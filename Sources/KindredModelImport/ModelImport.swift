@@ -64,9 +64,12 @@ public struct ModelImport: Sendable {
     /// Runs statements in one transaction, in one round trip and one for the COMMIT.
     package static func apply(_ statements: [String], to client: PostgresClient) async throws {
         guard !statements.isEmpty else { return }
+        // Types and functions are PostgreSQL's own; tables are named with their schema. A caller's transaction keeps its path.
+        let path =
+            client.isInTransaction ? [] : ["SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)"]
         try await client.withTransaction { _ in
             _ = try await client.executeBatch(
-                statements.map { Statement(text: StatementText($0, mayChangeSession: true)) })
+                (path + statements).map { Statement(text: StatementText($0, mayChangeSession: true)) })
         }
     }
 }

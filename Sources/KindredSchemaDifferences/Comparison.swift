@@ -53,7 +53,7 @@ struct Comparison {
     private static func read(_ configuration: PostgresConfiguration) async throws -> SchemaSnapshot {
         let client: PostgresClient
         do {
-            client = try await PostgresClient.connect(configuration)
+            client = try await PostgresClient.connectCatalogOnly(configuration)
         } catch let error as PostgresError {
             throw SchemaDifferencesError(.unreachable, error.message)
         }

@@ -45,7 +45,7 @@ extension SchemaDifferences {
         case .database(let configuration):
             let client: PostgresClient
             do {
-                client = try await PostgresClient.connect(configuration)
+                client = try await PostgresClient.connectCatalogOnly(configuration)
             } catch let error as PostgresError {
                 throw SchemaDifferencesError(.unreachable, error.message)
             }

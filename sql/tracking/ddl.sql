@@ -31,20 +31,21 @@ BEGIN
         RETURN false;
     END IF;
     -- Statements of this schema are no DDL to tell of.
-    PERFORM set_config('kindred.tracking_mends', 'on', true);
+    INSERT INTO kindred.tracking_mending VALUES (pg_current_xact_id()) ON CONFLICT DO NOTHING;
     BEGIN
         FOR statement IN SELECT s FROM kindred.tracking_statements(place) AS s LOOP EXECUTE statement; END LOOP;
     EXCEPTION WHEN OTHERS THEN
-        PERFORM set_config('kindred.tracking_mends', 'off', true);
+        DELETE FROM kindred.tracking_mending WHERE xid = pg_current_xact_id();
         UPDATE kindred.tracking_table AS t SET gap = coalesce(reason, 'SQLSTATE ' || SQLSTATE) WHERE t.relation = place;
         RETURN false;
     END;
-    PERFORM set_config('kindred.tracking_mends', 'off', true);
+    DELETE FROM kindred.tracking_mending WHERE xid = pg_current_xact_id();
     RETURN true;
 END $$;
 
--- Looks for tables whose changes may be missing, mends what may be mended, and records a gap for each: at once, and for as
--- long as it stays each half minute. Returns what is still wrong.
+-- Looks for tables whose changes may be missing, and records a gap for each: at once, and for as long as it stays each half minute.
+-- For the installer it mends what may be mended; a reader's transaction, which may stay open, takes no lock that another needs.
+-- Returns what is still wrong.
 CREATE OR REPLACE FUNCTION kindred.tracking_check()
 RETURNS TABLE (relation oid, name text, fault text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -53,15 +54,45 @@ DECLARE
     item record;
     found_at oid;
     is_mended boolean;
+    mends boolean := kindred.tracking_belongs(kindred.tracking_caller(), kindred.tracking_installer());
 BEGIN
-    -- Two readers at once would say everything twice.
-    IF NOT pg_try_advisory_xact_lock(7739838812307940419) THEN RETURN; END IF;
-    FOR item IN SELECT t.relation, t.root, t.schema_name, t.table_name, t.gap, t.gap_at, kindred.tracking_fault(t.relation) AS fault
+    IF mends THEN
+        -- Two at once would be in each other's way.
+        PERFORM FROM kindred.tracking_gate AS g WHERE g.name = 'mending' FOR UPDATE SKIP LOCKED;
+        mends := FOUND;
+    END IF;
+    IF mends THEN
+        DELETE FROM kindred.tracking_told WHERE ctid = ANY (ARRAY(SELECT g.ctid FROM kindred.tracking_told AS g
+            WHERE g.at < clock_timestamp() - interval '1 day' FOR UPDATE SKIP LOCKED));
+        -- A table that was given to another role is the same table.
+        UPDATE kindred.tracking_table AS t SET owner = pg_get_userbyid(c.relowner)
+        FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid = t.relation AND n.nspname = t.schema_name AND c.relname = t.table_name AND t.owner <> pg_get_userbyid(c.relowner);
+    END IF;
+    FOR item IN SELECT t.relation, t.root, t.schema_name, t.table_name, t.owner, t.gap, t.gap_at, kindred.tracking_fault(t.relation) AS fault
         FROM kindred.tracking_table AS t ORDER BY t.relation
     LOOP
         CONTINUE WHEN item.fault IS NULL AND item.gap IS NULL;
+        IF NOT mends THEN
+            CONTINUE WHEN item.fault IS NULL;
+            IF item.gap IS DISTINCT FROM item.fault AND NOT EXISTS (SELECT FROM kindred.tracking_told AS g
+                    WHERE g.relation = item.relation AND g.fault = item.fault)
+                OR item.fault <> 'dropped' AND coalesce(item.gap_at, '-infinity') < clock_timestamp() - interval '30 seconds'
+                    AND NOT EXISTS (SELECT FROM kindred.tracking_told AS g WHERE g.relation = item.relation
+                        AND g.fault = item.fault AND g.at > clock_timestamp() - interval '30 seconds')
+            THEN
+                PERFORM kindred.tracking_record(item.root, 'G', NULL, NULL, NULL, NULL, item.fault);
+                DELETE FROM kindred.tracking_told WHERE ctid = ANY (ARRAY(SELECT g.ctid FROM kindred.tracking_told AS g
+                    WHERE g.relation = item.relation FOR UPDATE SKIP LOCKED));
+                INSERT INTO kindred.tracking_told (relation, fault, at) VALUES (item.relation, item.fault, clock_timestamp());
+            END IF;
+            RETURN QUERY SELECT item.relation, format('%I.%I', item.schema_name, item.table_name), item.fault;
+            CONTINUE;
+        END IF;
         IF item.fault = 'dropped' THEN
-            found_at := to_regclass(format('%I.%I', item.schema_name, item.table_name));
+            -- What another role has made there is another table.
+            found_at := (SELECT c.oid FROM pg_class AS c
+                WHERE c.oid = to_regclass(format('%I.%I', item.schema_name, item.table_name)) AND pg_get_userbyid(c.relowner) = item.owner);
             IF found_at IS NOT NULL AND kindred.tracking_obstacle(found_at) IS NULL AND kindred.tracking_mend(found_at, 'created again') THEN
                 PERFORM kindred.tracking_record(kindred.tracking_root(found_at), 'G', NULL, NULL, NULL, NULL, 'created again');
                 EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', item.relation);
@@ -93,7 +124,7 @@ DECLARE
     place oid;
     tree oid[];
 BEGIN
-    IF current_setting('kindred.tracking_mends', true) = 'on' THEN RETURN; END IF;
+    IF EXISTS (SELECT FROM kindred.tracking_mending AS m WHERE m.xid = pg_current_xact_id_if_assigned()) THEN RETURN; END IF;
     FOR place IN
         -- A policy changes what a table shows.
         SELECT DISTINCT coalesce(p.polrelid, d.objid) FROM pg_event_trigger_ddl_commands() AS d
@@ -107,7 +138,8 @@ BEGIN
             IF EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = ANY (tree))
                 OR EXISTS (SELECT FROM kindred.tracking_table AS t JOIN pg_class AS c ON c.relname = t.table_name
                     JOIN pg_namespace AS n ON n.oid = c.relnamespace AND n.nspname = t.schema_name
-                    WHERE c.oid = place AND NOT EXISTS (SELECT FROM pg_class AS o WHERE o.oid = t.relation))
+                    WHERE c.oid = place AND pg_get_userbyid(c.relowner) = t.owner
+                        AND NOT EXISTS (SELECT FROM pg_class AS o WHERE o.oid = t.relation))
             THEN
                 IF NOT EXISTS (SELECT FROM unnest(tree) AS t WHERE kindred.tracking_obstacle(t) IS NOT NULL) THEN
                     PERFORM kindred.tracking_mend(place, 'changed');

@@ -1,6 +1,7 @@
 -- Change tracking: enabling and disabling tables.
 
--- The statements that are missing for a table to be tracked; none if all is in place.
+-- The statements that are missing for a table to be tracked; none if all is in place. They name what they use with its schema, as
+-- those of tracking_removals do: people run them, too, in sessions with any search path.
 CREATE OR REPLACE FUNCTION kindred.tracking_statements(relation oid) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -18,7 +19,7 @@ BEGIN
             OR NOT EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = place
                 AND t.digest = kindred.tracking_digest(place) AND t.root = top)
         THEN
-            RETURN NEXT trim(E'\n' FROM kindred.tracking_function(place));
+            RETURN NEXT kindred.tracking_function(place);
             RETURN NEXT format('REVOKE ALL ON FUNCTION kindred.tracking_note_%s() FROM PUBLIC', place);
             RETURN NEXT format('ALTER FUNCTION kindred.tracking_note_%s() OWNER TO %I', place, owner);
             RETURN NEXT format('COMMENT ON FUNCTION kindred.tracking_note_%s() IS %L', place,
@@ -36,9 +37,9 @@ BEGIN
         END LOOP;
         IF NOT EXISTS (SELECT FROM kindred.tracking_table AS t JOIN pg_class AS c ON c.oid = t.relation JOIN pg_namespace AS n ON n.oid = c.relnamespace
             WHERE t.relation = place AND t.gap IS NULL AND t.digest = kindred.tracking_digest(place)
-                AND t.root = top AND t.schema_name = n.nspname AND t.table_name = c.relname)
+                AND t.root = top AND t.schema_name = n.nspname AND t.table_name = c.relname AND t.owner = pg_get_userbyid(c.relowner))
         THEN
-            RETURN NEXT format('SELECT kindred.tracking_register(%s)', place);
+            RETURN NEXT format('SELECT kindred.tracking_register(%s::pg_catalog.oid)', place);
         END IF;
     END LOOP;
 END $$;
@@ -50,12 +51,12 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
     DELETE FROM kindred.tracking_table AS t USING pg_class AS c, pg_namespace AS n
     WHERE c.oid = tracking_register.relation AND n.oid = c.relnamespace AND t.schema_name = n.nspname AND t.table_name = c.relname
         AND t.relation <> c.oid AND NOT EXISTS (SELECT FROM pg_class AS o WHERE o.oid = t.relation);
-    INSERT INTO kindred.tracking_table (relation, schema_name, table_name, root, key, digest)
-    SELECT c.oid, n.nspname, c.relname, kindred.tracking_root(c.oid), kindred.tracking_key(kindred.tracking_root(c.oid)),
-        kindred.tracking_digest(c.oid)
+    INSERT INTO kindred.tracking_table (relation, schema_name, table_name, owner, root, key, digest)
+    SELECT c.oid, n.nspname, c.relname, pg_get_userbyid(c.relowner), kindred.tracking_root(c.oid),
+        kindred.tracking_key(kindred.tracking_root(c.oid)), kindred.tracking_digest(c.oid)
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = tracking_register.relation
     ON CONFLICT (relation) DO UPDATE SET schema_name = excluded.schema_name, table_name = excluded.table_name,
-        root = excluded.root, key = excluded.key, digest = excluded.digest, gap = NULL, gap_at = NULL;
+        owner = excluded.owner, root = excluded.root, key = excluded.key, digest = excluded.digest, gap = NULL, gap_at = NULL;
 $$;
 
 -- Puts in place what a table needs. Changes until now are no record's: the first record says so.
@@ -68,7 +69,7 @@ DECLARE
     is_done boolean := false;
 BEGIN
     -- An upgrade writes the trigger functions anew that it sees: one waits for the other.
-    PERFORM pg_advisory_xact_lock_shared(7739838812307940436);
+    PERFORM FROM kindred.tracking_gate AS g WHERE g.name = 'definition' FOR SHARE;
     FOR place IN SELECT t FROM kindred.tracking_tree(relation) AS t ORDER BY t LOOP
         obstacle := kindred.tracking_obstacle(place);
         IF obstacle IS NOT NULL THEN
@@ -77,12 +78,12 @@ BEGIN
                 USING ERRCODE = 'KT002';
         END IF;
     END LOOP;
-    PERFORM set_config('kindred.tracking_mends', 'on', true);
+    INSERT INTO kindred.tracking_mending VALUES (pg_current_xact_id()) ON CONFLICT DO NOTHING;
     FOR statement IN SELECT s FROM kindred.tracking_statements(relation) AS s LOOP
         EXECUTE statement;
         is_done := true;
     END LOOP;
-    PERFORM set_config('kindred.tracking_mends', 'off', true);
+    DELETE FROM kindred.tracking_mending WHERE xid = pg_current_xact_id();
     IF is_done THEN
         PERFORM kindred.tracking_record(root, 'G', NULL, NULL, NULL, NULL, 'enabled')
         FROM (SELECT DISTINCT kindred.tracking_root(t) AS root FROM kindred.tracking_tree(relation) AS t) AS r;
@@ -99,13 +100,13 @@ BEGIN
     FOR place IN SELECT t FROM kindred.tracking_tree(relation) AS t ORDER BY t LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM kindred.tracking_table AS t WHERE t.relation = place);
         -- Readers are told that changes will be missing.
-        RETURN NEXT format('SELECT kindred.tracking_record(%s::oid, ''G'', NULL, NULL, NULL, NULL, ''disabled'')',
+        RETURN NEXT format('SELECT kindred.tracking_record(%s::pg_catalog.oid, ''G'', NULL, NULL, NULL, NULL, ''disabled'')',
             kindred.tracking_root(place));
         FOREACH event IN ARRAY '{insert,update,delete,truncate}'::text[] LOOP
             RETURN NEXT format('DROP TRIGGER IF EXISTS kindred_tracking_%s ON %s', event, place::regclass);
         END LOOP;
         RETURN NEXT format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', place);
-        RETURN NEXT format('DELETE FROM kindred.tracking_table AS t WHERE t.relation = %s', place);
+        RETURN NEXT format('DELETE FROM kindred.tracking_table AS t WHERE t.relation OPERATOR(pg_catalog.=) %s', place);
     END LOOP;
 END $$;
 
@@ -114,7 +115,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     statement text;
 BEGIN
-    PERFORM set_config('kindred.tracking_mends', 'on', true);
+    INSERT INTO kindred.tracking_mending VALUES (pg_current_xact_id()) ON CONFLICT DO NOTHING;
     FOR statement IN SELECT s FROM kindred.tracking_removals(relation) AS s LOOP EXECUTE statement; END LOOP;
-    PERFORM set_config('kindred.tracking_mends', 'off', true);
+    DELETE FROM kindred.tracking_mending WHERE xid = pg_current_xact_id();
 END $$;

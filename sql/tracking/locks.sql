@@ -12,7 +12,8 @@ CREATE UNLOGGED TABLE IF NOT EXISTS kindred.tracking_lock (
     announced_by name NOT NULL,
     note text NOT NULL,
     since timestamptz NOT NULL DEFAULT clock_timestamp(),
-    PRIMARY KEY (xid, object)
+    -- No role keeps another's note from being made.
+    PRIMARY KEY (xid, object, announced_by)
 );
 
 -- Refuses a role that may not know of a table's rows: keys are data.
@@ -36,11 +37,20 @@ BEGIN
     IF pg_xact_status(holder) IS DISTINCT FROM 'in progress' THEN
         RAISE EXCEPTION 'the transaction % has ended', holder USING ERRCODE = '25000';
     END IF;
+    -- Every role sees who holds the lock of a transaction's number, and as whom its session began.
+    IF NOT EXISTS (SELECT FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid
+        WHERE l.locktype = 'transactionid' AND l.transactionid = holder::xid AND l.mode = 'ExclusiveLock' AND l.granted
+            AND l.pid = holder_pid AND a.datname = current_database()
+            AND (l.pid = pg_backend_pid() OR pg_has_role(session_user, a.usesysid, 'MEMBER')))
+    THEN
+        RAISE EXCEPTION 'process % does not run the transaction % for role %', holder_pid, holder, quote_ident(session_user)
+            USING ERRCODE = '42501';
+    END IF;
     DELETE FROM kindred.tracking_lock WHERE ctid = ANY (ARRAY(
         SELECT l.ctid FROM kindred.tracking_lock AS l WHERE pg_xact_status(l.xid) IS DISTINCT FROM 'in progress' FOR UPDATE SKIP LOCKED));
     INSERT INTO kindred.tracking_lock (xid, pid, relation, object, announced_by, note)
     VALUES (holder, holder_pid, place, tracking_announce.object, kindred.tracking_caller(), tracking_announce.note)
-    ON CONFLICT (xid, object) DO UPDATE SET note = excluded.note
+    ON CONFLICT (xid, object, announced_by) DO UPDATE SET note = excluded.note
     RETURNING tracking_lock.xmax = 0 INTO is_new;
     PERFORM pg_notify('kindred_tracking_locks', '');
     RETURN is_new;
@@ -52,7 +62,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true), pg_notify('kindred_tracking_locks', '');
     DELETE FROM kindred.tracking_lock AS l
-    WHERE l.xid = holder AND l.object = ANY (objects) AND l.announced_by = kindred.tracking_caller();
+    WHERE l.xid = holder AND l.object = ANY (objects) AND kindred.tracking_belongs(kindred.tracking_caller(), l.announced_by);
 END $$;
 
 -- The announcements that hold now, of one table.

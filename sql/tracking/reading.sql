@@ -8,6 +8,18 @@ BEGIN
     RETURN CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END;
 END $$;
 
+-- Whether a role is another, or a member of it. A role that is gone has no members.
+CREATE OR REPLACE FUNCTION kindred.tracking_belongs(caller name, owner name) RETURNS boolean
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = owner AND pg_has_role(caller, r.oid, 'MEMBER'));
+END $$;
+
+-- The role that installed this schema; its members may do everything here.
+CREATE OR REPLACE FUNCTION kindred.tracking_installer() RETURNS name
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS
+$$ SELECT pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = 'kindred.tracking_state'::regclass $$;
+
 -- What a role may learn of a table's changes: 2 keys, 1 that there are changes, 0 nothing.
 CREATE OR REPLACE FUNCTION kindred.tracking_sees(caller name, place oid) RETURNS integer
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -72,20 +84,44 @@ DECLARE
     wanted bigint;
 BEGIN
     SELECT * INTO STRICT state FROM kindred.tracking_state;
-    -- Waits before anything is changed that a rollback would leave.
-    IF watch < now_seconds THEN PERFORM FROM kindred.tracking_state FOR UPDATE; END IF;
     wanted := now_seconds + greatest(1, extract(epoch FROM state.retention)::bigint);
     SELECT greatest(wanted, max(extract(epoch FROM c.acknowledged_at + c.hold))::bigint) INTO wanted FROM kindred.tracking_consumer AS c;
+    -- No rollback takes either back; a return that is counted and not noted is noted by the next call.
+    IF watch < now_seconds THEN PERFORM nextval('kindred.tracking_returns'); END IF;
     IF wanted > watch THEN PERFORM setval('kindred.tracking_watch', wanted); END IF;
-    IF watch < now_seconds THEN
-        -- All writers see the new value. Those that ran before have lower numbers, though a snapshot lists only those below
-        -- the last that has ended.
-        UPDATE kindred.tracking_state AS s SET returned = kindred.tracking_snapshot(pg_current_xact_id(),
-            ARRAY(SELECT pg_snapshot_xip(pg_current_snapshot())) || ARRAY(
-                SELECT x::text::xid8 FROM generate_series(pg_snapshot_xmax(pg_current_snapshot())::text::bigint,
-                    pg_current_xact_id()::text::bigint - 1) AS x));
-        DELETE FROM kindred.tracking_unread;
-    END IF;
+    PERFORM kindred.tracking_came_back();
+END $$;
+
+-- Notes that a reader came back after none was there, if that is counted and not noted yet. All writers see the new watch.
+CREATE OR REPLACE FUNCTION kindred.tracking_came_back() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    counted CONSTANT bigint := pg_sequence_last_value('kindred.tracking_returns'::regclass);
+    own CONSTANT xid8 := CASE WHEN counted > 0 THEN pg_current_xact_id() END;
+    base CONSTANT bigint := own::text::bigint / 4294967296 * 4294967296;
+    below bigint;
+BEGIN
+    IF counted = 0 OR EXISTS (SELECT FROM kindred.tracking_return AS r WHERE r.number = counted) THEN RETURN; END IF;
+    BEGIN
+        -- In a subtransaction, whose number is above those of all that ran before the watch moved on; the transaction's own may be
+        -- older.
+        INSERT INTO kindred.tracking_return (number, xid, returned) VALUES (counted, own, pg_current_snapshot())
+        RETURNING tracking_return.xmin::text::bigint + base INTO below;
+    EXCEPTION WHEN unique_violation THEN
+        RETURN;
+    END;
+    IF below < own::text::bigint THEN below := below + 4294967296; END IF;
+    -- A snapshot lists only those that run below the last that has ended.
+    UPDATE kindred.tracking_return AS r SET returned = kindred.tracking_snapshot(below::text::xid8, array_remove(
+        ARRAY(SELECT pg_snapshot_xip(pg_current_snapshot())) || ARRAY(
+            SELECT x::text::xid8 FROM generate_series(pg_snapshot_xmax(pg_current_snapshot())::text::bigint, below - 1) AS x), own))
+    WHERE r.number = counted AND r.xid = own;
+    BEGIN
+        DELETE FROM kindred.tracking_unread WHERE ctid = ANY (ARRAY(
+            SELECT u.ctid FROM kindred.tracking_unread AS u FOR UPDATE SKIP LOCKED));
+    EXCEPTION WHEN object_not_in_prerequisite_state THEN
+        -- The table is published, and has no replica identity yet. What stays there is of a watch that is over.
+    END;
 END $$;
 
 -- A cursor from which on nothing is missed: no crash takes back what it has seen, once the call has returned.
@@ -98,7 +134,7 @@ BEGIN
     IF EXISTS (SELECT FROM kindred.tracking_identity() AS i, kindred.tracking_state AS s
         WHERE (s.system, s.database) <> (i.system, i.database))
     THEN
-        PERFORM kindred.tracking_prune();
+        PERFORM kindred.tracking_begin_anew();
     END IF;
     PERFORM kindred.tracking_attend();
     cursor := pg_current_snapshot();
@@ -115,20 +151,41 @@ BEGIN
 END $$;
 
 -- Says that the caller, which listens on kindred_tracking, will sleep for so long; it has to read once more before it does.
+-- A minute is the longest: writers notify for as long. The answer is the number by which the caller says that it is awake.
 CREATE OR REPLACE FUNCTION kindred.tracking_sleep(milliseconds integer) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    token CONSTANT bigint := nextval('kindred.tracking_token');
+    until CONSTANT timestamptz := clock_timestamp() + least(greatest(milliseconds, 0), 60000) * interval '1 millisecond';
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    RETURN setval('kindred.tracking_sleeper', greatest(pg_sequence_last_value('kindred.tracking_sleeper'::regclass),
-        (extract(epoch FROM clock_timestamp()) * 1000)::bigint + milliseconds));
+    DELETE FROM kindred.tracking_sleep WHERE ctid = ANY (ARRAY(
+        SELECT s.ctid FROM kindred.tracking_sleep AS s WHERE s.until < clock_timestamp() FOR UPDATE SKIP LOCKED));
+    INSERT INTO kindred.tracking_sleep (token, role, until) VALUES (token, kindred.tracking_caller(), until);
+    PERFORM setval('kindred.tracking_sleeper', greatest(pg_sequence_last_value('kindred.tracking_sleeper'::regclass),
+        (extract(epoch FROM until) * 1000)::bigint));
+    RETURN token;
 END $$;
 
--- Says that the caller is awake; others that have gone to sleep since then stay so.
+-- Says that the caller is awake; others stay asleep. Nobody is woken by another role, nor by a transaction that does not see who
+-- sleeps: writers then notify until the time is over.
 CREATE OR REPLACE FUNCTION kindred.tracking_wake(token bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    own timestamptz;
+    others timestamptz;
 BEGIN
-    IF pg_sequence_last_value('kindred.tracking_sleeper'::regclass) = token THEN
-        PERFORM set_config('synchronous_commit', 'off', true), setval('kindred.tracking_sleeper', 0);
+    PERFORM set_config('synchronous_commit', 'off', true);
+    DELETE FROM kindred.tracking_sleep AS s WHERE s.token = tracking_wake.token
+        AND kindred.tracking_belongs(kindred.tracking_caller(), s.role) RETURNING s.until INTO own;
+    IF own IS NULL OR current_setting('transaction_isolation') <> 'read committed'
+        AND clock_timestamp() > transaction_timestamp() + interval '1 second'
+    THEN
+        RETURN;
+    END IF;
+    SELECT max(s.until) INTO others FROM kindred.tracking_sleep AS s WHERE s.until > clock_timestamp();
+    IF pg_sequence_last_value('kindred.tracking_sleeper'::regclass) <= (extract(epoch FROM own) * 1000)::bigint THEN
+        PERFORM setval('kindred.tracking_sleeper', coalesce((extract(epoch FROM others) * 1000)::bigint, 0));
     END IF;
 END $$;
 
@@ -179,8 +236,14 @@ BEGIN
         LIMIT limits + 1
     ) AS r;
     SELECT * INTO STRICT state FROM kindred.tracking_state;
-    IF state.turn <> pg_sequence_last_value('kindred.tracking_turn'::regclass) THEN
+    IF state.prunes <> pg_sequence_last_value('kindred.tracking_prunes'::regclass) THEN
         RAISE EXCEPTION 'the outbox has been emptied since the snapshot was taken' USING ERRCODE = '40001', HINT = 'Read again.';
+    END IF;
+    IF pg_sequence_last_value('kindred.tracking_returns'::regclass) > 0 AND NOT EXISTS (SELECT FROM kindred.tracking_return AS r
+        WHERE r.number = pg_sequence_last_value('kindred.tracking_returns'::regclass))
+    THEN
+        RAISE EXCEPTION 'the snapshot does not show that a reader has come back' USING ERRCODE = '40001',
+            HINT = 'Call tracking_attend(), and read again.';
     END IF;
     IF pg_snapshot_xmax(cursor) > pg_snapshot_xmax(present) THEN
         RETURN QUERY SELECT present, true, false, NULL::bigint, NULL::xid8, NULL::timestamptz, NULL::oid, NULL::"char", NULL::smallint,
@@ -209,7 +272,7 @@ BEGIN
     -- What is visible is on disk, and its numbers are never given again, if the transaction waited for that. Of all others a
     -- crash may give the numbers to transactions to come: the cursor then ends behind the last record's.
     is_flushed := pg_current_wal_insert_lsn() <= pg_current_wal_flush_lsn();
-    was_away := EXISTS (SELECT FROM pg_snapshot_xip(state.returned) AS x
+    was_away := EXISTS (SELECT FROM kindred.tracking_return AS r, pg_snapshot_xip(r.returned) AS x
         WHERE NOT pg_visible_in_snapshot(x, cursor) AND pg_visible_in_snapshot(x, present));
     is_waiting := NOT is_flushed AND (has_asynchronous IS TRUE OR was_away);
     IF rest IS NOT NULL OR NOT is_flushed AND NOT is_waiting THEN

@@ -46,7 +46,7 @@ BEGIN
     FOR item IN SELECT t.relation, kindred.tracking_function(t.relation) AS text
         FROM unnest(current_setting('kindred.tracking_fitting')::oid[]) AS t (relation)
         JOIN pg_proc AS p ON p.oid = to_regprocedure(format('kindred.tracking_note_%s()', t.relation))
-        WHERE position(p.prosrc IN kindred.tracking_function(t.relation)) = 0
+        WHERE p.prosrc <> kindred.tracking_body(t.relation)
     LOOP
         EXECUTE item.text;
         UPDATE kindred.tracking_table AS t SET digest = kindred.tracking_digest(t.relation) WHERE t.relation = item.relation;

@@ -13,7 +13,7 @@ $$;
 -- State of the outbox: sizes in bytes, age of the oldest record, when records cease to be written.
 CREATE OR REPLACE FUNCTION kindred.tracking_status()
 RETURNS TABLE (version integer, retention interval, turn bigint, turned_at timestamptz, bytes bigint, oldest timestamptz, watched_until timestamptz,
-    is_asleep boolean, has_event_triggers boolean, notifies boolean, consumers bigint)
+    is_asleep boolean, has_event_triggers boolean, notifies boolean, consumers bigint, longest_hold interval, cut_holds text[])
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 BEGIN
@@ -25,6 +25,11 @@ BEGIN
         pg_sequence_last_value('kindred.tracking_sleeper'::regclass) > extract(epoch FROM clock_timestamp()) * 1000,
         (SELECT count(*) = 2 FROM pg_event_trigger AS e WHERE e.evtname IN ('kindred_tracking_ddl', 'kindred_tracking_dropped') AND e.evtenabled <> 'D'),
         current_setting('max_prepared_transactions') = '0',
-        (SELECT count(*) FROM kindred.tracking_consumer)
+        (SELECT count(*) FROM kindred.tracking_consumer), s.longest_hold,
+        -- Those that have asked for more, as far as they are the caller's business.
+        ARRAY(SELECT c.name FROM kindred.tracking_consumer AS c WHERE c.asked_hold > c.hold
+            AND (kindred.tracking_belongs(kindred.tracking_caller(), c.owner)
+                OR kindred.tracking_belongs(kindred.tracking_caller(), kindred.tracking_installer()))
+            ORDER BY c.name COLLATE "C")
     FROM kindred.tracking_state AS s;
 END $$;

@@ -2,13 +2,16 @@
 -- holds the history of migrations too, what is left if nothing else stands in it.
 
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
-    pg_catalog.set_config('client_min_messages', 'warning', true),
-    pg_catalog.pg_advisory_xact_lock(7739838812307940436);
+    pg_catalog.set_config('client_min_messages', 'warning', true);
 
 DO $$
 DECLARE
     item record;
 BEGIN
+    -- Nothing that others may have made is called or read.
+    IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid = to_regclass('kindred.tracking_gate') AND c.relkind = 'r') THEN
+        LOCK TABLE kindred.tracking_gate IN ACCESS EXCLUSIVE MODE;
+    END IF;
     FOR item IN SELECT e.evtname AS name FROM pg_event_trigger AS e WHERE e.evtname LIKE 'kindred\_tracking\_%' LOOP
         EXECUTE format('DROP EVENT TRIGGER %I', item.name);
     END LOOP;

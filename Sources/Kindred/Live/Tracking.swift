@@ -15,19 +15,31 @@ import Synchronization
 public struct Tracking: Sendable {
     private let client: PostgresClient
     private let database: Database?
+    /// The role whose installation is used besides that of the caller and of superusers.
+    private let owner: String?
 
     /// Uses a client of the database, which may be without a model.
-    public init(_ client: PostgresClient) {
+    ///
+    /// What stands in the schema `kindred` runs with the rights of the caller. So every call refuses (`.accessDenied`) what
+    /// belongs neither to the caller nor to a superuser nor to the role that is named, before anything there is used. A superuser
+    /// uses only what superusers have made.
+    ///
+    /// - Parameters:
+    ///   - client: the database's client.
+    ///   - owner: the role that has installed change tracking, if that is another one that the caller trusts.
+    public init(_ client: PostgresClient, owner: String? = nil) {
         self.client = client
+        self.owner = owner
         database = nil
     }
 
     init(_ database: Database) {
         client = database.client
+        owner = database.trackingOwner
         self.database = database
     }
 
-    /// The script of ``install(readers:retention:)``, for people to read.
+    /// The script of ``install(readers:retention:longestHold:)``, for people to read.
     ///
     /// The rights of readers and the retention are set by calls behind it.
     public static var installationScript: String { TrackingScript.install }
@@ -47,16 +59,26 @@ public struct Tracking: Sendable {
     ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
     ///     privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
+    ///   - longestHold: how long any consumer may have records wait for it; 30 days unless it was set before. Consumers that have
+    ///     asked for longer are named by ``TrackingStatus/cutConsumers``.
     /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing; `.unsupported` if the
     ///   server lacks what it needs, such as advisory locks; `.invalidRequest` for a retention of less than a second; `PostgresError`.
-    public func install(readers: [String] = [], retention: Duration? = nil) async throws {
+    public func install(
+        readers: [String] = [], retention: Duration? = nil, longestHold: Duration? = nil
+    ) async throws {
         if let retention, retention < .seconds(1) {
             throw KindredError(.invalidRequest, "The retention is a second at least")
         }
+        if let longestHold, longestHold < .seconds(1) {
+            throw KindredError(.invalidRequest, "The longest hold is a second at least")
+        }
         try await change {
-            try await run(TrackingScript.install)
+            try await run(TrackingScript.install, owner: owner)
             if let retention {
                 try await client.query(TrackingStatements.setRetention(seconds: retention / .seconds(1)))
+            }
+            if let longestHold {
+                try await client.query(TrackingStatements.setLongestHold(seconds: longestHold / .seconds(1)))
             }
             for role in readers { try await client.query(TrackingStatements.grant(role)) }
         }
@@ -133,6 +155,7 @@ public struct Tracking: Sendable {
 
     private func statements(for names: [String], _ question: (QualifiedName) -> SQL) async throws -> [String] {
         let tables = try await tables(named: names)
+        try await requireOwn()
         try await check()
         var statements: [String] = []
         for table in tables {
@@ -147,11 +170,12 @@ public struct Tracking: Sendable {
 
     /// The installed version and the tracked tables that the role may know of; nil if nothing is installed.
     ///
-    /// Three statements. Older versions have a status, too, and so do newer ones that this library can use.
+    /// Four statements. Older versions have a status, too, and so do newer ones that this library can use.
     ///
     /// - Throws: `KindredError` `.accessDenied`, `.trackingVersion`; `PostgresError`.
     public func status() async throws -> TrackingStatus? {
         guard try await isInstalled() else { return nil }
+        try await requireOwn()
         return try await KindredError.tracking(client) {
             let rows = try await client.query(TrackingStatements.status)
             guard let row = rows.first else { return nil }
@@ -170,11 +194,26 @@ public struct Tracking: Sendable {
 
     /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
     ///
-    /// One statement. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied`; `PostgresError`.
+    /// Two statements. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied` for a consumer of another role unless the
+    /// caller may do what the installer may; `PostgresError`.
     @discardableResult
     public func dropConsumer(_ name: String) async throws -> Bool {
-        try await KindredError.tracking(client) {
+        try await requireOwn()
+        return try await KindredError.tracking(client) {
             try await client.query(TrackingStatements.forget(consumer: name)).first?.decode(0, as: Bool.self) ?? false
+        }
+    }
+
+    /// Hands a consumer to another role, whose members may go on with it from then on; false if there is none of the name.
+    ///
+    /// Two statements, for the role that installed change tracking. Throws `KindredError` `.trackingNotInstalled`,
+    /// `.accessDenied`; `PostgresError`, as for a role that is not there.
+    @discardableResult
+    public func giveConsumer(_ name: String, to role: String) async throws -> Bool {
+        try await requireOwn()
+        return try await KindredError.tracking(client) {
+            try await client.query(TrackingStatements.give(consumer: name, to: role)).first?.decode(0, as: Bool.self)
+                ?? false
         }
     }
 
@@ -189,6 +228,15 @@ public struct Tracking: Sendable {
 
     private func isInstalled() async throws -> Bool {
         try await client.query(TrackingStatements.isInstalled).first?.decode(0, as: Bool.self) ?? false
+    }
+
+    private func requireOwn() async throws { try await Self.requireOwn(client, owner) }
+
+    /// Throws unless what stands in the helper schema belongs to the caller, a superuser or the named role.
+    static func requireOwn(_ client: PostgresClient, _ owner: String?) async throws {
+        let question = HelperSchema.foreignObject(in: "kindred", like: #"tracking\_%"#, owner: owner)
+        guard let problem = try await client.query(question).first?.decode(0, as: String.self) else { return }
+        throw KindredError(.accessDenied, "\(problem). \(HelperSchema.remedy)")
     }
 
     /// Throws unless this library and the installed version understand each other.
@@ -220,10 +268,12 @@ public struct Tracking: Sendable {
         }
     }
 
-    private func run(_ script: String) async throws {
-        for statement in SQLScanner.statements(in: script) {
+    /// - Parameter owner: a role that is named behind the first statement, which makes the settings of the others.
+    private func run(_ script: String, owner: String? = nil) async throws {
+        for (index, statement) in SQLScanner.statements(in: script).enumerated() {
             try await client.execute(
                 Statement(text: StatementText(oneTime: statement.text, effect: .lasting), resultFormat: .text))
+            if index == 0, let owner { try await client.query(TrackingStatements.setOwner(owner)) }
         }
     }
 
@@ -232,12 +282,15 @@ public struct Tracking: Sendable {
         do {
             try await client.withTransaction { _ in
                 try await client.query(TrackingStatements.lockTimeout)
+                try await requireOwn()
                 try await body()
             }
         } catch let error as PostgresError {
             switch error.sqlState?.rawValue {
             case "KT001":
                 throw KindredError(.trackingVersion, error.server?.message ?? error.message, underlying: error)
+            case "KT005":
+                throw KindredError(.accessDenied, error.server?.message ?? error.message, underlying: error)
             case "KT002":
                 throw KindredError(.untrackable, error.server?.message ?? error.message, underlying: error)
             default: throw KindredError(trackingNeeds: error) ?? error
@@ -249,4 +302,13 @@ public struct Tracking: Sendable {
 extension Database {
     /// Change tracking: installing it, and choosing the tables whose changes are recorded.
     public var tracking: Tracking { Tracking(self) }
+}
+
+extension Database {
+    /// Throws `KindredError` `.accessDenied` unless the helper schema is one that the program may use; asks once.
+    func requireHelperSchema() async throws {
+        if isHelperKnown.withLock({ $0 }) { return }
+        try await Tracking.requireOwn(client, trackingOwner)
+        isHelperKnown.withLock { $0 = true }
+    }
 }

@@ -17,7 +17,8 @@ public struct TrackingStatus: Sendable {
 
     /// The installed version of the helper schema.
     public let version: Int
-    /// Whether this library has a newer version, which it needs to follow changes: ``Tracking/install(readers:retention:)``.
+    /// Whether this library has a newer version, which it needs to follow changes; see
+    /// ``Tracking/install(readers:retention:longestHold:)``.
     public var isUpgradeDue: Bool { version < Tracking.version }
     /// How long a change can be read after its commit, at least.
     public let retention: Duration
@@ -33,6 +34,10 @@ public struct TrackingStatus: Sendable {
     public let notifiesReaders: Bool
     /// The number of consumers whose cursors are kept.
     public let consumers: Int
+    /// How long a consumer may have records wait for it, at most; nil for an older version.
+    public let longestHold: Duration?
+    /// The consumers that have asked for longer, which was cut, as far as the role may know of them.
+    public let cutConsumers: [String]
     /// The tracked tables that the role may know of, by name.
     public let tables: [Table]
 
@@ -45,6 +50,8 @@ public struct TrackingStatus: Sendable {
         hasEventTriggers = try row.decode(5, as: Bool.self) ?? false
         notifiesReaders = try row.decode(6, as: Bool.self) ?? false
         consumers = Int(try row.decode(7, as: Int64.self) ?? 0)
+        longestHold = try row.decode(8, as: Double.self).map { .seconds($0) }
+        cutConsumers = try row.decode(9, as: [String].self) ?? []
         self.tables = tables
     }
 }

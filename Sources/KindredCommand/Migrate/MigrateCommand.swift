@@ -57,6 +57,7 @@ struct MigrateApply: ToolCommand {
     @Option(help: "With tenants: text, for people, or json, for programs: a stable format that only grows.")
     var format: Format?
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -75,7 +76,7 @@ struct MigrateApply: ToolCommand {
     }
 
     func run(in terminal: Terminal) async throws {
-        try await withMigrations(folder, connection, in: terminal) { migrations, client in
+        try await withMigrations(folder, connection, ownership, in: terminal) { migrations, client in
             var migrations = migrations
             migrations.allowsOutOfOrder = allowOutOfOrder
             if tenants || !schemas.isEmpty { return try await migrate(migrations, client, in: terminal) }
@@ -143,10 +144,11 @@ struct MigrateStatus: ToolCommand {
     @Flag(help: "End with 1 unless all files have run as they are.")
     var check = false
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
-        try await withMigrations(folder, connection, in: terminal) { migrations, client in
+        try await withMigrations(folder, connection, ownership, in: terminal) { migrations, client in
             let all = try await migrations.status(of: client)
             var table = TextTable()
             for status in all {
@@ -183,11 +185,12 @@ struct MigrateResolve: ToolCommand {
     @Option(help: ArgumentHelp("The tenant in whose schema it ran.", valueName: "schema"))
     var tenant: String?
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
         guard done != again else { throw CommandFailure(.usage, "resolve takes either --done or --again.") }
-        try await withMigrations(folder, connection, in: terminal) { migrations, client in
+        try await withMigrations(folder, connection, ownership, in: terminal) { migrations, client in
             try await migrations.resolve(number, isDone: done, in: client, ofTenant: tenant)
             terminal.print("\(number) \(done ? "counts as done" : "is to run again")")
         }
@@ -195,13 +198,14 @@ struct MigrateResolve: ToolCommand {
 }
 
 private func withMigrations(
-    _ folder: String, _ connection: ConnectionOptions, in terminal: Terminal,
+    _ folder: String, _ connection: ConnectionOptions, _ ownership: OwnerOptions, in terminal: Terminal,
     _ body: (Migrations, PostgresClient) async throws -> Void
 ) async throws {
     try await describingMigrationErrors {
         // Before a connection is asked for.
-        let migrations = try Migrations(folder: folder).read()
-        try await connection.withClient(in: terminal) { try await body(migrations, $0) }
+        var migrations = try Migrations(folder: folder).read()
+        migrations.owner = ownership.owner
+        try await connection.withClient(in: terminal) { [migrations] in try await body(migrations, $0) }
     }
 }
 

@@ -35,6 +35,7 @@ struct MigrateLint: ToolCommand {
     @Option(help: ArgumentHelp("Say what a rule is about, such as M101, and end.", valueName: "rule"))
     var explain: String?
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -66,10 +67,11 @@ struct MigrateLint: ToolCommand {
         }
         guard let folder else { return }
         let lint = try await describingMigrationErrors {
-            let migrations = try Migrations(folder: folder).read()
+            var migrations = try Migrations(folder: folder).read()
+            migrations.owner = ownership.owner
             let ignored = Set(ignored.map(Self.key))
             guard connection.database != nil else { return try migrations.lint(after: after, ignoring: ignored) }
-            return try await connection.withClient(in: terminal) {
+            return try await connection.withClient(in: terminal) { [migrations] in
                 try await migrations.lint(pendingFor: $0, ignoring: ignored)
             }
         }

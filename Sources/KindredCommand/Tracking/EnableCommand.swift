@@ -18,10 +18,11 @@ struct EnableCommand: ToolCommand {
     @Flag(help: "Only print the SQL that is missing.")
     var dryRun = false
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
-        try await withTracking(connection, in: terminal) { tracking in
+        try await withTracking(connection, ownership, in: terminal) { tracking in
             if dryRun { return terminal.printScript(try await tracking.statements(toEnable: tables)) }
             try await tracking.enable(tables)
             terminal.print("Changes of \(tables.joined(separator: ", ")) are recorded.")
@@ -42,10 +43,11 @@ struct DisableCommand: ToolCommand {
     @Flag(help: "Only print the SQL.")
     var dryRun = false
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
-        try await withTracking(connection, in: terminal) { tracking in
+        try await withTracking(connection, ownership, in: terminal) { tracking in
             if dryRun { return terminal.printScript(try await tracking.statements(toDisable: tables)) }
             try await tracking.disable(tables)
             terminal.print("Changes of \(tables.joined(separator: ", ")) are not recorded any more.")

@@ -19,14 +19,23 @@ struct InstallCommand: ToolCommand {
     @Option(help: ArgumentHelp("How long changes can be read; 60 by default.", valueName: "minutes"))
     var retention: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "How long a consumer may have changes wait for it, at most; 30 by default.", valueName: "days"))
+    var longestHold: Int?
+
     @Flag(help: "Only print the SQL.")
     var dryRun = false
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
         if let retention, !(1...525_600).contains(retention) {
             throw ValidationError("--retention is a number of minutes from 1 to 525600.")
+        }
+        if let longestHold, !(1...3_650).contains(longestHold) {
+            throw ValidationError("--longest-hold is a number of days from 1 to 3650.")
         }
     }
 
@@ -35,8 +44,10 @@ struct InstallCommand: ToolCommand {
             terminal.printLines("BEGIN;\n\n\(Tracking.installationScript)\nCOMMIT;\n")
             return
         }
-        try await withTracking(connection, in: terminal) { tracking in
-            try await tracking.install(readers: reader, retention: retention.map { .seconds($0 * 60) })
+        try await withTracking(connection, ownership, in: terminal) { tracking in
+            try await tracking.install(
+                readers: reader, retention: retention.map { .seconds($0 * 60) },
+                longestHold: longestHold.map { .seconds($0 * 86_400) })
             terminal.print("Change tracking is installed, version \(Tracking.version).")
         }
     }
@@ -56,6 +67,7 @@ struct UninstallCommand: ToolCommand {
     @Flag(help: "Only print the SQL.")
     var dryRun = false
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
@@ -63,7 +75,7 @@ struct UninstallCommand: ToolCommand {
             terminal.printLines("BEGIN;\n\n\(Tracking.uninstallationScript)\nCOMMIT;\n")
             return
         }
-        try await withTracking(connection, in: terminal) { tracking in
+        try await withTracking(connection, ownership, in: terminal) { tracking in
             try await tracking.uninstall()
             terminal.print("Change tracking is not installed any more.")
         }
@@ -81,22 +93,35 @@ struct PruneCommand: ToolCommand {
             Example: kindred prune --database "$DATABASE_URL"
             """)
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
-        try await withTracking(connection, in: terminal) { tracking in
+        try await withTracking(connection, ownership, in: terminal) { tracking in
             try await tracking.prune()
             terminal.print("The records of changes are gone.")
         }
     }
 }
 
+/// The option of every command that uses the schema `kindred`, or the tables of migrations.
+struct OwnerOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            A role that you trust and that has made what is used in the schema kindred, or the records of tenants. By default \
+            your role and superusers; a superuser uses only what superusers have made.
+            """, valueName: "role"))
+    var owner: String?
+}
+
 /// Lends change tracking of the database; a refusal ends the command with its status.
 func withTracking(
-    _ connection: ConnectionOptions, in terminal: Terminal, _ body: (Tracking) async throws -> Void
+    _ connection: ConnectionOptions, _ ownership: OwnerOptions, in terminal: Terminal,
+    _ body: (Tracking) async throws -> Void
 ) async throws {
     do {
-        try await connection.withClient(in: terminal) { try await body(Tracking($0)) }
+        try await connection.withClient(in: terminal) { try await body(Tracking($0, owner: ownership.owner)) }
     } catch let error as KindredError {
         let isInput = [.unknownEntity, .untrackable].contains(error.code)
         throw CommandFailure(isInput ? .badInput : .failure, error.message)

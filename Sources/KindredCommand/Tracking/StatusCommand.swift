@@ -11,10 +11,11 @@ struct StatusCommand: ToolCommand {
     @Flag(help: "End with 1 if it is not installed, an upgrade is due, or changes of a table may be missing.")
     var check = false
 
+    @OptionGroup var ownership: OwnerOptions
     @OptionGroup var connection: ConnectionOptions
 
     func run(in terminal: Terminal) async throws {
-        try await withTracking(connection, in: terminal) { tracking in
+        try await withTracking(connection, ownership, in: terminal) { tracking in
             guard let status = try await tracking.status() else {
                 terminal.print("Change tracking is not installed.")
                 if check { throw CommandFailure(.failure, "Change tracking is not installed.") }
@@ -42,6 +43,10 @@ struct StatusCommand: ToolCommand {
         facts.add([("wake-up", .faint), (status.notifiesReaders ? "NOTIFY" : "polling", nil)])
         facts.add([("new tables", .faint), (status.hasEventTriggers ? "at once" : "when a reader looks", nil)])
         facts.add([("consumers", .faint), ("\(status.consumers)", nil)])
+        if !status.cutConsumers.isEmpty, let longest = status.longestHold {
+            let names = status.cutConsumers.joined(separator: ", ")
+            facts.add([("waits cut", .faint), ("\(names): \(Self.text(longest)) at most", .yellow)])
+        }
         for line in facts.lines(indentation: 0, in: terminal) { terminal.print(line) }
         var tables = TextTable()
         for table in status.tables where !table.isPartition || table.fault != nil {

@@ -10,11 +10,14 @@ enum SnapshotQueries {
     static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     static let session = """
-        SELECT set_config('search_path', 'pg_catalog, pg_temp', true), set_config('DateStyle', 'ISO, YMD', true),
-            set_config('IntervalStyle', 'postgres', true), set_config('TimeZone', 'UTC', true),
-            set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
-            set_config('quote_all_identifiers', 'off', true), set_config('lc_monetary', 'C', true),
-            set_config('standard_conforming_strings', 'on', true), current_setting('server_version_num') AS version
+        SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+            pg_catalog.set_config('DateStyle', 'ISO, YMD', true), pg_catalog.set_config('IntervalStyle', 'postgres', true),
+            pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('extra_float_digits', '1', true),
+            pg_catalog.set_config('bytea_output', 'hex', true),
+            pg_catalog.set_config('quote_all_identifiers', 'off', true),
+            pg_catalog.set_config('lc_monetary', 'C', true),
+            pg_catalog.set_config('standard_conforming_strings', 'on', true),
+            pg_catalog.current_setting('server_version_num') AS version
         """
 
     /// Schemas of users.

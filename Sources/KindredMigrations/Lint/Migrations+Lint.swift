@@ -29,7 +29,7 @@ extension Migrations {
         pendingFor client: PostgresClient, ignoring ignored: Set<String> = []
     ) async throws -> MigrationLint {
         let files = try allFiles()
-        let records = try await MigrationRecords(client).readIfThere(comparing: [])
+        let records = try await MigrationRecords(client, owner: owner).readIfThere(comparing: [])
         return Self.lint(files, pending: Set(Self.unrecorded(files, records).map(\.number)), ignored)
     }
 

@@ -120,13 +120,14 @@ extension PostgresConfiguration {
         "bytea_output": "hex", "standard_conforming_strings": "on",
     ]
 
-    /// The fixed settings, then the user's own.
+    /// The fixed settings, then the user's own; behind all of them the search path of sessions that look up nothing of users.
     private var sessionOptions: String {
         var fixed = Self.fixedSettings
         fixed["search_path"] = searchPathSetting
         fixed.merge(settings) { _, own in own }
         var words = fixed.sorted { $0.key < $1.key }.map { "-c \(Self.escaped("\($0.key)=\($0.value)"))" }
         if let options { words.append(options) }
+        if ownPath != nil { words.append("-c \(Self.escaped("search_path=\(Self.catalogPath)"))") }
         return words.joined(separator: " ")
     }
 

@@ -55,6 +55,9 @@ public struct PostgresConfiguration: Sendable {
     public var settings: [String: String] = [:]
     /// Further command-line options for each session, as libpq's `options`.
     public var options: String?
+    /// The search path of the program's own text, where sessions begin with PostgreSQL's own schemas alone; nil where they begin
+    /// with that path.
+    package internal(set) var ownPath: String?
     /// Parameters passed to libpq unread, such as keep-alives.
     var passedOn: [String: String] = [:]
     /// The longest time that connecting may take, over all endpoints; of several servers that may be written to, each has a share.

@@ -57,7 +57,7 @@ public enum ServerCapability: String, Sendable, Hashable, CaseIterable, CustomSt
         case .skipLocked: "Lock with .wait or .noWait, and let each worker take rows of its own"
         case .xmin: "Choose a column for versions by its annotation {\"version\": true}"
         case .advisoryLocks:
-            "Migrations and change tracking need them: grant the role EXECUTE on their functions, or use a session of the server"
+            "Migrations need them: grant the role EXECUTE on their functions, or use a session of the server"
         case .binaryCopy: "Copy with FORMAT csv or text"
         case .pipelines: "Every statement of the library needs them: connect to the server itself"
         case .positions:

@@ -52,15 +52,20 @@ public enum SchemaReader {
         from client: PostgresClient
     ) async throws -> (catalog: Catalog, types: QueryResult) {
         var results: ArraySlice<QueryResult>
+        // Names are those that the user may write.
+        let path = try client.ownPathStatement.map { [$0] } ?? []
         if client.isInTransaction {
-            results = try await client.executeBatch(CatalogQueries.all + [PostgresClient.typeCatalog])[...]
+            let statements = path + CatalogQueries.all + [PostgresClient.typeCatalog]
+            results = try await client.executeBatch(statements).dropFirst(path.count)
         } else {
             let statements =
-                [CatalogQueries.begin] + CatalogQueries.alone + [PostgresClient.typeCatalog, CatalogQueries.commit]
+                [CatalogQueries.begin] + path + CatalogQueries.alone + [
+                    PostgresClient.typeCatalog, CatalogQueries.commit,
+                ]
             // An exclusive connection: if a statement fails, no other task gets the failed transaction.
             results = try await client.withConnection { _ in
                 try await client.executeBatch(statements)
-            }.dropFirst().dropLast()
+            }.dropFirst(1 + path.count).dropLast()
         }
         guard let types = results.popLast() else {
             throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
@@ -102,10 +107,11 @@ package struct SchemaPart: Sendable {
 }
 
 extension SchemaReader {
-    /// The schemas of the session's search path that are there, in its order.
+    /// The schemas of the program's search path that are there, in its order.
     package static func searchPath(of client: PostgresClient) async throws -> [String] {
-        let result = try await client.execute(
-            Statement(text: searchPathText, resultFormat: .binary))
+        let result = try await client.withOwnPath {
+            try await client.execute(Statement(text: searchPathText, resultFormat: .binary))
+        }
         return try result.first?.decode(0) ?? []
     }
 

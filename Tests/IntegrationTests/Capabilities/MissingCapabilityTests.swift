@@ -129,10 +129,10 @@ import Testing
         }
     }
 
-    @Test(.database(.sql(schema))) func locksOfTracking() async throws {
-        try await withServer(refusing: "pg_advisory_xact_lock(", "advisory locks are not supported") { database, _ in
-            let error = await expectError(.unsupported) { try await database.tracking.install() }
-            #expect(error?.message.contains("Migrations and change tracking need them") == true)
+    @Test(.database(.sql(schema))) func trackingNeedsNoAdvisoryLocks() async throws {
+        try await withServer(refusing: "pg_advisory_xact_lock", "advisory locks are not supported") { database, _ in
+            try await database.tracking.install()
+            #expect(try await database.tracking.status()?.version == Tracking.version)
         }
     }
 

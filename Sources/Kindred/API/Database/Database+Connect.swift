@@ -88,7 +88,8 @@ extension Database {
                 client: client, replicas: servers.isEmpty ? nil : try ReplicaSet(servers, of: client), runtime: runtime,
                 overrides: overrides, names: names,
                 listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
-                schemaTenants: schemaTenants, logger: logger)
+                schemaTenants: schemaTenants, consumerOwner: tracking.consumerOwner, trackingOwner: tracking.owner,
+                logger: logger)
         } catch {
             await client.close()
             throw error

@@ -38,14 +38,23 @@ public final class Database: Sendable {
     let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
     /// Where notifications of changes are listened to.
     let listening: ChangeListening
+    /// The role to which new consumers belong; nil for the role that makes them.
+    let consumerOwner: String?
+    /// The role whose installation of change tracking is used besides that of the program's role and of superusers.
+    let trackingOwner: String?
+    /// Whether the helper schema was found to be one that may be used.
+    let isHelperKnown = RankedMutex(false, .leaf)
     /// Tells other processes of row locks; made at the first announcement.
     let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
 
     init(
         client: PostgresClient, replicas: ReplicaSet? = nil, runtime: SchemaRuntime, overrides: [SchemaOverride],
         names: RelationshipNames? = nil, listening: ChangeListening = .byClient, requiredSettings: [String] = [],
-        schemaTenants: SchemaTenants? = nil, logger: Logger?
+        schemaTenants: SchemaTenants? = nil, consumerOwner: String? = nil, trackingOwner: String? = nil,
+        logger: Logger?
     ) {
+        self.consumerOwner = consumerOwner
+        self.trackingOwner = trackingOwner
         self.schemaTenants = schemaTenants
         mistakes = MistakeLog(logger)
         self.listening = listening

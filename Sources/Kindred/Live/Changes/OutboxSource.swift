@@ -17,6 +17,7 @@ struct OutboxSource: ChangeSource {
     }
 
     func begin() async throws -> ChangeCursor {
+        try await database.requireHelperSchema()
         guard let row = try await query(TrackingStatements.begin).first else { throw Self.silent }
         try Tracking.requireCompatible(row, at: 5)
         facts.notifies.store(try row.decode(7, as: Bool.self) ?? false, ordering: .relaxed)
@@ -51,6 +52,7 @@ struct OutboxSource: ChangeSource {
 
     func keys() async throws -> [UInt32: [String]] {
         var keys: [UInt32: [String]] = [:]
+        try await database.requireHelperSchema()
         for row in try await query(TrackingStatements.keys) {
             try Tracking.requireCompatible(row, at: 2)
             guard let table = try row.oid(at: 0) else { continue }
@@ -76,7 +78,11 @@ struct OutboxSource: ChangeSource {
 
     func attend() async throws {
         _ = try await query(TrackingStatements.attend)
-        _ = try await query(TrackingStatements.rotate)
+        // 100,000 records are emptied at a time, each time in a transaction of its own.
+        for _ in 0..<100 {
+            let done = try await query(TrackingStatements.rotate).first?.decode(0, as: String.self)
+            guard done == "emptying" else { return }
+        }
     }
 
     var attendance: Duration { min(.seconds(60), facts.retention.withLock { $0 } / 3) }
@@ -145,6 +151,9 @@ extension KindredError {
                 .trackingOnStandby,
                 "The server is a standby, whose snapshots list no running transactions: read changes on the primary",
                 underlying: error)
+        // A consumer of another role.
+        case SQLState(rawValue: "KT004")?:
+            self.init(.accessDenied, error.server?.message ?? error.message, underlying: error)
         case .insufficientPrivilege?:
             self.init(
                 .accessDenied,

@@ -38,6 +38,7 @@ final class LockAnnouncer: Sendable {
         let database = object.core.database
         let entity = object.runtime
         guard let id = object.objectID?.uri else { return }
+        try await database.requireHelperSchema()
         guard let row = try await database.client.query(LockStatements.holder).first,
             let transaction = try row.decode(0, as: String.self), let process = try row.decode(1, as: Int32.self)
         else { return }
@@ -56,6 +57,7 @@ final class LockAnnouncer: Sendable {
 
     /// The announced locks of an entity's objects.
     static func held(_ entity: EntityRuntime, in core: ContextCore) async throws -> [AnnouncedLock] {
+        try await core.database.requireHelperSchema()
         let rows = try await translated(entity.name, { core.client }) {
             try await core.client.query(LockStatements.announced(entity.entity))
         }

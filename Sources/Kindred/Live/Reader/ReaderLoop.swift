@@ -21,6 +21,8 @@ struct ReaderLoop {
     private var modelReading = MonotonicTime.now
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
+    /// Whether a notification led to the last step, which found nothing.
+    private var wasWoken = false
     private var attendance: MonotonicTime
     private var check = MonotonicTime.now + .seconds(10)
 
@@ -195,6 +197,8 @@ struct ReaderLoop {
     }
 
     private mutating func rest(_ hasChanges: Bool, since start: MonotonicTime) async throws {
+        let isInVain = wasWoken && !hasChanges
+        wasWoken = false
         if hasChanges || reader.isAsked {
             await wake()
             let pause = pace.afterChanges(MonotonicTime.now.since(start))
@@ -209,9 +213,12 @@ struct ReaderLoop {
             return
         }
         let pause = pace.afterNothing(isAsleep: sleep != nil)
-        if await reader.signal.wait(pause, hearsAll: true) {
-            database.trackingMetrics.withLock { $0.wakeUps += 1 }
-        }
+        wasWoken = await reader.signal.wait(pause, hearsAll: true)
+        guard wasWoken else { return }
+        database.trackingMetrics.withLock { $0.wakeUps += 1 }
+        // Any role may notify: what brings no change is followed 25 times a second at most.
+        let rest = ReaderPace.shortestInVain - MonotonicTime.now.since(start)
+        if isInVain, rest > .zero { await reader.signal.wait(rest, hearsAll: false) }
     }
 
     /// Says that no notification is wanted.

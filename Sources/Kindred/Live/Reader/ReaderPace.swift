@@ -28,6 +28,9 @@ struct ReaderPace {
         return .milliseconds(min(isAsleep ? 1_000 : 250, 5 << min(quiet - 1, 8)))
     }
 
+    /// The shortest time between steps that notifications lead to without a change.
+    static let shortestInVain = Duration.milliseconds(40)
+
     /// From 50 milliseconds to 2 seconds.
     mutating func afterFailure() -> Duration {
         failures += 1

@@ -18,6 +18,7 @@ struct LiveDefinitions: Sendable {
             let names = queries.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.value.tables.names) }
             // Asked by time, and not because of a change.
             core.database.trackingMetrics.withLock { $0.readerStatements += 1 }
+            try await core.database.requireHelperSchema()
             let tables = try await LiveTables(behind: names, core.database.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }
             if outdated.isEmpty { continue }

@@ -110,6 +110,7 @@ final class LiveHub: ChangeSubscriber {
         let hub = core.database.liveHubs.withLock { $0[core.settings] as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
         // As the connection's role: the catalog's answer is the same for all.
+        try await core.database.requireHelperSchema()
         let asked = try await LiveTables(behind: names, core.database.client)
         // What is refused may be allowed soon.
         if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }

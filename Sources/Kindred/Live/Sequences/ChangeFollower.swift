@@ -31,7 +31,8 @@ struct ChangeFollower {
         // Detached: the caller may be in a transaction.
         let begin = Task.detached { [database] in
             try await database.client.query(
-                TrackingStatements.begin(consumer: consumer, hold: hold / .seconds(1)))
+                TrackingStatements.begin(
+                    consumer: consumer, hold: hold / .seconds(1), owner: database.consumerOwner))
         }
         guard let row = try await KindredError.tracking(database.client, { try await begin.value }).first else {
             throw PostgresError(.protocolViolation, "The server gave no cursor")

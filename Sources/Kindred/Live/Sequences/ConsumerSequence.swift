@@ -135,9 +135,14 @@ final class ConsumerProgress: Sendable {
     }
 
     private func move(from place: ChangeCursor, to cursor: ChangeCursor) async throws -> Bool {
-        let moved = try await database.client.query(
-            TrackingStatements.acknowledge(
-                consumer: name, last: place.snapshot, next: cursor.snapshot, epoch: cursor.epoch))
+        let moved: QueryResult
+        do {
+            moved = try await database.client.query(
+                TrackingStatements.acknowledge(
+                    consumer: name, last: place.snapshot, next: cursor.snapshot, epoch: cursor.epoch))
+        } catch let error as PostgresError where error.sqlState?.rawValue == "KT004" {
+            throw KindredError(tracking: error) ?? error
+        }
         guard try moved.first?.decode(0, as: Bool.self) == true else { return false }
         state.withLock { state in
             state.places.removeAll { $0 == cursor }

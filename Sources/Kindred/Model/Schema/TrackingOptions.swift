@@ -12,9 +12,23 @@ public struct TrackingOptions: Sendable {
     /// How the reader learns that there is something to read.
     public var wakeUp: WakeUp
 
+    /// The role to which consumers belong that the program makes; nil for the role that it is connected as.
+    ///
+    /// Only members of the role may go on with them, change how long records wait for them, or drop them. Name a role that the
+    /// program's roles are members of, where passwords are renewed by taking turns with two roles.
+    public var consumerOwner: String?
+
+    /// The role that has installed change tracking, where it is neither the program's own nor a superuser.
+    ///
+    /// What stands in the schema `kindred` runs with the program's rights. A role that may create schemas could have made it
+    /// first, so that an installation of another role is refused (`KindredError` `.accessDenied`) unless it is named here.
+    public var owner: String?
+
     /// Options with a way to be woken; by default the server notifies over the database's own address.
-    public init(wakeUp: WakeUp = .notify) {
+    public init(wakeUp: WakeUp = .notify, consumerOwner: String? = nil, owner: String? = nil) {
         self.wakeUp = wakeUp
+        self.owner = owner
+        self.consumerOwner = consumerOwner
     }
 
     /// How the reader learns that there is something to read.

@@ -16,42 +16,45 @@ enum LiveStatements {
         let relations = try parameters.array(names.map { .string($0.name) }, of: .text)
         return parameters.statement(
             StatementText(
-                """
-                WITH RECURSIVE used(number, start, relation) AS (
-                    SELECT o.number, c.oid, c.oid FROM ROWS FROM (pg_catalog.unnest(\(schemas)), pg_catalog.unnest(\(relations)))
-                        WITH ORDINALITY AS o(namespace, name, number)
-                        JOIN pg_catalog.pg_namespace AS n ON n.nspname = o.namespace::pg_catalog.name
-                        JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = o.name::pg_catalog.name
-                    UNION
-                    SELECT u.number, u.start, d.relation FROM used AS u CROSS JOIN LATERAL (
-                        SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d
-                            ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
-                                AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
-                            WHERE r.ev_class = u.relation AND r.ev_type = '1'
-                        UNION ALL
-                        SELECT d.refobjid FROM pg_catalog.pg_class AS t JOIN pg_catalog.pg_policy AS p ON p.polrelid = t.oid
-                            JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass
-                                AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
-                            WHERE t.oid = u.relation AND t.relrowsecurity
-                    ) AS d(relation)
-                )
-                SELECT DISTINCT u.number, u.start = u.relation, c.relkind::pg_catalog.text,
-                    n.nspname::pg_catalog.text, c.relname::pg_catalog.text, t.relation IS NOT NULL,
-                    pg_catalog.concat_ws(' ', u.relation, o.relrowsecurity, o.relforcerowsecurity, o.reloptions, (
-                        SELECT pg_catalog.string_agg(pg_catalog.concat(r.oid, ':', r.xmin), ',' ORDER BY r.oid)
-                        FROM pg_catalog.pg_rewrite AS r WHERE r.ev_class = u.relation), (
-                        SELECT pg_catalog.string_agg(pg_catalog.concat(p.oid, ':', p.xmin), ',' ORDER BY p.oid)
-                        FROM pg_catalog.pg_policy AS p WHERE p.polrelid = u.relation), (
-                        SELECT pg_catalog.string_agg(pg_catalog.concat(i.indexrelid, ':', i.indkey), ',' ORDER BY i.indexrelid)
-                        FROM pg_catalog.pg_index AS i WHERE i.indrelid = u.relation AND i.indisunique)),
-                    v.version, v.compatible
-                FROM used AS u
-                JOIN pg_catalog.pg_class AS o ON o.oid = u.relation
-                JOIN pg_catalog.pg_class AS c ON c.oid = coalesce(pg_catalog.pg_partition_root(u.relation)::pg_catalog.oid, u.relation)
-                JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-                CROSS JOIN (SELECT i.version, i.compatible FROM kindred.tracking_identity() AS i LIMIT 1) AS v
-                LEFT JOIN kindred.tracking_tables() AS t ON t.relation = c.oid
-                WHERE c.relkind IN ('r', 'p', 'f', 'm', 'v') OR u.start = u.relation
-                """))
+                catalog: """
+                    WITH RECURSIVE used(number, start, relation) AS (
+                        SELECT o.number, c.oid, c.oid
+                            FROM ROWS FROM (pg_catalog.unnest(\(schemas)), pg_catalog.unnest(\(relations)))
+                            WITH ORDINALITY AS o(namespace, name, number)
+                            JOIN pg_catalog.pg_namespace AS n ON n.nspname = o.namespace::pg_catalog.name
+                            JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = o.name::pg_catalog.name
+                        UNION
+                        SELECT u.number, u.start, d.relation FROM used AS u CROSS JOIN LATERAL (
+                            SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d
+                                ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+                                    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                                WHERE r.ev_class = u.relation AND r.ev_type = '1'
+                            UNION ALL
+                            SELECT d.refobjid FROM pg_catalog.pg_class AS t JOIN pg_catalog.pg_policy AS p ON p.polrelid = t.oid
+                                JOIN pg_catalog.pg_depend AS d ON d.classid = 'pg_catalog.pg_policy'::pg_catalog.regclass
+                                    AND d.objid = p.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                                WHERE t.oid = u.relation AND t.relrowsecurity
+                        ) AS d(relation)
+                    )
+                    SELECT DISTINCT u.number, u.start = u.relation, c.relkind::pg_catalog.text,
+                        n.nspname::pg_catalog.text, c.relname::pg_catalog.text, t.relation IS NOT NULL,
+                        pg_catalog.concat_ws(' ', u.relation, o.relrowsecurity, o.relforcerowsecurity, o.reloptions, (
+                            SELECT pg_catalog.string_agg(pg_catalog.concat(r.oid, ':', r.xmin), ',' ORDER BY r.oid)
+                            FROM pg_catalog.pg_rewrite AS r WHERE r.ev_class = u.relation), (
+                            SELECT pg_catalog.string_agg(pg_catalog.concat(p.oid, ':', p.xmin), ',' ORDER BY p.oid)
+                            FROM pg_catalog.pg_policy AS p WHERE p.polrelid = u.relation), (
+                            SELECT pg_catalog.string_agg(
+                                pg_catalog.concat(i.indexrelid, ':', i.indkey), ',' ORDER BY i.indexrelid)
+                            FROM pg_catalog.pg_index AS i WHERE i.indrelid = u.relation AND i.indisunique)),
+                        v.version, v.compatible
+                    FROM used AS u
+                    JOIN pg_catalog.pg_class AS o ON o.oid = u.relation
+                    JOIN pg_catalog.pg_class AS c
+                        ON c.oid = coalesce(pg_catalog.pg_partition_root(u.relation)::pg_catalog.oid, u.relation)
+                    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+                    CROSS JOIN (SELECT i.version, i.compatible FROM kindred.tracking_identity() AS i LIMIT 1) AS v
+                    LEFT JOIN kindred.tracking_tables() AS t ON t.relation = c.oid
+                    WHERE c.relkind = ANY ('{r,p,f,m,v}'::pg_catalog."char"[]) OR u.start = u.relation
+                    """))
     }
 }

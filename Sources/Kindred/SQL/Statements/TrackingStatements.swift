@@ -2,10 +2,14 @@ import KindredPostgres
 import KindredSchema
 
 /// Calls of the helper schema's functions.
+///
+/// Superusers send them, too, so that every operator, function and type is named with its schema: what the search path of a
+/// database has, its owner chooses.
 enum TrackingStatements {
     static let isInstalled: SQL = """
-        SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE n.nspname = 'kindred' AND c.relname = 'tracking_state')
+        SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
+            ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+            WHERE n.nspname OPERATOR(pg_catalog.=) 'kindred' AND c.relname OPERATOR(pg_catalog.=) 'tracking_state')
         """
 
     /// The installed version, and the oldest version of the library that can use it; for each version, and each reader.
@@ -14,17 +18,27 @@ enum TrackingStatements {
     /// Tables in use are not waited for: writers would wait behind.
     static let lockTimeout: SQL = "SELECT pg_catalog.set_config('lock_timeout', '5s', true)"
 
+    /// Names the role whose objects the script may use.
+    static func setOwner(_ role: String) -> SQL {
+        "SELECT pg_catalog.set_config('kindred.tracking_owner', \(role), true)"
+    }
+
     static let prune: SQL = "SELECT kindred.tracking_prune()"
 
+    /// The state of the outbox; columns that older versions lack are taken from JSON.
     static let status: SQL = """
         SELECT s.version, pg_catalog.date_part('epoch', s.retention), s.bytes,
-            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - s.oldest),
-            s.watched_until > pg_catalog.clock_timestamp(), s.has_event_triggers, s.notifies, s.consumers
+            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) s.oldest),
+            s.watched_until OPERATOR(pg_catalog.>) pg_catalog.clock_timestamp(), s.has_event_triggers, s.notifies, s.consumers,
+            pg_catalog.date_part(
+                'epoch', (pg_catalog.to_jsonb(s) OPERATOR(pg_catalog.->>) 'longest_hold')::pg_catalog.interval),
+            ARRAY(SELECT pg_catalog.jsonb_array_elements_text(pg_catalog.to_jsonb(s) OPERATOR(pg_catalog.->) 'cut_holds'))
         FROM kindred.tracking_status() AS s
         """
 
     static let tables: SQL = """
-        SELECT t.schema_name, t.table_name, t.relation = t.root, t.key, t.fault FROM kindred.tracking_tables() AS t
+        SELECT t.schema_name, t.table_name, t.relation OPERATOR(pg_catalog.=) t.root, t.key, t.fault
+        FROM kindred.tracking_tables() AS t
         """
 
     // MARK: Reading
@@ -42,7 +56,7 @@ enum TrackingStatements {
         SELECT r.snapshot::pg_catalog.text, r.is_last, r.unsafe, r.reason, i.epoch::pg_catalog.text, i.system, i.timeline,
             i.database::pg_catalog.int8, r.xid::pg_catalog.text::pg_catalog.int8, r.relation::pg_catalog.int8,
             r.op::pg_catalog.text, r.depth, r.keys, r.new_keys, r.columns, r.key,
-            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - r.at), i.version, i.compatible
+            pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-) r.at), i.version, i.compatible
         FROM kindred.tracking_read(\(cursor)::pg_catalog.text::pg_catalog.pg_snapshot, \(limit)::pg_catalog.int4) AS r
         LEFT JOIN kindred.tracking_identity() AS i ON r.snapshot IS NOT NULL
         """
@@ -67,7 +81,7 @@ enum TrackingStatements {
     /// The columns of keys in records, with the installed version; one row without a table if none is tracked.
     static let keys: SQL = """
         SELECT t.root::pg_catalog.int8, t.key, i.version, i.compatible FROM kindred.tracking_identity() AS i
-        LEFT JOIN kindred.tracking_tables() AS t ON t.relation = t.root
+        LEFT JOIN kindred.tracking_tables() AS t ON t.relation OPERATOR(pg_catalog.=) t.root
         """
 
     /// Which tables hide rows or keys from the role.
@@ -75,7 +89,8 @@ enum TrackingStatements {
         """
         SELECT c.oid::pg_catalog.int8, pg_catalog.row_security_active(c.oid),
             NOT pg_catalog.has_table_privilege(c.oid, 'SELECT')
-        FROM pg_catalog.pg_class AS c WHERE c.oid::pg_catalog.int8 = ANY (\(tables.map { Int64($0) })::pg_catalog.int8[])
+        FROM pg_catalog.pg_class AS c
+        WHERE c.oid::pg_catalog.int8 OPERATOR(pg_catalog.=) ANY (\(tables.map { Int64($0) })::pg_catalog.int8[])
         """
     }
 
@@ -86,11 +101,13 @@ enum TrackingStatements {
 
     // MARK: Consumers
 
-    static func begin(consumer: String, hold: Double) -> SQL {
+    /// - Parameter owner: the role whose members may use it; nil for the caller's.
+    static func begin(consumer: String, hold: Double, owner: String?) -> SQL {
         """
         SELECT c.cursor::pg_catalog.text, c.epoch::pg_catalog.text, c.system, i.timeline, c.database::pg_catalog.int8
         FROM kindred.tracking_identity() AS i
-        CROSS JOIN kindred.tracking_consumer_begin(\(consumer)::pg_catalog.text, pg_catalog.make_interval(secs => \(hold))) AS c
+        CROSS JOIN kindred.tracking_consumer_begin(\(consumer)::pg_catalog.text, pg_catalog.make_interval(secs => \(hold)),
+            \(owner)::pg_catalog.name) AS c
         """
     }
 
@@ -109,6 +126,17 @@ enum TrackingStatements {
 
     static func setRetention(seconds: Double) -> SQL {
         "UPDATE kindred.tracking_state SET retention = pg_catalog.make_interval(secs => \(seconds))"
+    }
+
+    static func setLongestHold(seconds: Double) -> SQL {
+        "UPDATE kindred.tracking_state SET longest_hold = pg_catalog.make_interval(secs => \(seconds))"
+    }
+
+    static func give(consumer: String, to role: String) -> SQL {
+        """
+        SELECT kindred.tracking_consumer_give(
+            \(consumer)::pg_catalog.text, pg_catalog.quote_ident(\(role)::pg_catalog.text)::pg_catalog.regrole)
+        """
     }
 
     static func grant(_ role: String) -> SQL { "SELECT kindred.tracking_grant(\(role)::pg_catalog.name)" }

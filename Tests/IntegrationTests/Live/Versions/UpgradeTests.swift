@@ -159,7 +159,7 @@ import Testing
             try await other.query("SELECT kindred.tracking_grant(\(role)::name)")
             try await database.tracking.install()
             for (function, isAllowed) in [
-                ("tracking_locks(oid)", true), ("tracking_consumer_begin(text, interval)", true),
+                ("tracking_locks(oid)", true), ("tracking_consumer_begin(text, interval, name)", true),
                 ("tracking_prune()", false),
             ] {
                 let may = try await other.value(

@@ -78,7 +78,7 @@ extension PostgresClient {
             """
             SELECT t.table_name FROM kindred.tracking_table AS t
             JOIN pg_proc AS p ON p.oid = to_regprocedure(format('kindred.tracking_note_%s()', t.relation))
-            WHERE position(p.prosrc IN kindred.tracking_function(t.relation)) = 0
+            WHERE p.prosrc <> kindred.tracking_body(t.relation)
                 OR t.digest <> kindred.tracking_digest(t.relation)
             ORDER BY t.table_name
             """)
