@@ -3,7 +3,7 @@
 -- Refuses a consumer to a role that is no member of its owner, before anything of it is locked or changed. A role that readers name
 -- as the owner has to be one of which they are members.
 CREATE OR REPLACE FUNCTION kindred.tracking_consumer_require(consumer text, owner name DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     caller CONSTANT name := kindred.tracking_caller();
 BEGIN
@@ -22,7 +22,7 @@ END $$;
 -- The cursor of a consumer, which is made if there is none, and where it is of. A hold that is longer than the longest is cut.
 CREATE OR REPLACE FUNCTION kindred.tracking_consumer_begin(consumer text, hold interval DEFAULT '7 days', owner name DEFAULT NULL)
 RETURNS TABLE (cursor pg_snapshot, epoch uuid, system bigint, database oid)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     start pg_snapshot;
@@ -46,7 +46,7 @@ END $$;
 
 -- Moves a consumer's cursor on, in the consumer's own transaction. False if another has moved it meanwhile.
 CREATE OR REPLACE FUNCTION kindred.tracking_acknowledge(consumer text, last pg_snapshot, next pg_snapshot, of_epoch uuid) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     PERFORM kindred.tracking_consumer_require(consumer);
     -- A batch that is acknowledged after a later one takes nothing back.
@@ -61,7 +61,7 @@ END $$;
 
 -- Of a consumer that belongs to nobody yet only the installer gets rid.
 CREATE OR REPLACE FUNCTION kindred.tracking_consumer_drop(consumer text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     IF NOT kindred.tracking_belongs(kindred.tracking_caller(), kindred.tracking_installer()) THEN
         PERFORM kindred.tracking_consumer_require(consumer);
@@ -75,7 +75,7 @@ END $$;
 
 -- Hands a consumer to another role; for the installer.
 CREATE OR REPLACE FUNCTION kindred.tracking_consumer_give(consumer text, role regrole) RETURNS boolean
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     UPDATE kindred.tracking_consumer AS c SET owner = pg_get_userbyid(role) WHERE c.name = consumer;
     RETURN FOUND;

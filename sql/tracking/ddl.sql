@@ -2,7 +2,7 @@
 
 -- Why changes of a registered table may be missing; NULL if none are.
 CREATE OR REPLACE FUNCTION kindred.tracking_fault(relation oid) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT CASE
         WHEN NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = relation) THEN 'dropped'
         WHEN kindred.tracking_obstacle(relation) IS NOT NULL THEN 'untrackable'
@@ -20,7 +20,7 @@ $$;
 -- Puts a table in order that is tracked or shares rows with one that is, and says what was wrong. A table in use is left
 -- for the next time, so that no writer waits for it.
 CREATE OR REPLACE FUNCTION kindred.tracking_mend(place oid, reason text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '20ms' AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off SET lock_timeout = '20ms' AS $$
 DECLARE
     statement text;
 BEGIN
@@ -48,7 +48,7 @@ END $$;
 -- Returns what is still wrong.
 CREATE OR REPLACE FUNCTION kindred.tracking_check()
 RETURNS TABLE (relation oid, name text, fault text)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     item record;
@@ -119,7 +119,7 @@ END $$;
 
 -- DDL: readers are told, and tables that share rows with tracked ones are tracked, too. It must never make DDL fail.
 CREATE OR REPLACE FUNCTION kindred.tracking_ddl() RETURNS event_trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     place oid;
     tree oid[];
@@ -153,7 +153,7 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION kindred.tracking_dropped() RETURNS event_trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     place oid;
 BEGIN

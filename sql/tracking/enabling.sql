@@ -3,7 +3,7 @@
 -- The statements that are missing for a table to be tracked; none if all is in place. They name what they use with its schema, as
 -- those of tracking_removals do: people run them, too, in sessions with any search path.
 CREATE OR REPLACE FUNCTION kindred.tracking_statements(relation oid) RETURNS SETOF text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     place oid;
     name text;
@@ -46,7 +46,7 @@ END $$;
 
 -- Notes that a table is tracked in its present form.
 CREATE OR REPLACE FUNCTION kindred.tracking_register(relation oid) RETURNS void
-LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     -- A table that was dropped and created again.
     DELETE FROM kindred.tracking_table AS t USING pg_class AS c, pg_namespace AS n
     WHERE c.oid = tracking_register.relation AND n.oid = c.relnamespace AND t.schema_name = n.nspname AND t.table_name = c.relname
@@ -59,17 +59,24 @@ LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         owner = excluded.owner, root = excluded.root, key = excluded.key, digest = excluded.digest, gap = NULL, gap_at = NULL;
 $$;
 
+-- One session at a time installs, enables and disables: another finds what this one has made. It waits for that for a minute, however
+-- short the caller's time is for tables in use.
+CREATE OR REPLACE FUNCTION kindred.tracking_enter() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off SET lock_timeout = '1min' AS $$
+BEGIN
+    PERFORM FROM kindred.tracking_gate AS g WHERE g.name = 'definition' FOR UPDATE;
+END $$;
+
 -- Puts in place what a table needs. Changes until now are no record's: the first record says so.
 CREATE OR REPLACE FUNCTION kindred.tracking_enable(relation regclass) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     place oid;
     statement text;
     obstacle text;
     is_done boolean := false;
 BEGIN
-    -- An upgrade writes the trigger functions anew that it sees: one waits for the other.
-    PERFORM FROM kindred.tracking_gate AS g WHERE g.name = 'definition' FOR SHARE;
+    PERFORM kindred.tracking_enter();
     FOR place IN SELECT t FROM kindred.tracking_tree(relation) AS t ORDER BY t LOOP
         obstacle := kindred.tracking_obstacle(place);
         IF obstacle IS NOT NULL THEN
@@ -92,7 +99,7 @@ END $$;
 
 -- What takes away what a table was given, and with it its tree; nothing where nothing is recorded.
 CREATE OR REPLACE FUNCTION kindred.tracking_removals(relation regclass) RETURNS SETOF text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     place oid;
     event text;
@@ -111,10 +118,11 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION kindred.tracking_disable(relation regclass) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     statement text;
 BEGIN
+    PERFORM kindred.tracking_enter();
     INSERT INTO kindred.tracking_mending VALUES (pg_current_xact_id()) ON CONFLICT DO NOTHING;
     FOR statement IN SELECT s FROM kindred.tracking_removals(relation) AS s LOOP EXECUTE statement; END LOOP;
     DELETE FROM kindred.tracking_mending WHERE xid = pg_current_xact_id();

@@ -18,7 +18,7 @@ CREATE UNLOGGED TABLE IF NOT EXISTS kindred.tracking_lock (
 
 -- Refuses a role that may not know of a table's rows: keys are data.
 CREATE OR REPLACE FUNCTION kindred.tracking_require(place oid) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     IF kindred.tracking_sees(kindred.tracking_caller(), place) < 2 THEN
         RAISE EXCEPTION 'role % may not learn of all rows of %', quote_ident(kindred.tracking_caller()), place::regclass
@@ -28,7 +28,7 @@ END $$;
 
 -- Says that a transaction, which another connection runs, works on a row. False if it has said so before.
 CREATE OR REPLACE FUNCTION kindred.tracking_announce(place oid, object text, holder xid8, holder_pid integer, note text) RETURNS boolean
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
     is_new boolean;
@@ -58,7 +58,7 @@ END $$;
 
 -- Takes announcements back; those of a transaction that has ended hold no more even before.
 CREATE OR REPLACE FUNCTION kindred.tracking_withdraw(holder xid8, objects text[]) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true), pg_notify('kindred_tracking_locks', '');
     DELETE FROM kindred.tracking_lock AS l
@@ -68,7 +68,7 @@ END $$;
 -- The announcements that hold now, of one table.
 CREATE OR REPLACE FUNCTION kindred.tracking_locks(place oid)
 RETURNS TABLE (object text, xid xid8, pid integer, announced_by name, note text, since timestamptz)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
     PERFORM kindred.tracking_require(place);

@@ -3,26 +3,26 @@
 -- The role that called a function of this schema, in which current_user is the owner of it. (What a reading calls is
 -- PL/pgSQL, whose plans are kept.)
 CREATE OR REPLACE FUNCTION kindred.tracking_caller() RETURNS name
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     RETURN CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END;
 END $$;
 
 -- Whether a role is another, or a member of it. A role that is gone has no members.
 CREATE OR REPLACE FUNCTION kindred.tracking_belongs(caller name, owner name) RETURNS boolean
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM pg_roles AS r WHERE r.rolname = owner AND pg_has_role(caller, r.oid, 'MEMBER'));
 END $$;
 
 -- The role that installed this schema; its members may do everything here.
 CREATE OR REPLACE FUNCTION kindred.tracking_installer() RETURNS name
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS
 $$ SELECT pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = 'kindred.tracking_state'::regclass $$;
 
 -- What a role may learn of a table's changes: 2 keys, 1 that there are changes, 0 nothing.
 CREATE OR REPLACE FUNCTION kindred.tracking_sees(caller name, place oid) RETURNS integer
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     role pg_roles;
     class pg_class;
@@ -43,7 +43,7 @@ END $$;
 
 -- Whether a cursor has seen all that a snapshot shows.
 CREATE OR REPLACE FUNCTION kindred.tracking_covers(cursor pg_snapshot, snapshot pg_snapshot) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     RETURN snapshot IS NULL OR pg_snapshot_xmax(cursor) >= pg_snapshot_xmax(snapshot)
         AND NOT EXISTS (SELECT FROM pg_snapshot_xip(cursor) AS x WHERE pg_visible_in_snapshot(x, snapshot));
@@ -51,7 +51,7 @@ END $$;
 
 -- A snapshot of which everything below a number is seen, except some.
 CREATE OR REPLACE FUNCTION kindred.tracking_snapshot(xmax xid8, unseen xid8[]) RETURNS pg_snapshot
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     xip CONSTANT xid8[] := ARRAY(SELECT DISTINCT x FROM unnest(unseen) AS x WHERE x < xmax ORDER BY x);
 BEGIN
@@ -62,7 +62,7 @@ END $$;
 CREATE OR REPLACE FUNCTION kindred.tracking_identity()
 RETURNS TABLE (version integer, compatible integer, epoch uuid, system bigint, timeline text, database oid, retention interval,
     notifies boolean)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     IF pg_is_in_recovery() THEN
         RAISE EXCEPTION 'a standby cannot be read: its snapshots list no transactions that run' USING ERRCODE = 'KT003',
@@ -76,7 +76,7 @@ END $$;
 
 -- Says that a reader is there, so that records are written; at least as often as the retention is long.
 CREATE OR REPLACE FUNCTION kindred.tracking_attend() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     state kindred.tracking_state;
     now_seconds CONSTANT bigint := extract(epoch FROM clock_timestamp());
@@ -94,7 +94,7 @@ END $$;
 
 -- Notes that a reader came back after none was there, if that is counted and not noted yet. All writers see the new watch.
 CREATE OR REPLACE FUNCTION kindred.tracking_came_back() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     counted CONSTANT bigint := pg_sequence_last_value('kindred.tracking_returns'::regclass);
     own CONSTANT xid8 := CASE WHEN counted > 0 THEN pg_current_xact_id() END;
@@ -126,7 +126,7 @@ END $$;
 
 -- A cursor from which on nothing is missed: no crash takes back what it has seen, once the call has returned.
 CREATE OR REPLACE FUNCTION kindred.tracking_begin() RETURNS pg_snapshot
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     cursor pg_snapshot;
 BEGIN
@@ -144,7 +144,7 @@ END $$;
 
 -- Returns once everything is on disk that was visible before.
 CREATE OR REPLACE FUNCTION kindred.tracking_flush() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     -- A commit waits for the disk only if its transaction has written to the log: nextval does so once in 32 times.
     PERFORM setval('kindred.tracking_flushed', 1), set_config('synchronous_commit', 'local', true);
@@ -153,7 +153,7 @@ END $$;
 -- Says that the caller, which listens on kindred_tracking, will sleep for so long; it has to read once more before it does.
 -- A minute is the longest: writers notify for as long. The answer is the number by which the caller says that it is awake.
 CREATE OR REPLACE FUNCTION kindred.tracking_sleep(milliseconds integer) RETURNS bigint
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     token CONSTANT bigint := nextval('kindred.tracking_token');
     until CONSTANT timestamptz := clock_timestamp() + least(greatest(milliseconds, 0), 60000) * interval '1 millisecond';
@@ -170,7 +170,7 @@ END $$;
 -- Says that the caller is awake; others stay asleep. Nobody is woken by another role, nor by a transaction that does not see who
 -- sleeps: writers then notify until the time is over.
 CREATE OR REPLACE FUNCTION kindred.tracking_wake(token bigint) RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     own timestamptz;
     others timestamptz;
@@ -203,9 +203,9 @@ END $$;
 CREATE OR REPLACE FUNCTION kindred.tracking_read(cursor pg_snapshot, limits integer DEFAULT 10000)
 RETURNS TABLE (snapshot pg_snapshot, is_last boolean, unsafe boolean, seq bigint, xid xid8, at timestamptz, relation oid, op "char", depth smallint,
     keys text[], new_keys text[], columns text[], key text[], reason text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off
 -- The plans are made once, when the outbox may be empty.
-SET jit = off SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
     caller CONSTANT name := kindred.tracking_caller();

@@ -65,7 +65,7 @@ END $$;
 -- Begins anew where a dump has brought the records of another server or database; all cursors become too old. A reader calls it, whose
 -- transaction may stay open: no writer waits.
 CREATE OR REPLACE FUNCTION kindred.tracking_begin_anew() RETURNS void
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     UPDATE kindred.tracking_state SET epoch = gen_random_uuid(), system = i.system, database = i.database,
         turned_at = clock_timestamp(), settled_at = NULL, settled = NULL, horizon = pg_current_snapshot()
@@ -79,7 +79,7 @@ END $$;
 -- Empties the outbox altogether, as before a dump; all cursors become too old. For the installer: writers and readers wait for the
 -- end of its transaction.
 CREATE OR REPLACE FUNCTION kindred.tracking_prune() RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     LOCK TABLE kindred.tracking_state IN EXCLUSIVE MODE;
     LOCK TABLE kindred.tracking_outbox_0, kindred.tracking_outbox_1 IN ACCESS EXCLUSIVE MODE;

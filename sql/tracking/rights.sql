@@ -2,7 +2,7 @@
 
 -- Lets a role read changes; of each table only what its own rights and policies allow.
 CREATE OR REPLACE FUNCTION kindred.tracking_grant(reader name) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     called regprocedure;
 BEGIN
@@ -46,7 +46,7 @@ BEGIN
     FOR item IN SELECT t.relation, kindred.tracking_function(t.relation) AS text
         FROM unnest(current_setting('kindred.tracking_fitting')::oid[]) AS t (relation)
         JOIN pg_proc AS p ON p.oid = to_regprocedure(format('kindred.tracking_note_%s()', t.relation))
-        WHERE p.prosrc <> kindred.tracking_body(t.relation)
+        WHERE p.prosrc <> kindred.tracking_body(t.relation) OR 'jit=off' <> ALL (p.proconfig)
     LOOP
         EXECUTE item.text;
         UPDATE kindred.tracking_table AS t SET digest = kindred.tracking_digest(t.relation) WHERE t.relation = item.relation;

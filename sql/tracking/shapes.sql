@@ -2,12 +2,12 @@
 
 -- The table that a partition is part of; of other tables the table itself.
 CREATE OR REPLACE FUNCTION kindred.tracking_root(relation oid) RETURNS oid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS
 $$ SELECT coalesce(pg_partition_root(relation)::oid, relation) $$;
 
 -- All tables that share rows with one: partitions and roots, parents and children.
 CREATE OR REPLACE FUNCTION kindred.tracking_tree(relation oid) RETURNS SETOF oid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     WITH RECURSIVE tree (oid) AS (
         SELECT relation
         UNION
@@ -19,7 +19,7 @@ $$;
 
 -- The tables whose rows a statement on a parent by inheritance changes, too; none for partitioned tables.
 CREATE OR REPLACE FUNCTION kindred.tracking_children(relation oid) RETURNS SETOF oid
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     WITH RECURSIVE below (oid) AS (
         SELECT i.inhrelid FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhparent
         WHERE i.inhparent = relation AND c.relkind = 'r'
@@ -31,7 +31,7 @@ $$;
 
 -- The columns that name a row: the primary key; without one, the UNIQUE constraint over the fewest NOT NULL columns.
 CREATE OR REPLACE FUNCTION kindred.tracking_key(relation oid) RETURNS text[]
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT coalesce(
         (SELECT k.names
          FROM pg_constraint AS c
@@ -46,7 +46,7 @@ $$;
 
 -- A value as text that does not depend on the settings of the session that writes.
 CREATE OR REPLACE FUNCTION kindred.tracking_text(value anyelement) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET DateStyle = 'ISO, YMD' SET IntervalStyle = 'postgres'
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off SET DateStyle = 'ISO, YMD' SET IntervalStyle = 'postgres'
 SET TimeZone = 'UTC' SET extra_float_digits = 1 SET bytea_output = 'hex' SET lc_monetary = 'C' AS
 $$ SELECT format('%s', value) $$;
 
@@ -54,7 +54,7 @@ $$ SELECT format('%s', value) $$;
 -- update that changed some, changed columns. `event` is INSERT, DELETE, UPDATE, or UPDATE ONE, for one row and faster: without
 -- the number.
 CREATE OR REPLACE FUNCTION kindred.tracking_query(relation oid, event text) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     key text[] := kindred.tracking_key(kindred.tracking_root(relation));
     -- Key and columns as SQL; of rows "old" and "new", under names that no column has.

@@ -3,7 +3,7 @@
 -- The tracked tables that the caller may learn of, and whether changes of them may be missing.
 CREATE OR REPLACE FUNCTION kindred.tracking_tables()
 RETURNS TABLE (relation oid, schema_name text, table_name text, root oid, key text[], fault text)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT t.relation, t.schema_name, t.table_name, t.root, t.key, coalesce(kindred.tracking_fault(t.relation), t.gap)
     FROM kindred.tracking_table AS t
     WHERE kindred.tracking_sees(kindred.tracking_caller(), t.root) > 0

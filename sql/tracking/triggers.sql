@@ -4,7 +4,7 @@
 -- the answer and not the question: PostgreSQL makes the plan anew after each change of the table. A check at each call
 -- would cost 110 us where the whole trigger costs 100.
 CREATE OR REPLACE FUNCTION kindred.tracking_digest(relation oid) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     -- The first number is that of the form of tracking_function and tracking_query.
     SELECT md5(concat_ws(' ', 1, kindred.tracking_root(relation), kindred.tracking_key(kindred.tracking_root(relation)),
         (SELECT array_agg(c ORDER BY c) FROM kindred.tracking_children(relation) AS c),
@@ -14,7 +14,7 @@ $$;
 
 -- Why a table cannot be tracked; NULL if it can.
 CREATE OR REPLACE FUNCTION kindred.tracking_obstacle(relation oid) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT CASE
         WHEN c.relkind = 'f' THEN 'is a foreign table, and has no transition tables'
         WHEN c.relkind NOT IN ('r', 'p') THEN 'is no table'
@@ -33,14 +33,14 @@ $$;
 -- that EXECUTE runs is made each time, which took throughput with 32 writers from 70 to 45 percent of that without triggers.
 -- Names of columns stand in the body, so it is quoted as a literal: a name may have any mark between dollars.
 CREATE OR REPLACE FUNCTION kindred.tracking_function(relation oid) RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT format('CREATE OR REPLACE FUNCTION kindred.tracking_note_%s() RETURNS pg_catalog.trigger '
-        'LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS %L', relation, kindred.tracking_body(relation))
+        'LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS %L', relation, kindred.tracking_body(relation))
 $$;
 
 -- The body of that function.
 CREATE OR REPLACE FUNCTION kindred.tracking_body(relation oid) RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $function$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $function$
 DECLARE
     -- With children, each of them is named, too.
     others text := (SELECT string_agg(format('PERFORM kindred.tracking_record(%s::oid, op, NULL, NULL, NULL, key, reason);', c), ' ' ORDER BY c)
@@ -132,7 +132,7 @@ END $function$;
 
 -- Writes a record; what trigger functions do themselves where it is the usual case.
 CREATE OR REPLACE FUNCTION kindred.tracking_record(place oid, op "char", keys text[], new_keys text[], columns text[], key text[], reason text)
-RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
     watch CONSTANT bigint := pg_sequence_last_value('kindred.tracking_watch'::regclass);
 BEGIN

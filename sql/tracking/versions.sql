@@ -9,7 +9,7 @@
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
     pg_catalog.set_config('check_function_bodies', 'off', true),
     pg_catalog.set_config('client_min_messages', 'warning', true),
-    pg_catalog.set_config('kindred.tracking_version', '8', true),
+    pg_catalog.set_config('kindred.tracking_version', '3', true),
     -- The library names another role behind this statement, if the caller trusts one.
     pg_catalog.set_config('kindred.tracking_owner', '', true),
     pg_catalog.set_config('kindred.tracking_fitting', '{}', true);
@@ -63,9 +63,12 @@ BEGIN
 END $$;
 
 -- Other installations, enabling, and the mending of tables wait for the rows of tracking_gate: an advisory lock every role may take,
--- and readers have no right to these.
+-- and readers have no right to these. They wait for a minute, however short the time is for tables in use.
 DO $$
+DECLARE
+    given CONSTANT text := current_setting('lock_timeout');
 BEGIN
+    PERFORM set_config('lock_timeout', '1min', true);
     -- Two first installations at once: the later one finds what the other has made.
     BEGIN
         CREATE SCHEMA IF NOT EXISTS kindred;
@@ -82,9 +85,10 @@ BEGIN
         CREATE TABLE IF NOT EXISTS kindred.tracking_gate (name text PRIMARY KEY);
     EXCEPTION WHEN unique_violation OR duplicate_table THEN
     END;
+    INSERT INTO kindred.tracking_gate VALUES ('definition'), ('mending') ON CONFLICT DO NOTHING;
+    PERFORM FROM kindred.tracking_gate ORDER BY name FOR UPDATE;
+    PERFORM set_config('lock_timeout', given, true);
 END $$;
-INSERT INTO kindred.tracking_gate VALUES ('definition'), ('mending') ON CONFLICT DO NOTHING;
-SELECT FROM kindred.tracking_gate ORDER BY name FOR UPDATE;
 
 -- The steps of an upgrade, one for each version: changes of tables, and functions that cannot be replaced because their
 -- result has changed. A step may find its work done. Everything else is made or replaced by the other files.
@@ -127,8 +131,6 @@ BEGIN
         ALTER TABLE kindred.tracking_table ADD COLUMN IF NOT EXISTS owner name NOT NULL DEFAULT '';
         UPDATE kindred.tracking_table AS t SET owner = pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = t.relation;
         ALTER TABLE kindred.tracking_table ALTER COLUMN owner DROP DEFAULT;
-    END IF;
-    IF installed < 5 THEN
         LOCK TABLE kindred.tracking_consumer IN ACCESS EXCLUSIVE MODE;
         ALTER TABLE kindred.tracking_state ADD COLUMN IF NOT EXISTS longest_hold interval NOT NULL DEFAULT '30 days';
         -- Consumers of before belong to nobody, until one acknowledges.
@@ -140,8 +142,6 @@ BEGIN
         DROP FUNCTION IF EXISTS kindred.tracking_status();
         -- Its key has one more column; announcements end with their transactions.
         DROP TABLE IF EXISTS kindred.tracking_lock;
-    END IF;
-    IF installed < 8 THEN
         ALTER TABLE kindred.tracking_state ADD COLUMN IF NOT EXISTS prunes bigint NOT NULL DEFAULT 0;
     END IF;
 END $$;

@@ -277,10 +277,12 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// Runs a change of the schema in a transaction, and names its refusals.
+    /// Runs a change of the schema in a transaction, again if a writer of its tables ends it by a deadlock, and names its refusals.
+    ///
+    /// Of READ COMMITTED, whatever the server's default is: what another session has made while this one waited is seen.
     private func change(_ body: () async throws -> Void) async throws {
         do {
-            try await client.withTransaction { _ in
+            try await client.withTransaction(isolation: .readCommitted, retry: .attempts(4)) { _ in
                 try await client.query(TrackingStatements.lockTimeout)
                 try await requireOwn()
                 try await body()

@@ -5,7 +5,7 @@ import KindredPostgres
 /// An older schema is refused until it was upgraded. A newer one says from which version of the library on it can be used.
 extension Tracking {
     /// The version of the helper schema that this library installs.
-    public static let version = 8
+    public static let version = 3
 
     /// Throws unless this library can use the installed version.
     ///
