@@ -47,6 +47,10 @@ private let schema = """
         }
     }
 
+    private func value(of client: PostgresClient, _ sql: SQL) async throws -> Int64? {
+        try await client.query(sql).first?.decode(0, as: Int64.self)
+    }
+
     private func expectAll(
         _ name: String, sourceLocation: SourceLocation = #_sourceLocation,
         _ call: @escaping @Sendable (Database, Int) async throws -> Void
@@ -65,18 +69,20 @@ private let schema = """
                 let tables = Self.tables.indices.map { Self.tables[($0 + number) % Self.tables.count] }
                 try await database.tracking.enable(tables)
             }
-            let triggers = try await other.value(
+            let triggers = try await value(
+                of: other,
                 "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'kindred_tracking_%'")
-            #expect(triggers == .integer(6 * 4))
-            let status = try await other.value(
+            #expect(triggers == 6 * 4)
+            let status = try await value(
+                of: other,
                 "SELECT count(*) FROM kindred.tracking_tables() WHERE fault IS NULL")
-            #expect(status == .integer(6))
+            #expect(status == 6)
             try await expectAll("install and enable \(round)") { database, number in
                 if number.isMultiple(of: 2) { try await database.tracking.install() }
                 try await database.tracking.enable(Self.tables)
             }
             try await expectAll("disable \(round)") { database, _ in try await database.tracking.disable(Self.tables) }
-            #expect(try await other.value("SELECT count(*) FROM kindred.tracking_table") == .integer(0))
+            #expect(try await value(of: other, "SELECT count(*) FROM kindred.tracking_table") == 0)
             if round == 2 {
                 try await expectAll("uninstall") { database, number in
                     if number == 0 { try await database.tracking.uninstall() }
