@@ -1,7 +1,7 @@
 /// The statements that read what is compared; all of them together take one round trip.
 ///
 /// The search path and the settings that decide how the server writes expressions are fixed, so that two servers write
-/// the same thing in the same way. Each column has a name, by which ``SnapshotCells`` takes it.
+/// the same thing in the same way. Queries are not compiled: that takes seconds where their estimates are high. Each column has a name, by which ``SnapshotCells`` takes it.
 enum SnapshotQueries {
     static let all = [
         schemas, relations, columns, constraints, indexes, types, functions, objects, settings, dependencies, casts,
@@ -14,7 +14,8 @@ enum SnapshotQueries {
             set_config('IntervalStyle', 'postgres', true), set_config('TimeZone', 'UTC', true),
             set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
             set_config('quote_all_identifiers', 'off', true), set_config('lc_monetary', 'C', true),
-            set_config('standard_conforming_strings', 'on', true), current_setting('server_version_num') AS version
+            set_config('standard_conforming_strings', 'on', true), current_setting('server_version_num') AS version,
+            CASE WHEN current_setting('jit', true) = 'on' THEN set_config('jit', 'off', true) END
         """
 
     /// Schemas of users.

@@ -44,16 +44,20 @@ public enum SchemaReader {
     }
 
     /// Reads only the catalog's rows.
-    package static func readCatalog(from client: PostgresClient) async throws -> Catalog {
-        try await readCatalogAndTypes(from: client).catalog
+    ///
+    /// - Parameter isAlone: whether a transaction that the task is in has only what reads the catalog: none of its queries is
+    ///   compiled from then on.
+    package static func readCatalog(from client: PostgresClient, isAlone: Bool = false) async throws -> Catalog {
+        try await readCatalogAndTypes(from: client, isAlone: isAlone).catalog
     }
 
     private static func readCatalogAndTypes(
-        from client: PostgresClient
+        from client: PostgresClient, isAlone: Bool = false
     ) async throws -> (catalog: Catalog, types: QueryResult) {
         var results: ArraySlice<QueryResult>
         if client.isInTransaction {
-            results = try await client.executeBatch(CatalogQueries.all + [PostgresClient.typeCatalog])[...]
+            let queries = isAlone ? CatalogQueries.alone : CatalogQueries.all
+            results = try await client.executeBatch(queries + [PostgresClient.typeCatalog])[...]
         } else {
             let statements =
                 [CatalogQueries.begin] + CatalogQueries.alone + [PostgresClient.typeCatalog, CatalogQueries.commit]
