@@ -30,10 +30,12 @@ package struct ConnectionOptions: ParsableArguments {
     }
 
     /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.
-    package func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws
-        -> Value
-    {
-        let configuration: PostgresConfiguration
+    ///
+    /// - Parameter toPrimary: whether of several servers the one that takes writes is used, for which all are asked.
+    package func withClient<Value>(
+        in terminal: Terminal, toPrimary: Bool = false, _ body: (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        var configuration: PostgresConfiguration
         do {
             if let database {
                 guard !database.isEmpty else {
@@ -49,6 +51,7 @@ package struct ConnectionOptions: ParsableArguments {
         } catch let error as PostgresError {
             throw CommandFailure(.usage, error.message)
         }
+        if toPrimary { configuration = configuration.ofPrimary(among: []) }
         let client: PostgresClient
         do {
             client = try await PostgresClient.connect(configuration)

@@ -201,7 +201,7 @@ private func withMigrations(
     try await describingMigrationErrors {
         // Before a connection is asked for.
         let migrations = try Migrations(folder: folder).read()
-        try await connection.withClient(in: terminal) { try await body(migrations, $0) }
+        try await connection.withClient(in: terminal, toPrimary: true) { try await body(migrations, $0) }
     }
 }
 

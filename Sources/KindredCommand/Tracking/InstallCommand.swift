@@ -96,7 +96,7 @@ func withTracking(
     _ connection: ConnectionOptions, in terminal: Terminal, _ body: (Tracking) async throws -> Void
 ) async throws {
     do {
-        try await connection.withClient(in: terminal) { try await body(Tracking($0)) }
+        try await connection.withClient(in: terminal, toPrimary: true) { try await body(Tracking($0)) }
     } catch let error as KindredError {
         let isInput = [.unknownEntity, .untrackable].contains(error.code)
         throw CommandFailure(isInput ? .badInput : .failure, error.message)

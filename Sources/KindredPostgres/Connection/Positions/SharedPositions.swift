@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The positions of all contexts whose statements ran in a transaction, or on a lent connection: each is raised by all that is read
 /// and written there, SQL of the program's own too.
 final class SharedPositions: Sendable {
