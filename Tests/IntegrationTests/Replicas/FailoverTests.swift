@@ -20,11 +20,11 @@ import Testing
                 try await load.run(tasks: 8) {
                     try await eventually("transfers are answered") { load.count(.committed) > 200 }
                     let promotedAt = try await scene.failOver()
-                    try await scene.startPrograms(storing: "started")
                     try await eventually("the new primary is written to") {
                         load.lastCommit.map { $0 > promotedAt } ?? false
                     }
                     pause = (load.lastCommit ?? .now) - promotedAt
+                    try await scene.startPrograms(storing: "started")
                     let before = load.count(.committed)
                     try await eventually("transfers are answered again") { load.count(.committed) > before + 200 }
                 }
