@@ -8,7 +8,7 @@ extension Connector {
         notices: @escaping @Sendable () -> NoticeSink
     ) throws(PostgresError) {
         let others = withoutHosts(parameters)
-        try PrimarySearch.begin(configuration, requirements.primary, logger) {
+        try PrimarySearch.begin(configuration, requirements.primary, logger: logger) {
             server, search throws(PostgresError) in
             let turn = ConnectionTurn(
                 attempt: attempt, address: server.description, deadline: attempt.deadline,

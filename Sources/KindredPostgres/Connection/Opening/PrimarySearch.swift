@@ -38,7 +38,7 @@ final class PrimarySearch: PolledSource {
     private let state = RankedMutex(State(), .leaf)
 
     private init(
-        _ configuration: PostgresConfiguration, _ record: PrimaryRecord, _ logger: Logger?,
+        _ configuration: PostgresConfiguration, _ record: PrimaryRecord, logger: Logger?,
         finish: @escaping @Sendable (Result<Opened, PostgresError>) -> Void
     ) {
         (servers, self.record, self.logger, self.finish) = (configuration.servers, record, logger, finish)
@@ -47,10 +47,10 @@ final class PrimarySearch: PolledSource {
 
     /// Asks all servers of a configuration, and finishes with a connection to the primary.
     static func begin(
-        _ configuration: PostgresConfiguration, _ record: PrimaryRecord, _ logger: Logger?, opening: @escaping Opening,
+        _ configuration: PostgresConfiguration, _ record: PrimaryRecord, logger: Logger?, opening: @escaping Opening,
         finish: @escaping @Sendable (Result<Opened, PostgresError>) -> Void
     ) throws(PostgresError) {
-        let search = PrimarySearch(configuration, record, logger, finish: finish)
+        let search = PrimarySearch(configuration, record, logger: logger, finish: finish)
         try Poller.shared.addTimed(search)
         Poller.shared.wake(by: search.end)
         for (place, server) in search.servers.enumerated() {
