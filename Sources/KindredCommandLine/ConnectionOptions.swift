@@ -33,10 +33,12 @@ package struct ConnectionOptions: ParsableArguments {
     ///
     /// Its sessions look up nothing in schemas of users: the database's search path is that of its owner, and the command may be
     /// run by a superuser.
-    package func withClient<Value>(in terminal: Terminal, _ body: (PostgresClient) async throws -> Value) async throws
-        -> Value
-    {
-        let configuration: PostgresConfiguration
+    ///
+    /// - Parameter toPrimary: whether of several servers the one that takes writes is used, for which all are asked.
+    package func withClient<Value>(
+        in terminal: Terminal, toPrimary: Bool = false, _ body: (PostgresClient) async throws -> Value
+    ) async throws -> Value {
+        var configuration: PostgresConfiguration
         do {
             if let database {
                 guard !database.isEmpty else {
@@ -52,6 +54,7 @@ package struct ConnectionOptions: ParsableArguments {
         } catch let error as PostgresError {
             throw CommandFailure(.usage, error.message)
         }
+        if toPrimary { configuration = configuration.ofPrimary(among: []) }
         let client: PostgresClient
         do {
             client = try await PostgresClient.connectCatalogOnly(configuration)

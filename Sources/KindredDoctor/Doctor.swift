@@ -26,7 +26,7 @@ public enum Doctor {
         _ client: PostgresClient, _ options: DoctorOptions
     ) async throws -> (report: DoctorReport, problems: [AnnotationProblem]) {
         let (catalog, facts) = try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
-            let catalog = try await SchemaReader.readCatalog(from: client)
+            let catalog = try await SchemaReader.readCatalog(from: client, isAlone: true)
             let results = try await client.executeBatch(DoctorQueries.all, timeout: options.timeout)
             return (catalog, try DoctorCatalogDecoder(results).catalog)
         }

@@ -75,7 +75,7 @@ struct ImportCommand: ToolCommand {
         if !reports.isEmpty { terminal.print() }
         terminal.printLines(statements.map { $0 + ";\n" }.joined())
         guard apply else { return }
-        try await connection.withClient(in: terminal) { client in
+        try await connection.withClient(in: terminal, toPrimary: true) { client in
             do {
                 try await ModelImport.apply(statements, to: client)
             } catch let error as PostgresError where error.code == .commitUnknown {

@@ -121,7 +121,9 @@ func withTracking(
     _ body: (Tracking) async throws -> Void
 ) async throws {
     do {
-        try await connection.withClient(in: terminal) { try await body(Tracking($0, owner: ownership.owner)) }
+        try await connection.withClient(in: terminal, toPrimary: true) {
+            try await body(Tracking($0, owner: ownership.owner))
+        }
     } catch let error as KindredError {
         let isInput = [.unknownEntity, .untrackable].contains(error.code)
         throw CommandFailure(isInput ? .badInput : .failure, error.message)

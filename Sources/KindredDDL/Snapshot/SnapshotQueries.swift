@@ -1,7 +1,7 @@
 /// The statements that read what is compared; all of them together take one round trip.
 ///
 /// The search path and the settings that decide how the server writes expressions are fixed, so that two servers write
-/// the same thing in the same way. Each column has a name, by which ``SnapshotCells`` takes it.
+/// the same thing in the same way. Queries are not compiled: that takes seconds where their estimates are high. Each column has a name, by which ``SnapshotCells`` takes it.
 enum SnapshotQueries {
     static let all = [
         schemas, relations, columns, constraints, indexes, types, functions, objects, settings, dependencies, casts,
@@ -17,7 +17,9 @@ enum SnapshotQueries {
             pg_catalog.set_config('quote_all_identifiers', 'off', true),
             pg_catalog.set_config('lc_monetary', 'C', true),
             pg_catalog.set_config('standard_conforming_strings', 'on', true),
-            pg_catalog.current_setting('server_version_num') AS version
+            pg_catalog.current_setting('server_version_num') AS version,
+            CASE WHEN pg_catalog.current_setting('jit', true) OPERATOR(pg_catalog.=) 'on'
+                THEN pg_catalog.set_config('jit', 'off', true) END
         """
 
     /// Schemas of users.

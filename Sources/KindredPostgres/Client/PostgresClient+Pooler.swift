@@ -38,6 +38,7 @@ extension PostgresClient {
         let connection = lease.lent.connection
         // The program has begun a transaction in a connection that it was lent.
         if connection.condition == .inTransaction {
+            question?.forget()
             return try await connection.run(statements, traits: Request.Traits(settings: settings), by: deadline)
         }
         do {

@@ -128,8 +128,15 @@ extension PostgresClient {
     ) async throws -> [QueryResult] {
         let mayRepeat = statements.allSatisfy { $0.text.effect == .plain }
         var traits = Request.Traits(mayRepeat: mayRepeat, isDescription: isDescription, settings: settings)
-        if let transaction = currentTransaction { return try await transaction.run(statements, traits, by: deadline) }
-        let question = isDescription ? nil : question(behind: statements.contains { $0.text.mayWrite })
+        if let transaction = currentTransaction {
+            join(transaction.positions)
+            return try await transaction.run(statements, traits, by: deadline)
+        }
+        let lease = currentLease
+        if let lease { join(lease.positions) }
+        let question =
+            isDescription
+            ? nil : question(behind: statements.contains { $0.text.mayWrite }, in: lease?.positions)
         // Settings that are passed on hold between BEGIN and COMMIT only.
         let isWhole =
             settings?.passing != nil
@@ -137,21 +144,35 @@ extension PostgresClient {
         if mayRepeat, !isDescription, isWhole {
             return try await runWhole(statements, asking: question, by: deadline)
         }
-        if let lease = currentLease {
-            guard let question else { return try await lease.run(statements, traits, by: deadline) }
-            return try await recording(question) {
-                let results = try await lease.run(statements, traits, by: deadline)
-                // Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there.
-                if let next = question.next() { lease.lent.connection.submit(next, by: deadline) }
-                return results
-            }
-        }
+        if let lease { return try await run(statements, traits, on: lease, asking: question, by: deadline) }
         traits.question = question
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
         // that.
         guard mayRepeat else { return try await runAlone(statements, question, by: deadline) }
         guard question != nil else { return try await runShared(statements, traits, by: deadline) }
         return try await recording(question) { try await runShared(statements, traits, by: deadline) }
+    }
+
+    /// Runs statements on a lent connection, and then a question.
+    func run(
+        _ statements: [Statement], _ traits: Request.Traits, on lease: ConnectionLease,
+        asking question: PositionQuestion?, by deadline: MonotonicTime
+    ) async throws -> [QueryResult] {
+        guard let question else { return try await lease.run(statements, traits, by: deadline) }
+        return try await recording(question) {
+            let results = try await lease.run(statements, traits, by: deadline)
+            ask(question, over: lease.lent.connection, by: deadline)
+            return results
+        }
+    }
+
+    /// Asks over a connection whose statement was answered.
+    ///
+    /// Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there. Not in a transaction
+    /// that the program has begun by SQL: it would end with a question that the server refuses.
+    func ask(_ question: PositionQuestion, over connection: PooledConnection, by deadline: MonotonicTime) {
+        guard connection.condition != .inTransaction, let next = question.next() else { return }
+        connection.submit(next, by: deadline)
     }
 
     /// The format in which a raw statement's results can be read; asks the server once per client.

@@ -112,6 +112,24 @@ public final class PostgresClient: Sendable {
         return client
     }
 
+    /// Connects to one of several servers, as the one that takes writes, while samples are taken of all.
+    ///
+    /// - Parameter servers: all of them, for reads; without any there are no samples.
+    package static func connect(
+        _ configuration: PostgresConfiguration, among servers: [PostgresConfiguration], logger: Logger?
+    ) async throws -> (PostgresClient, ReplicaSet?) {
+        let client = try PostgresClient(configuration, logger)
+        do {
+            // Before the first connection, which may find two primaries: the samples say when there is one again.
+            let replicas = servers.isEmpty ? nil : try ReplicaSet(servers, of: client)
+            try await client.pool.openFirst()
+            return (client, replicas)
+        } catch {
+            await client.close(timeout: .zero)
+            throw error
+        }
+    }
+
     /// Lends the client to `body`, and closes it afterwards, also where `body` throws.
     package func lend<T>(_ body: (PostgresClient) async throws -> T) async throws -> T {
         do {

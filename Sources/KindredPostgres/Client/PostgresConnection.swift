@@ -50,11 +50,16 @@ final class ConnectionLease: RequestScope {
     /// The enclosing lease, of another client.
     let outer: ConnectionLease?
     let gate = LeaseGate()
+    /// The positions that statements over the connection raise.
+    let positions: SharedPositions
 
-    init(client: PostgresClient, lent: ConnectionPool.Lease, outer: ConnectionLease?) {
+    init(
+        client: PostgresClient, lent: ConnectionPool.Lease, outer: ConnectionLease?, raising position: PositionRecord?
+    ) {
         self.client = client
         self.lent = lent
         self.outer = outer
+        positions = SharedPositions(position)
     }
 
     /// Waits until no transaction of another task is open on the connection.
@@ -116,7 +121,8 @@ extension PostgresClient {
             return try await body(PostgresConnection(client: origin, owner: .lease(lease)))
         }
         return try await withExclusive { lent in
-            let lease = ConnectionLease(client: origin, lent: lent, outer: ConnectionLease.current)
+            let lease = ConnectionLease(
+                client: origin, lent: lent, outer: ConnectionLease.current, raising: positions)
             do {
                 let result = try await ConnectionLease.$current.withValue(lease) {
                     try await body(PostgresConnection(client: origin, owner: .lease(lease)))

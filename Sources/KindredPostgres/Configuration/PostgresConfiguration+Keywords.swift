@@ -13,7 +13,8 @@ extension PostgresConfiguration {
 
     /// A configuration from libpq's keywords, such as `["host": "localhost", "dbname": "shop"]`.
     ///
-    /// Two keywords are Kindred's own: `pooler`, which is `none`, `session` or `transaction`, and `statementCacheCapacity`.
+    /// Three keywords are Kindred's own: `pooler`, which is `none`, `session` or `transaction`, `statementCacheCapacity`, and
+    /// `primarySearchTimeout` in milliseconds.
     /// Takes nothing from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a value out of
     /// range.
     public init(keywords: [String: String]) throws {
@@ -63,7 +64,7 @@ extension PostgresConfiguration {
     private static let knownKeywords = passedOnKeywords.union([
         "host", "hostaddr", "port", "user", "password", "dbname", "application_name", "options", "sslmode",
         "sslrootcert", "sslcert", "sslkey", "sslcrl", "connect_timeout", "target_session_attrs", "client_encoding",
-        "statementCacheCapacity", "pooler",
+        "statementCacheCapacity", "pooler", "primarySearchTimeout",
     ])
 
     /// A number of digits only; `Int.init` would accept a sign.
@@ -132,6 +133,11 @@ extension PostgresConfiguration {
                 throw invalid("a number of seconds")
             }
             connectTimeout = .seconds(seconds)
+        case "primarySearchTimeout":
+            guard let milliseconds = Self.number(value), (1...86_400_000).contains(milliseconds) else {
+                throw invalid("a number of milliseconds")
+            }
+            primarySearchTimeout = .milliseconds(milliseconds)
         case "statementCacheCapacity":
             guard let capacity = Self.number(value), capacity <= 1 << 20 else {
                 throw invalid("a number of statements, at most 1048576")

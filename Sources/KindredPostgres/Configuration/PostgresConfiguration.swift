@@ -62,6 +62,12 @@ public struct PostgresConfiguration: Sendable {
     var passedOn: [String: String] = [:]
     /// The longest time that connecting may take, over all endpoints; of several servers that may be written to, each has a share.
     public var connectTimeout: Duration = .seconds(10)
+    /// How long a client that writes to one of several servers waits at its start for servers that are silent; `connectTimeout` at most.
+    ///
+    /// It asks all servers at once, and goes on as soon as each has answered or failed. Of those that have answered until then it takes
+    /// the one on the highest timeline. A server that is silent for longer may be the primary: until it is heard, a former primary
+    /// would be written to. So raise it where that is worse than a start that takes longer.
+    public var primarySearchTimeout: Duration = .milliseconds(250)
     /// The longest time of a statement, including the wait for a connection, before it is cancelled; nil is no limit.
     public var statementTimeout: Duration? = .seconds(30)
     /// The time for which the caller of a cancelled statement waits for the server's confirmation.
@@ -321,7 +327,7 @@ extension PostgresConfiguration {
             connectTimeout, statementTimeout ?? .seconds(1), pool.acquireTimeout, pool.idleTimeout,
             pool.maximumLifetime, keepAlive.idle ?? .seconds(1), keepAlive.interval,
             keepAlive.userTimeout ?? .seconds(1), pool.leaseWarning ?? .seconds(1),
-            replicaDelay ?? .seconds(1),
+            replicaDelay ?? .seconds(1), primarySearchTimeout,
         ]
         if durations.contains(where: { $0 <= .zero })
             || min(pool.idleTestThreshold, cancellationGrace) < .zero

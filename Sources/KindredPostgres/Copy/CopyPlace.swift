@@ -5,8 +5,12 @@ enum CopyPlace {
     case own(PostgresClient, ConnectionPool.Lease)
 
     static func find(for client: PostgresClient, by deadline: MonotonicTime) async throws -> CopyPlace {
-        if let transaction = client.currentTransaction { return .transaction(transaction) }
+        if let transaction = client.currentTransaction {
+            client.join(transaction.positions)
+            return .transaction(transaction)
+        }
         if let lease = client.currentLease {
+            client.join(lease.positions)
             try await lease.waitForTransaction(by: deadline)
             return .lease(lease)
         }
@@ -18,6 +22,15 @@ enum CopyPlace {
         case .transaction(let transaction): transaction.connection
         case .lease(let lease): lease.lent.connection
         case .own(_, let lease): lease.connection
+        }
+    }
+
+    /// The question behind the COPY; nil where the position does not matter, or is asked for at the transaction's end.
+    func question(of client: PostgresClient, mayWrite: Bool) -> PositionQuestion? {
+        switch self {
+        case .transaction: nil
+        case .lease(let lease): client.question(behind: mayWrite, in: lease.positions)
+        case .own: client.question(behind: mayWrite)
         }
     }
 

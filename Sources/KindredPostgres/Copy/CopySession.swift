@@ -21,6 +21,8 @@ final class CopySession: Sendable {
         let deadline = client.deadline(timeout)
         let place = try await CopyPlace.find(for: client, by: deadline)
         let session = CopySession(text, direction, on: client, at: place, timeout: timeout)
+        // Until the end: the data may be shown before, and may be stored where the end is not known.
+        session.question?.forget()
         session.send(by: deadline)
         do {
             try await session.wait(by: deadline) { $0.isOpen }
@@ -140,9 +142,17 @@ final class CopySession: Sendable {
 
     // MARK: End
 
+    private var question: PositionQuestion? {
+        place.question(of: client, mayWrite: StatementText.mayWrite(copy: text))
+    }
+
     private func finish() async throws -> Int {
         let rows = try operation.result?.get().last?.affectedRows ?? 0
         observe(rows: [rows])
+        if let question {
+            client.ask(question, over: place.connection, by: client.deadline(timeout))
+            await question.raise()
+        }
         await place.giveBack()
         return rows
     }

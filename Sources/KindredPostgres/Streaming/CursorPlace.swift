@@ -8,8 +8,14 @@ enum CursorPlace {
 
     /// The place for a cursor that the current task opens.
     static func find(for client: PostgresClient, by deadline: MonotonicTime) async throws -> CursorPlace {
-        if let transaction = client.currentTransaction { return .transaction(transaction) }
-        if let lease = client.currentLease { return .lease(lease) }
+        if let transaction = client.currentTransaction {
+            client.join(transaction.positions)
+            return .transaction(transaction)
+        }
+        if let lease = client.currentLease {
+            client.join(lease.positions)
+            return .lease(lease)
+        }
         return .own(OwnTransaction(client: client, lease: try await client.acquireExclusive(by: deadline)))
     }
 
@@ -18,17 +24,32 @@ enum CursorPlace {
         if case .lease = self { true } else { false }
     }
 
-    /// Runs statements of the cursor.
+    /// Opens the cursor of a client: the rows are those of the time at which the query begins.
     ///
-    /// - Parameter settings: what the query runs with where no transaction is around it; its rows are computed with them.
-    func run(
-        _ statements: [Statement], with settings: SessionSettings? = nil, by deadline: MonotonicTime
+    /// - Parameter mayWrite: whether the query may write.
+    func open(
+        _ statements: [Statement], for client: PostgresClient, mayWrite: Bool, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
+        switch self {
+        case .transaction: return try await run(statements, by: deadline)
+        case .lease(let lease):
+            return try await client.run(
+                statements, Request.Traits(settings: client.settings), on: lease,
+                asking: client.question(behind: mayWrite, in: lease.positions), by: deadline)
+        case .own(let transaction):
+            let results = try await transaction.run(statements, by: deadline)
+            // The primary is asked behind the end alone: the transaction would fail with a question that is refused.
+            transaction.forgetPosition(mayWrite: mayWrite)
+            return results
+        }
+    }
+
+    /// Runs statements of the cursor.
+    func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         switch self {
         // Inside a savepoint the statement belongs to the savepoint, even if the cursor was opened outside.
         case .transaction(let transaction): try await transaction.innermost.run(statements, .init(), by: deadline)
-        case .lease(let lease):
-            try await lease.run(statements, Request.Traits(settings: settings), by: deadline)
+        case .lease(let lease): try await lease.run(statements, Request.Traits(), by: deadline)
         case .own(let transaction): try await transaction.run(statements, by: deadline)
         }
     }
@@ -67,6 +88,8 @@ final class OwnTransaction: Sendable {
     ///
     /// The connection's state does not tell: a cancellation of its previous statement may still be in flight.
     private let hasBegun = Atomic(false)
+    /// Whether what runs in it may write.
+    private let mayWrite = Atomic(false)
 
     init(client: PostgresClient, lease: ConnectionPool.Lease) {
         self.client = client
@@ -94,6 +117,12 @@ final class OwnTransaction: Sendable {
         }
     }
 
+    /// Notes that the program has rows whose position is not known until the end.
+    func forgetPosition(mayWrite: Bool) {
+        self.mayWrite.store(mayWrite, ordering: .relaxed)
+        client.question(behind: mayWrite)?.forget()
+    }
+
     func commit(by deadline: MonotonicTime) async throws {
         try await end("COMMIT", .commit, by: deadline)
         await client.pool.releaseExclusive(lease)
@@ -107,12 +136,14 @@ final class OwnTransaction: Sendable {
 
     private func end(_ text: String, _ end: Request.TransactionEnd, by deadline: MonotonicTime) async throws {
         let statements = [Statement(text: StatementText(text), resultFormat: .binary)]
+        let question = client.question(behind: mayWrite.load(ordering: .relaxed))
         do {
             _ = try await client.observing(statements, kind: .transactionControl) {
                 try await lease.connection.run(
-                    statements, traits: Request.Traits(end: end, isUndoing: end == .rollback), by: deadline,
-                    isShielded: true)
+                    statements, traits: Request.Traits(end: end, isUndoing: end == .rollback, question: question),
+                    by: deadline, isShielded: true)
             }
+            await question?.raise()
         } catch is ConnectionGone {
             throw PostgresError(.connectionLost, "The connection ended before its transaction did")
         }

@@ -79,10 +79,11 @@ package final class ServerCursor {
         let fetch = fetchStatement
         let results = try await client.observing([declare, fetch]) {
             guard let guardian else {
-                return try await place.run([declare, fetch], with: client.settings, by: deadline)
+                return try await place.open(
+                    [declare, fetch], for: client, mayWrite: statement.text.mayWrite, by: deadline)
             }
-            let results = try await place.run(
-                [guardian.statement, declare, fetch] + guardian.questions, with: client.settings, by: deadline)
+            let results = try await place.open(
+                [guardian.statement, declare, fetch] + guardian.questions, for: client, mayWrite: false, by: deadline)
             replayed = guardian.location(in: results)
             return Array(results.dropFirst().dropLast(guardian.questions.count))
         }

@@ -29,6 +29,8 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     private let opening: Statement
     /// The number of the transaction, if it is tracked.
     let tracked: TrackedID?
+    /// The positions that the transaction raises at its end.
+    let positions: SharedPositions
     let state = RankedMutex(TransactionState(), .transactionScope)
     private let isWriting = Atomic(false)
     private let sent = Atomic(0)
@@ -51,6 +53,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         depth: Int,
         opening: String,
         tracked: TrackedID?,
+        positions: SharedPositions,
         mayHaveOwnSettings: Bool = false
     ) {
         self.mayHaveOwnSettings = mayHaveOwnSettings
@@ -59,6 +62,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         self.outer = outer
         self.depth = depth
         self.tracked = tracked
+        self.positions = positions
         self.opening = Statement(text: StatementText(opening), resultFormat: .binary)
     }
 

@@ -44,19 +44,23 @@ public enum SchemaReader {
     }
 
     /// Reads only the catalog's rows.
-    package static func readCatalog(from client: PostgresClient) async throws -> Catalog {
-        try await readCatalogAndTypes(from: client).catalog
+    ///
+    /// - Parameter isAlone: whether a transaction that the task is in has only what reads the catalog: none of its queries is
+    ///   compiled from then on.
+    package static func readCatalog(from client: PostgresClient, isAlone: Bool = false) async throws -> Catalog {
+        try await readCatalogAndTypes(from: client, isAlone: isAlone).catalog
     }
 
     private static func readCatalogAndTypes(
-        from client: PostgresClient
+        from client: PostgresClient, isAlone: Bool = false
     ) async throws -> (catalog: Catalog, types: QueryResult) {
         var results: ArraySlice<QueryResult>
         // Names are those that the user may write.
         let path = try client.ownPathStatement.map { [$0] } ?? []
         if client.isInTransaction {
-            let statements = path + CatalogQueries.all + [PostgresClient.typeCatalog]
-            results = try await client.executeBatch(statements).dropFirst(path.count)
+            let queries = isAlone ? CatalogQueries.alone : CatalogQueries.all
+            results = try await client.executeBatch(path + queries + [PostgresClient.typeCatalog])
+                .dropFirst(path.count)
         } else {
             let statements =
                 [CatalogQueries.begin] + path + CatalogQueries.alone + [

@@ -1,5 +1,7 @@
 import Foundation
 import Kindred
+import KindredCommand
+import Logging
 import TestSupport
 import Testing
 
@@ -22,6 +24,7 @@ import Testing
                         load.lastCommit.map { $0 > promotedAt } ?? false
                     }
                     pause = (load.lastCommit ?? .now) - promotedAt
+                    try await scene.startPrograms(storing: "started")
                     let before = load.count(.committed)
                     try await eventually("transfers are answered again") { load.count(.committed) > before + 200 }
                 }
@@ -59,6 +62,7 @@ import Testing
             #expect(try await scene.readers[0].people("anna") == 1)
             let emails = "SELECT count(*) FROM email WHERE address = 'anna@example.org'" as SQL
             #expect(try await scene.readers[0].value(emails) == 1)
+            try await scene.startPrograms(storing: "started")
         }
     }
 
@@ -84,6 +88,86 @@ import Testing
             for server in [scene.writer, scene.readers[0]] { #expect(try await server.people("open") == 0) }
             #expect(try await scene.writer.people("after") == 0)
             #expect(try await scene.writer.value("SELECT pg_is_in_recovery()") == false)
+            try await scene.startPrograms(8, storing: "started")
+            try await tokens(scene)
+            try await definitions(scene)
+            #expect(try await scene.writer.people("started") == 0)
+        }
+    }
+
+    /// What is read with a token in a program that starts.
+    private func tokens(_ scene: ReplicaScene) async throws {
+        for age in 50..<54 {
+            let writing = scene.database.makeContext()
+            try await writing.get("person", 1).setValue(age, forKey: "age")
+            let token = try #require(writing.position)
+            try await scene.startProgram { (program) async throws in
+                let context = program.makeContext(reading: .automatic, after: token)
+                #expect(try await context.get("person", 1)["age"] == .integer(Int64(age)))
+            }
+        }
+    }
+
+    /// What defines something: calls of a program that starts, and commands.
+    private func definitions(_ scene: ReplicaScene) async throws {
+        try await scene.startProgram { try await $0.tracking.install() }
+        let migrations = FileManager.default.temporaryDirectory.appending(path: "kindred-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: migrations, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: migrations) }
+        try "CREATE TABLE made (id integer);".write(
+            to: migrations.appending(path: "1_made.sql"), atomically: true, encoding: .utf8)
+        let folders = [scene.primary, scene.servers[0]].map(\.folder).joined(separator: ",")
+        let uri =
+            "postgresql:///postgres?host=\(folders)&user=postgres&connect_timeout=60&primarySearchTimeout=60000"
+        for command in [["migrate", migrations.path], ["enable", "person"]] {
+            let (terminal, capture) = Terminal.captured()
+            let status = await CommandLineTool.run(command + ["--database", uri], terminal: terminal)
+            #expect(status == .success, "\(command): \(capture.output)\(capture.error)")
+        }
+        let made =
+            """
+            SELECT to_regclass('made') IS NOT NULL AND to_regclass('kindred.migration') IS NOT NULL
+            AND to_regclass('kindred.tracking_state') IS NOT NULL
+            AND EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'person'::regclass AND NOT tgisinternal)
+            """ as SQL
+        #expect(try await scene.readers[0].value(made) == true)
+        let none =
+            """
+            SELECT to_regclass('made') IS NULL AND to_regnamespace('kindred') IS NULL
+            AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = 'person'::regclass AND NOT tgisinternal)
+            """ as SQL
+        #expect(try await scene.writer.value(none) == true)
+    }
+
+    @Test func aStartWaitsForASilentServerAsLongAsItIsConfiguredTo() async throws {
+        try await ReplicaScene.with { scene in
+            let proxy = try FaultProxy(to: scene.servers[0].configuration)
+            defer { proxy.stop() }
+            let lines = LogLines()
+            func start(_ limit: Duration) async throws -> Duration {
+                var configuration = scene.primary.configuration
+                configuration.connectTimeout = .seconds(60)
+                configuration.primarySearchTimeout = limit
+                let clock = ContinuousClock()
+                let start = clock.now
+                let database = try await Database.connect(
+                    primary: configuration, replicas: [proxy.configuration], logger: lines.logger)
+                let time = clock.now - start
+                #expect(try await database.client.value("SELECT pg_is_in_recovery()") == false)
+                await database.close()
+                return time
+            }
+            func named() -> [String] {
+                lines.take(.warning).filter { $0.message.contains("has not answered in time") }.compactMap {
+                    $0.metadata["server"]
+                }
+            }
+            // One that answers is not waited for.
+            #expect(try await start(.seconds(60)) < .seconds(60))
+            #expect(named() == [])
+            proxy.set { _, _ in .drop }
+            #expect(try await start(.milliseconds(300)) >= .milliseconds(300))
+            #expect(named() == ["\(proxy.configuration)"])
         }
     }
 
@@ -101,6 +185,8 @@ import Testing
                 try await scene.primary.start()
                 client.renewConnections()
                 try await client.insist("back")
+                try await scene.startPrograms(storing: "started")
+                #expect(try await scene.writer.people("started") == 0)
                 #expect(try await scene.readers[0].people("new") == 1)
                 #expect(try await scene.readers[0].people("back") == 1)
                 try await scene.servers[0].stop(.immediate)
@@ -146,7 +232,30 @@ import Testing
             await expectPostgresError(.twoPrimaries) { try await client.runScript("UPDATE person SET name = 'two'") }
             // Reads go on.
             #expect(try await context.fetch("person").where("id = 1").count() == 1)
-            try await scene.servers[1].stop(.immediate)
+            for _ in 0..<4 {
+                try await scene.startProgram { (program) async throws in
+                    await expectPostgresError(.twoPrimaries) {
+                        try await program.client.query("INSERT INTO person (name) VALUES ('early')")
+                    }
+                    let context = program.makeContext()
+                    #expect(try await context.fetch("person").where("id = 1").count() == 1)
+                }
+            }
+            // Without samples that would say when there is one again.
+            var configuration = scene.primary.configuration
+            configuration.endpoints += scene.servers.flatMap(\.configuration.endpoints)
+            configuration.targetSession = .primary
+            configuration.primarySearchTimeout = .seconds(60)
+            await expectPostgresError(.twoPrimaries) { _ = try await PostgresClient.connect(configuration) }
+            try await scene.startProgram { (program) async throws in
+                await expectPostgresError(.twoPrimaries) {
+                    try await program.client.query("INSERT INTO person (name) VALUES ('early')")
+                }
+                try await scene.servers[1].stop(.immediate)
+                try await program.client.insist("later")
+            }
+            #expect(try await scene.readers[0].people("later") == 1)
+            try await scene.startPrograms(storing: "started")
             try await client.insist("last")
             #expect(try await scene.readers[0].people("last") == 1)
             #expect(try await scene.readers[0].people("two") == 0)
@@ -180,6 +289,7 @@ import Testing
             }
             #expect(try await scene.readers[0].people("next") == 1)
             #expect(try await scene.readers[0].people("open") == 0)
+            try await scene.startPrograms(storing: "started")
         }
     }
 }

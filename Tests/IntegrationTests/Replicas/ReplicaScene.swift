@@ -129,6 +129,42 @@ struct ReplicaScene {
         return promotedAt
     }
 
+    /// Lends a database as a program has it that starts now, with the first primary first in its list.
+    func startProgram<T>(_ body: (Database) async throws -> T) async throws -> T {
+        var configuration = primary.configuration
+        // However busy the machine is.
+        configuration.connectTimeout = .seconds(60)
+        configuration.primarySearchTimeout = .seconds(60)
+        let database = try await Database.connect(
+            primary: configuration, replicas: servers.map(\.configuration))
+        do {
+            let result = try await body(database)
+            await database.close()
+            return result
+        } catch {
+            await database.close(timeout: .zero)
+            throw error
+        }
+    }
+
+    /// Starts programs at once, each of which stores a person with the first statement that it sends.
+    ///
+    /// All have to write to the first replica, which has taken the primary's place.
+    func startPrograms(_ count: Int = 4, storing name: String) async throws {
+        let before = try await readers[0].people(name)
+        try await withThrowingDiscardingTaskGroup { group in
+            for _ in 0..<count {
+                group.addTask { () async throws in
+                    try await startProgram { program in
+                        _ = try await program.client.query("INSERT INTO person (name) VALUES (\(name))")
+                    }
+                }
+            }
+        }
+        #expect(before == 0)
+        #expect(try await readers[0].people(name) == .integer(Int64(count)))
+    }
+
     /// The number of reads that went to the primary for a reason.
     func count(_ reason: ReadMetrics.Reason) -> Int { database.readMetrics?.primary[reason] ?? 0 }
 }

@@ -25,6 +25,7 @@ import Testing
     }
 
     @Test func theStatementCacheCanBeGivenInTheAddress() throws {
+        #expect(try parse("postgres://h/db?primarySearchTimeout=1500").primarySearchTimeout == .milliseconds(1_500))
         #expect(try parse("postgres://h/db?statementCacheCapacity=0").statementCacheCapacity == 0)
         #expect(try parse("postgres://h/db?statementCacheCapacity=17").statementCacheCapacity == 17)
     }
@@ -42,6 +43,7 @@ import Testing
         "postgres://[::1/db", "postgres://::1/db", "postgres://[]/db", "postgres://[::1]x/db", "postgres://[h]/db",
         "postgres://h:0/db", "postgres://h:65536/db", "postgres://h:99999999999999999999/db", "postgres://h:abc/db",
         "postgres://h:-1/db", "postgres://h:1.5/db", "postgres://h:٣/db", "postgres://h1:1:2/db",
+        "postgres://h/db?primarySearchTimeout=0", "postgres://h/db?primarySearchTimeout=1s",
         "postgres://h/db?statementCacheCapacity=-1", "postgres://h/db?statementCacheCapacity=",
         "postgres://h/db?statementCacheCapacity=9999999", "postgres://h/db?statementcachecapacity=0",
         "postgres://h/db?statementCacheCapacity=0&statementCacheCapacity=0",

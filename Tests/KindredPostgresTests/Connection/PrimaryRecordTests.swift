@@ -5,8 +5,10 @@ import Testing
 
 /// Which servers may be written to, without servers.
 @Suite struct PrimaryRecordTests {
-    private func sighting(_ timeline: UInt32, system: UInt64 = 7) -> PrimaryRecord.Sighting {
-        PrimaryRecord.Sighting(system: system, timeline: timeline)
+    private func sighting(
+        _ timeline: UInt32, system: UInt64 = 7, startedAt: String = "12.5"
+    ) -> PrimaryRecord.Sighting {
+        PrimaryRecord.Sighting(system: system, timeline: timeline, startedAt: startedAt)
     }
 
     @Test func theHighestTimelineWins() {
@@ -33,6 +35,20 @@ import Testing
         #expect(record.note(hasRival: false) && record.refusal == nil)
     }
 
+    @Test func twoThatTheFirstLookFindsAreUsedOnlyWhereSamplesGoOn() throws {
+        #expect(sighting(3).isRival(of: sighting(3, startedAt: "14")))
+        // Two addresses of one server, a former primary, and another cluster.
+        for other in [sighting(3), sighting(2, startedAt: "14"), sighting(3, system: 8, startedAt: "14")] {
+            #expect(!sighting(3).isRival(of: other))
+        }
+        let record = PrimaryRecord()
+        #expect(throws: PostgresError.self) { try record.noteRival() }
+        #expect(record.refusal == nil)
+        record.noteSamples()
+        try record.noteRival()
+        #expect(record.refusal?.code == .twoPrimaries)
+    }
+
     @Test func theLastPrimaryIsTriedFirst() {
         let record = PrimaryRecord()
         #expect(record.order(["a", "b", "c"]).map(\.server) == ["a", "b", "c"])
@@ -43,10 +59,11 @@ import Testing
 
     @Test func answersAreReadWholeOrNotAtAll() {
         func read(_ texts: [String?]) -> PrimaryRecord.Sighting? { PrimaryRecord.Sighting(answer: .success(texts)) }
-        #expect(read(["7", "0000001A"]) == sighting(26))
-        for texts in [[], ["7"], ["7", nil], [nil, "00000001"], ["x", "00000001"], ["7", "x"], ["7", "1FFFFFFFF"]] {
-            #expect(read(texts) == nil)
+        #expect(read(["7", "0000001A", "12.5"]) == sighting(26))
+        for texts in [["7"], ["7", nil], [nil, "00000001"], ["x", "00000001"], ["7", "x"], ["7", "1FFFFFFFF"]] {
+            #expect(read(texts + ["12.5"]) == nil)
         }
+        for texts in [[], ["7", "0000001A"], ["7", "0000001A", nil]] { #expect(read(texts) == nil) }
         #expect(PrimaryRecord.Sighting(answer: .failure(PostgresError(.server, ""))) == nil)
     }
 

@@ -94,6 +94,18 @@ extension DatabaseContext {
         }
     }
 
+    /// Copies rows out of the database with `COPY … TO STDOUT`, as `copyOut` of the database's client does.
+    ///
+    /// The primary answers, and what it gives counts for the context's ``position``, as all that the context reads. A context with
+    /// settings or a role copies in its transactions alone.
+    ///
+    /// - Parameters:
+    ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.
+    ///   - timeout: how long to wait for each piece of data; nil takes the configuration's.
+    public func copyOut(_ sql: SQL, timeout: Duration? = nil) throws -> CopyOutput {
+        try client.copyOut(sql, timeout: timeout)
+    }
+
     private func objects(
         of entity: EntityRuntime, _ sql: SQL, _ reading: ContextReading
     ) async throws -> [DatabaseObject] {

@@ -72,7 +72,7 @@ extension Database {
         tenants: DatabaseTenants? = nil, logger: Logger?, at place: SourcePlace
     ) async throws -> Database {
         try tracking.wakeUp.validate()
-        let client = try await PostgresClient.connect(configuration, logger: logger)
+        let (client, replicas) = try await PostgresClient.connect(configuration, among: servers, logger: logger)
         do {
             let classes = TypedClasses(classes.map { EntityClass($0) })
             let schemaTenants = tenants.map { SchemaTenants(template: $0.template, classes: classes) }
@@ -85,7 +85,7 @@ extension Database {
                 return try SchemaRuntime(schema, classes: classes).checked()
             }
             return Database(
-                client: client, replicas: servers.isEmpty ? nil : try ReplicaSet(servers, of: client), runtime: runtime,
+                client: client, replicas: replicas, runtime: runtime,
                 overrides: overrides, names: names,
                 listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
                 schemaTenants: schemaTenants, consumerOwner: tracking.consumerOwner, trackingOwner: tracking.owner,

@@ -41,8 +41,7 @@ extension Database {
             }
         }
         do {
-            let positions = core?.reads?.positions ?? replicas.map { _ in PositionRecord(delay: replicaDelay) }
-            let client = core?.client ?? (positions == nil ? client : client.with(nil, recordingIn: positions))
+            let client = core?.client ?? client
             let result = try await client.withTransaction(options, at: place) { scope in
                 // Each attempt starts from the restored objects.
                 try journal?.undo()
@@ -58,10 +57,6 @@ extension Database {
             if let outer {
                 journal?.merge(into: outer)
             } else {
-                // Before rows count as committed: from then on reads need the position.
-                for other in journal?.cores ?? [] where other !== core {
-                    other.reads?.positions.learn(positions?.token)
-                }
                 journal?.commit()
             }
             await journal?.runEndings()
@@ -73,7 +68,6 @@ extension Database {
                 journal?.merge(into: outer)
                 throw error
             }
-            if isUnknown { for other in journal?.cores ?? [] { other.reads?.positions.learn(nil) } }
             try? journal?.undo(isUnknown: isUnknown)
             await journal?.runEndings()
             throw error

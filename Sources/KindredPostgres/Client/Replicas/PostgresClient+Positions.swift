@@ -1,20 +1,38 @@
 extension PostgresClient {
     /// The question behind statements; nil where the position does not matter.
-    func question(behind mayWrite: @autoclosure () -> Bool) -> PositionQuestion? {
-        guard let positions, positions.delay == nil && positions.coversReads || mayWrite() else { return nil }
-        return PositionQuestion(settings: settings, isSent: positions.delay == nil)
+    ///
+    /// - Parameter scope: the positions of the transaction or the lent connection, the client's own among them; nil outside.
+    func question(
+        behind mayWrite: @autoclosure () -> Bool, in scope: SharedPositions? = nil
+    ) -> PositionQuestion? {
+        let records = scope?.all ?? positions.map { [$0] } ?? []
+        guard !records.isEmpty else { return nil }
+        return PositionQuestion(raising: records, byWriting: mayWrite(), settings: settings)
+    }
+
+    /// Has what happens in a transaction, or on a lent connection, raise the client's position.
+    func join(_ scope: SharedPositions) {
+        if let positions { scope.add(positions) }
     }
 
     /// Runs what a question is asked behind, and takes its answer.
-    func recording<T>(_ question: PositionQuestion?, _ body: () async throws -> T) async throws -> T {
-        guard let question, let positions else { return try await body() }
+    ///
+    /// - Parameter afterReads: whether the program has read before, so that a failure has a position too.
+    func recording<T>(
+        _ question: PositionQuestion?, afterReads: Bool = false, _ body: () async throws -> T
+    ) async throws -> T {
+        guard let question else { return try await body() }
         do {
             let result = try await body()
-            positions.learn(await question.answer())
+            await question.raise()
             return result
         } catch {
             // Nothing was written that has to be seen, unless that is not certain.
-            if (error as? any CategorizedError)?.mayHaveTakenEffect == true { positions.learn(nil) }
+            if (error as? any CategorizedError)?.mayHaveTakenEffect == true {
+                question.forget()
+            } else if afterReads {
+                await question.raise(byWriting: false)
+            }
             throw error
         }
     }

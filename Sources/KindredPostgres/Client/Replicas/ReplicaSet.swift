@@ -52,6 +52,7 @@ package final class ReplicaSet: Sendable {
         }
         logger = primary.logger
         self.primary = primary.pool.context.primary
+        self.primary.noteSamples()
         let delay = primary.configuration.replicaDelay
         question = delay == nil ? ServerSample.question : ServerSample.roleQuestion
         state = RankedMutex(ReplicaState(count: servers.count, delay: delay), .leaf)
@@ -111,8 +112,11 @@ package final class ReplicaSet: Sendable {
             return noteFailure(of: server, "It does not say its role and its place in the log")
         }
         let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
-        if !sample.isReplica, primary.refusal == nil {
-            let sighting = sample.position.map { PrimaryRecord.Sighting(system: $0.system, timeline: $0.timeline) }
+        // The client's first look decides of which cluster the servers are.
+        if !sample.isReplica, primary.wasFound, primary.refusal == nil {
+            let sighting = sample.position.map {
+                PrimaryRecord.Sighting(system: $0.system, timeline: $0.timeline, startedAt: sample.startedAt)
+            }
             let refusal = sighting.flatMap { primary.admit($0) }
             if refusal == nil, let place = server.place { primary.note(place: place) }
         }
@@ -136,7 +140,10 @@ package final class ReplicaSet: Sendable {
     private func change<T: Sendable>(_ body: (inout ReplicaState) -> T) -> T {
         let (result, hasTwoPrimaries, isNews) = state.withLock { state in
             let result = body(&state)
-            return (result, state.hasTwoPrimaries, primary.note(hasRival: state.hasTwoPrimaries))
+            let hasTwoPrimaries = state.hasTwoPrimaries
+            // One of two that the client's first look has found may not be sampled yet.
+            let isTold = hasTwoPrimaries || state.isComplete
+            return (result, hasTwoPrimaries, isTold && primary.note(hasRival: hasTwoPrimaries))
         }
         if isNews, hasTwoPrimaries {
             logger?.critical("two servers take writes on the same timeline; nothing is written to either")

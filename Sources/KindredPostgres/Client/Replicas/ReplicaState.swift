@@ -70,6 +70,9 @@ struct ReplicaState: Sendable {
         return Set(samples.map(\.startedAt)).count > 1
     }
 
+    /// Whether each server has answered or failed once.
+    var isComplete: Bool { servers.allSatisfy { $0.seenAt != .never || $0.failures > 0 } }
+
     /// Leaves a server out until its next good sample.
     mutating func leaveOut(_ server: Int) { servers[server].sample = nil }
 

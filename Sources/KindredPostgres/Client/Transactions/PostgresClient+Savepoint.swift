@@ -28,12 +28,14 @@ extension PostgresClient {
         guard outer.depth < 64 else {
             throw PostgresError(.invalidParameter, "Transactions are nested more than 64 deep")
         }
+        join(outer.positions)
         try await outer.beginSavepoint()
         defer { outer.endSavepoint() }
         let name = "kindred_\(outer.depth + 1)"
         let scope = PostgresTransaction(
             client: origin, connection: outer.connection, outer: outer, depth: outer.depth + 1,
-            opening: "SAVEPOINT \(name)", tracked: outer.tracked, mayHaveOwnSettings: mayHaveOwnSettings)
+            opening: "SAVEPOINT \(name)", tracked: outer.tracked, positions: outer.positions,
+            mayHaveOwnSettings: mayHaveOwnSettings)
         let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
         let result: T
         do {

@@ -97,24 +97,28 @@ extension PostgresClient {
     ) async throws -> T {
         guard let lease = currentLease else {
             return try await withExclusive {
-                try await transaction(options, on: $0.connection, gate: nil, at: place, body)
+                try await transaction(
+                    options, on: $0.connection, lease: nil, at: place, body)
             }
         }
         try await lease.gate.enter(.transaction)
         defer { lease.gate.leave(.transaction) }
-        return try await transaction(options, on: lease.lent.connection, gate: lease.gate, at: place, body)
+        join(lease.positions)
+        return try await transaction(options, on: lease.lent.connection, lease: lease, at: place, body)
     }
 
     private func transaction<T>(
         _ options: TransactionOptions,
         on connection: PooledConnection,
-        gate: LeaseGate?,
+        lease: ConnectionLease?,
         at place: SourcePlace,
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
+        let gate = lease?.gate
         let scope = PostgresTransaction(
             client: origin, connection: connection, outer: PostgresTransaction.current, depth: 0,
-            opening: options.begin, tracked: options.tracksCommit ? TrackedID() : nil)
+            opening: options.begin, tracked: options.tracksCommit ? TrackedID() : nil,
+            positions: lease?.positions ?? SharedPositions(positions))
         if let settings { try scope.adopt(settings) }
         gate?.began(scope)
         let result: T
@@ -122,22 +126,37 @@ extension PostgresClient {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
             let ending = scope.end()
-            if let broken = ending.brokenBy { throw broken.joined(with: error) }
-            // The owner of the connection took it back, and rolled back.
-            if ending.isOpened, gate?.beginEnding() ?? true {
-                await called(at: place) { await undo(["ROLLBACK"], on: connection, end: .rollback) }
+            // The program has what was read, and may show it.
+            let asked = ending.isOpened ? question(behind: false, in: scope.positions) : nil
+            if let broken = ending.brokenBy {
+                asked?.forget()
+                throw broken.joined(with: error)
             }
+            // Otherwise the owner of the connection took it back, and rolled back.
+            if ending.isOpened, gate?.beginEnding() ?? true {
+                await called(at: place) {
+                    await undo(["ROLLBACK"], on: connection, end: .rollback, asking: asked)
+                }
+            }
+            await asked?.raise()
             throw error
         }
         let ending = scope.end()
-        if let broken = ending.brokenBy { throw broken }
+        let asked =
+            ending.isOpened ? question(behind: scope.mayHaveWritten, in: scope.positions) : nil
+        if let broken = ending.brokenBy {
+            asked?.forget()
+            throw broken
+        }
         if ending.isOpened {
-            guard gate?.beginEnding() ?? true else { throw LeaseGate.over }
+            guard gate?.beginEnding() ?? true else {
+                asked?.forget()
+                throw LeaseGate.over
+            }
             try await called(at: place) {
-                let question = question(behind: scope.mayHaveWritten)
-                try await recording(question) {
+                try await recording(asked, afterReads: true) {
                     try await commit(
-                        on: connection, firstError: ending.firstError, tracked: scope.tracked, asking: question)
+                        on: connection, firstError: ending.firstError, tracked: scope.tracked, asking: asked)
                 }
             }
         }
@@ -146,10 +165,11 @@ extension PostgresClient {
 
     /// Rolls back, even in a cancelled task; closes the connection if that fails.
     func undo(
-        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil
+        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil,
+        asking question: PositionQuestion? = nil
     ) async {
         do {
-            try await control(texts, on: connection, end: end, isUndoing: true)
+            try await control(texts, on: connection, end: end, isUndoing: true, asking: question)
         } catch {
             connection.end(
                 error as? PostgresError ?? PostgresError(.connectionLost, "The transaction could not be rolled back"))

@@ -1,4 +1,33 @@
+import Logging
+
 extension Connector {
+    /// Opens a connection to the primary among servers of which none was seen before: all are asked at once.
+    static func searchPrimary(
+        of configuration: PostgresConfiguration, _ requirements: StartupRequirements,
+        parameters: [(keyword: String, value: String)], within attempt: ConnectionAttempt, logger: Logger?,
+        notices: @escaping @Sendable () -> NoticeSink
+    ) throws(PostgresError) {
+        let others = withoutHosts(parameters)
+        try PrimarySearch.begin(configuration, requirements.primary, logger: logger) {
+            server, search throws(PostgresError) in
+            let turn = ConnectionTurn(
+                attempt: attempt, address: server.description, deadline: attempt.deadline,
+                isOvertaken: { search.isOver })
+            return try open(
+                configuration, requirements,
+                parameters: others + PostgresConfiguration.hostParameters(server.endpoints), turn: turn,
+                notices: notices())
+        } finish: {
+            attempt.finish($0)
+        }
+    }
+
+    private static func withoutHosts(
+        _ parameters: [(keyword: String, value: String)]
+    ) -> [(keyword: String, value: String)] {
+        parameters.filter { !["host", "hostaddr", "port"].contains($0.keyword) }
+    }
+
     /// Opens a connection to the first of several servers that may be written to.
     ///
     /// libpq's own walk over a list would take a former primary that has not noticed its end, and waits without limit for a
@@ -7,7 +36,7 @@ extension Connector {
         of configuration: PostgresConfiguration, _ requirements: StartupRequirements,
         parameters: [(keyword: String, value: String)], within attempt: ConnectionAttempt, notices: NoticeSink
     ) throws(PostgresError) -> Opened {
-        let others = parameters.filter { !["host", "hostaddr", "port"].contains($0.keyword) }
+        let others = withoutHosts(parameters)
         let record = requirements.primary
         var failures: [PostgresError] = []
         let first = record.last
@@ -42,7 +71,7 @@ extension Connector {
 
 extension PostgresError {
     /// The error of servers none of which could be used: that of the first that gave a code, else the last one's.
-    fileprivate init(summary failures: [PostgresError]) {
+    init(summary failures: [PostgresError]) {
         let told = failures.first { $0.sqlState != nil } ?? failures.last
         self.init(
             .connectionFailed, told?.message ?? "No server is given", sqlState: told?.sqlState, server: told?.server,

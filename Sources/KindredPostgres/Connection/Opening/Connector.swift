@@ -58,7 +58,9 @@ enum Connector {
             libpqVersion: LibPQ.version, environment: ProcessInfo.processInfo.environment)
         let address = configuration.description
         let deadline = MonotonicTime.now + configuration.connectTimeout
-        let sink = NoticeSink(logger: logger, observers: notices, onNotification: onNotification)
+        let sink: @Sendable () -> NoticeSink = {
+            NoticeSink(logger: logger, observers: notices, onNotification: onNotification)
+        }
         let attempt = ConnectionAttempt(deadline: deadline, address: address)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -69,12 +71,12 @@ enum Connector {
                     guard let provider = configuration.passwordProvider else {
                         return try start(
                             attempt, for: configuration, requirements: requirements, parameters: parameters,
-                            notices: sink)
+                            logger: logger, notices: sink)
                     }
                     attempt.ask(provider) { password throws(PostgresError) in
                         try start(
                             attempt, for: configuration, requirements: requirements,
-                            parameters: parameters + [("password", password.text)], notices: sink)
+                            parameters: parameters + [("password", password.text)], logger: logger, notices: sink)
                     }
                 } catch {
                     attempt.fail(error)
@@ -87,8 +89,13 @@ enum Connector {
 
     private static func start(
         _ attempt: ConnectionAttempt, for configuration: PostgresConfiguration, requirements: StartupRequirements,
-        parameters: [(keyword: String, value: String)], notices: NoticeSink
+        parameters: [(keyword: String, value: String)], logger: Logger?, notices: @escaping @Sendable () -> NoticeSink
     ) throws(PostgresError) {
+        if configuration.choosesPrimary, !requirements.primary.wasFound {
+            return try searchPrimary(
+                of: configuration, requirements, parameters: parameters, within: attempt, logger: logger,
+                notices: notices)
+        }
         try DedicatedThread.start {
             attempt.finish(
                 Result { () throws(PostgresError) in
@@ -96,10 +103,10 @@ enum Connector {
                         let turn = ConnectionTurn(
                             attempt: attempt, address: attempt.address, deadline: attempt.deadline)
                         return try open(
-                            configuration, requirements, parameters: parameters, turn: turn, notices: notices)
+                            configuration, requirements, parameters: parameters, turn: turn, notices: notices())
                     }
                     return try openPrimary(
-                        of: configuration, requirements, parameters: parameters, within: attempt, notices: notices)
+                        of: configuration, requirements, parameters: parameters, within: attempt, notices: notices())
                 })
         }
     }

@@ -10,6 +10,13 @@ final class PrimaryRecord: Sendable {
         /// The identifier of its cluster, which replicas share.
         let system: UInt64
         let timeline: UInt32
+        /// The time when it was started, by its own clock: two addresses may be one server's.
+        let startedAt: String
+
+        /// Whether another server takes writes on the same timeline.
+        func isRival(of other: Sighting) -> Bool {
+            (system, timeline) == (other.system, other.timeline) && startedAt != other.startedAt
+        }
     }
 
     /// Asks a server that takes writes; one without positions does not answer, and is taken as it is.
@@ -17,7 +24,8 @@ final class PrimaryRecord: Sendable {
         Connector.Question(
             """
             SELECT s.system_identifier::pg_catalog.text, CASE WHEN pg_catalog.pg_is_in_recovery() THEN NULL ELSE \
-            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END \
+            pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END, \
+            pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::pg_catalog.text \
             FROM pg_catalog.pg_control_system() AS s
             """)
     }
@@ -25,6 +33,8 @@ final class PrimaryRecord: Sendable {
     private let system = Atomic<UInt64>(0)
     private let timeline = Atomic<UInt32>(0)
     private let hasRival = Atomic(false)
+    private let hasSamples = Atomic(false)
+    private let isFound = Atomic(false)
     private let place = Atomic(0)
     private let observers = RankedMutex<[@Sendable () -> Void]>([], .leaf)
 
@@ -61,13 +71,30 @@ final class PrimaryRecord: Sendable {
     func note(hasRival: Bool) -> Bool { self.hasRival.exchange(hasRival, ordering: .relaxed) != hasRival }
 
     /// Why nothing may be written to any server; nil if it may.
-    var refusal: PostgresError? {
-        guard hasRival.load(ordering: .relaxed) else { return nil }
-        return PostgresError(
+    var refusal: PostgresError? { hasRival.load(ordering: .relaxed) ? Self.twoPrimaries : nil }
+
+    private static var twoPrimaries: PostgresError {
+        PostgresError(
             .twoPrimaries,
             "Two servers of the cluster take writes on the same timeline; nothing is written until one of them is stopped"
         )
     }
+
+    /// Notes that samples of the servers are taken, which say when there are two primaries, and when no longer.
+    func noteSamples() { hasSamples.store(true, ordering: .relaxed) }
+
+    /// Notes that the first look at the servers has found two that take writes.
+    ///
+    /// Throws where no samples would say that one of them was stopped: the next look does.
+    func noteRival() throws(PostgresError) {
+        guard hasSamples.load(ordering: .relaxed) else { throw Self.twoPrimaries }
+        hasRival.store(true, ordering: .relaxed)
+    }
+
+    /// Whether all servers were asked, and one of them was found to be the primary.
+    var wasFound: Bool { isFound.load(ordering: .acquiring) }
+
+    func noteFound() { isFound.store(true, ordering: .releasing) }
 
     /// The number of the server that was the primary when it was asked last.
     var last: Int { place.load(ordering: .relaxed) }
@@ -86,9 +113,9 @@ final class PrimaryRecord: Sendable {
 extension PrimaryRecord.Sighting {
     /// Reads the answer; nil for a server that does not say all of it.
     init?(answer: Result<[String?], PostgresError>) {
-        guard case .success(let texts) = answer, texts.count == 2, let system = texts[0].flatMap({ UInt64($0) }),
-            let timeline = texts[1].flatMap({ UInt32($0, radix: 16) })
+        guard case .success(let texts) = answer, texts.count == 3, let system = texts[0].flatMap({ UInt64($0) }),
+            let timeline = texts[1].flatMap({ UInt32($0, radix: 16) }), let startedAt = texts[2]
         else { return nil }
-        self.init(system: system, timeline: timeline)
+        self.init(system: system, timeline: timeline, startedAt: startedAt)
     }
 }

@@ -42,7 +42,7 @@ extension DatabasePosition {
     }
 
     /// Whether it is a time.
-    var isTime: Bool { system == 0 }
+    package var isTime: Bool { system == 0 }
 
     /// How long ago the write was, zero for a time to come; nil for a place in a log.
     var age: Duration? {

@@ -23,15 +23,24 @@ final class PositionQuestion: Sendable {
 
     private let settings: SessionSettings?
     private let isSent: Bool
+    /// The positions that the answer raises, with the marks from before the question.
+    private let raised: [(record: PositionRecord, mark: Int)]
     private let queue = WaitQueue<State, Void, DatabasePosition?>(State(), order: .any) { state, _ in
         state.answered == state.sent ? .some(state.position) : nil
     }
 
+    /// A question behind statements; nil where it raises none of the positions.
+    ///
     /// - Parameters:
+    ///   - records: the positions of the contexts that the statements concern.
+    ///   - mayWrite: whether the statements may write.
     ///   - settings: those of the request, `synchronous_commit` perhaps among them.
-    ///   - isSent: whether the server tells positions; else there is no answer.
-    init(settings: SessionSettings?, isSent: Bool) {
-        (self.settings, self.isSent) = (settings, isSent)
+    init?(raising records: [PositionRecord], byWriting mayWrite: Bool, settings: SessionSettings?) {
+        raised = records.filter { $0.isRaised(byWriting: mayWrite) }.map { ($0, $0.mark) }
+        guard let first = raised.first else { return nil }
+        self.settings = settings
+        // Where servers tell no positions there is no answer.
+        isSent = first.record.delay == nil
     }
 
     /// The request to send next; nil where none is sent.
@@ -51,8 +60,20 @@ final class PositionQuestion: Sendable {
         }
     }
 
-    /// Waits until everything that was sent is answered; nil if the position is not known.
-    func answer() async -> DatabasePosition? { await queue.waitShielded(for: ()) }
+    /// Waits until everything that was sent is answered, and takes the position, known or not.
+    ///
+    /// - Parameter hasWritten: false where it is certain that nothing was written.
+    func raise(byWriting hasWritten: Bool = true) async {
+        let position = await queue.waitShielded(for: ())
+        for (record, mark) in raised where record.isRaised(byWriting: hasWritten) {
+            record.learn(position, since: mark)
+        }
+    }
+
+    /// Notes that the position is not known: reads go to the primary until it has told one.
+    func forget() {
+        for (record, _) in raised { record.learn(nil) }
+    }
 }
 
 extension DatabasePosition {

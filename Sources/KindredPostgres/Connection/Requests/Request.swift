@@ -166,7 +166,12 @@ final class Request: Sendable {
 
     /// Whether it may write rows.
     var mayWriteRows: Bool {
-        !traits.isDescription && (script != nil || statements.dropFirst(hiddenCount).contains { $0.text.mayWriteRows })
+        if traits.isDescription { return false }
+        if script != nil { return true }
+        // COMMIT beside others has their effect.
+        return statements.dropFirst(hiddenCount).contains {
+            $0.text.mayWriteRows && (statements.count == 1 || $0.text.effect != .transactionControl)
+        }
     }
 
     /// Whether it may take effect although its answer is missing: it ends no transaction, is in none, and may write.

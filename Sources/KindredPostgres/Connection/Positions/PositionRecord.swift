@@ -18,13 +18,18 @@ package final class PositionRecord: Sendable {
         var seen: DatabasePosition?
         /// As a client has told it, until the primary has been asked.
         var token: DatabasePosition?
-        var isUnknown = false
+        /// The number of times that something was written or read whose position the primary has not told.
+        var unknowns = 0
+        /// The number of those before a position that was told since, which covers them.
+        var covered = 0
         /// The last write where no positions are told, and when replicas show it.
         var written: (at: DatabasePosition, isShownAt: MonotonicTime)?
         /// Whether a token was ignored that the primary has not reached.
         var hasIgnored = false
         /// The rest of the time for which reads may wait for replicas.
         var budget: Duration = .milliseconds(20)
+
+        var isUnknown: Bool { covered < unknowns }
 
         var need: Need {
             if isUnknown { return .unknown }
@@ -67,7 +72,7 @@ package final class PositionRecord: Sendable {
                 isShownAt: MonotonicTime.now + max(.zero, delay - age)
             )
         } else if let token, token.isTime {
-            start.isUnknown = true
+            start.unknowns = 1
         } else {
             start.token = token
         }
@@ -96,21 +101,29 @@ package final class PositionRecord: Sendable {
         }
     }
 
+    /// The mark of a question that is asked from now on, for `learn(_:since:)`.
+    var mark: Int { state.withLock { $0.unknowns } }
+
     /// Takes the place in the primary's log behind a write, or behind a read; nil if the primary has not told it.
-    package func learn(_ position: DatabasePosition?) {
+    ///
+    /// - Parameter mark: that of a time before the primary was asked; what became unknown later stays so.
+    package func learn(_ position: DatabasePosition?, since mark: Int? = nil) {
         state.withLock { state in
             if let delay {
                 return state.written = (at: DatabasePosition.now, isShownAt: MonotonicTime.now + delay)
             }
-            guard let position, !position.isTime else { return state.isUnknown = true }
+            guard let position, !position.isTime else { return state.unknowns += 1 }
             // Later than all that the context has done, and than what the token tells of, if that is not made up.
-            state.isUnknown = false
+            state.covered = max(state.covered, mark ?? state.unknowns)
             if let token = state.token.take(), token.isComparable(with: position), token.location > position.location {
                 state.hasIgnored = true
             }
             state.raise(to: position)
         }
     }
+
+    /// Whether a position is wanted behind statements of the primary.
+    func isRaised(byWriting mayWrite: Bool) -> Bool { mayWrite || coversReads && delay == nil }
 
     /// Whether a token was ignored that the primary has not reached; once.
     func takeIgnored() -> Bool {
