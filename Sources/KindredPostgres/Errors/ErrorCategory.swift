@@ -52,13 +52,28 @@ extension PostgresError: CategorizedError {
             .poolOverloaded, .closed, .commitUnknown, .outcomeUnknown, .transactionBroken, .twoPrimaries:
             .unavailable
         case .invalidParameter: .invalid
-        case .server: sqlState?.category ?? .failure
+        case .server: isRaised ? .invalid : sqlState?.category ?? .failure
         default: .failure
         }
+    }
+
+    /// Whether the database's own code refused a value, by RAISE without a code that has another meaning.
+    package var isRaised: Bool {
+        guard let sqlState else { return false }
+        // The function of PL/pgSQL that reports it; extensions report their failures with codes of their own, too.
+        return sqlState == .raisedException
+            || server?.routine == "exec_stmt_raise"
+                && !SQLState.classesOfServer.contains(Substring(sqlState.class.rawValue))
     }
 }
 
 extension SQLState {
+    /// The classes of codes that PostgreSQL itself uses.
+    fileprivate static let classesOfServer = """
+        00 01 02 03 08 09 0A 0B 0F 0L 0P 0Z 10 20 21 22 23 24 25 26 27 28 2B 2D 2F 34 38 39 3B 3D 3F 40 42 44 53 54 55 57 58 72 \
+        F0 HV P0 XX
+        """.split(separator: " ")
+
     /// The class of an error with this state.
     package var category: ErrorCategory {
         switch self {
@@ -69,7 +84,7 @@ extension SQLState {
         default: break
         }
         return switch rawValue.prefix(2) {
-        case "22", "23": .invalid
+        case "22", "23", "44": .invalid
         // Connections, resources, an operator, a lock that is not to be had, a server that takes no writes.
         case "08", "53", "55", "57", "58", "25": .unavailable
         default: .failure

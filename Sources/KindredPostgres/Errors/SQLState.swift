@@ -35,6 +35,11 @@ public struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConver
     /// 23502: a column that must have a value got NULL.
     public static let notNullViolation = SQLState("23502")
 
+    /// 44000: the CHECK OPTION of a view refused the row.
+    public static let withCheckOptionViolation = SQLState("44000")
+    /// P0001: the database's own code refused the change by RAISE, without a code of its own.
+    public static let raisedException = SQLState("P0001")
+
     // MARK: Transactions
 
     /// 40001: the transaction conflicts with a concurrent one; running it again may succeed.

@@ -56,6 +56,14 @@ extension StatementText {
         return source.lowercased().contains("from")
     }
 
+    /// Whether prepared statements may be lacking after a statement: DEALLOCATE, DISCARD, PREPARE, or a block that may send one of
+    /// them.
+    static func mayDeallocate(_ text: String, _ effect: Effect) -> Bool {
+        guard effect == .lasting else { return effect == .preparing }
+        let words = text.lowercased()
+        return words.contains("deallocate") || words.contains("discard")
+    }
+
     /// Whether the first word is COPY.
     var isCopy: Bool { begins(with: ["COPY"]) }
 

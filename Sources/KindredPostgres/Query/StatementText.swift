@@ -8,6 +8,8 @@ package final class StatementText: Sendable, Hashable {
     /// Whether it is SQL of the program, which may change the session, or leaves something there by itself: the session is
     /// put back before another task uses it.
     package let mayChangeSession: Bool
+    /// Whether the session may lack prepared statements afterwards, as far as the text tells; of SQL of the program only.
+    let mayDeallocate: Bool
     private let precomputedHash: Int
 
     package init(_ text: String, mayChangeSession: Bool = false) {
@@ -16,6 +18,7 @@ package final class StatementText: Sendable, Hashable {
         effect = Self.effect(of: text)
         isOneTime = false
         self.mayChangeSession = mayChangeSession
+        mayDeallocate = mayChangeSession && Self.mayDeallocate(text, effect)
     }
 
     /// A text that is not sent again, or not on the same connection.
@@ -25,6 +28,7 @@ package final class StatementText: Sendable, Hashable {
         self.effect = effect
         isOneTime = true
         self.mayChangeSession = mayChangeSession
+        mayDeallocate = mayChangeSession && Self.mayDeallocate(text, effect)
     }
 
     package static func == (left: StatementText, right: StatementText) -> Bool {

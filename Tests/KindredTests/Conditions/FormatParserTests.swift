@@ -179,7 +179,7 @@ private func describe(_ expression: ConditionExpression, _ scopes: [ColumnScope]
     case .list(let list): "{\(list.map { describe($0, scopes) }.joined(separator: ", "))}"
     case .countWhere(let condition):
         "\(describe(condition.members, scopes))@count\(describe(condition.condition, scopes + [condition.scope]))"
-    case .jsonNumber(let document, let keys): "\(describe(document, scopes))#>\(keys.joined(separator: "."))"
+    case .jsonValue(let document, let keys, _): "\(describe(document, scopes))#>\(keys.joined(separator: "."))"
     case .json(let document, let keys): "\(describe(document, scopes))#>>\(keys.joined(separator: "."))"
     case .invalid(let error): "\(error)"
     case .object, .objects: "object"

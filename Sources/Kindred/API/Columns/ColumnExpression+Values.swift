@@ -103,7 +103,13 @@ extension ColumnExpression where Value == PostgresJSON {
     /// The number at a path of keys in the document; NULL if there is none, or a value of another type.
     public func number(_ keys: String...) -> ColumnExpression<PostgresNumeric> {
         ColumnExpression<PostgresNumeric>(
-            ColumnMark.isIn(keys) ? .invalid(ColumnMark.refusal) : .jsonNumber(expression, keys))
+            ColumnMark.isIn(keys) ? .invalid(ColumnMark.refusal) : .jsonValue(expression, keys, .number))
+    }
+
+    /// The truth value at a path of keys in the document; NULL if there is none, or a value of another type.
+    public func bool(_ keys: String...) -> ColumnExpression<Bool> {
+        ColumnExpression<Bool>(
+            ColumnMark.isIn(keys) ? .invalid(ColumnMark.refusal) : .jsonValue(expression, keys, .boolean))
     }
 
     /// The value at a path of keys in the document, as text; NULL if there is none.

@@ -41,7 +41,7 @@ extension ValueTerm {
             try value.write(to: &text)
             text += ")"
         // A separate function: its locals would enlarge the stack frame of every level of a deep calculation.
-        case .guarded, .json, .jsonNumber, .count, .position, .mark, .tenant, .coalesced: try writeRare(to: &text)
+        case .guarded, .json, .jsonValue, .count, .position, .mark, .tenant, .coalesced: try writeRare(to: &text)
         }
     }
 
@@ -58,12 +58,12 @@ extension ValueTerm {
             try value.write(to: &text)
             text += " END"
         case .json(let part): try part.write(to: &text)
-        case .jsonNumber(let part):
+        case .jsonValue(let part, let kind):
             text += "CASE WHEN \(part.isBinary ? "jsonb_typeof" : "json_typeof")("
             try part.document.write(to: &text)
-            text += " #> \(part.path)) = 'number' THEN "
+            text += " #> \(part.path)) = '\(kind.rawValue)' THEN "
             try part.write(to: &text)
-            text += "::numeric END"
+            text += "::\(kind.type) END"
         case .count(let members):
             text += "(SELECT count(*) FROM "
             try members.write(to: &text)

@@ -174,7 +174,7 @@ extension ConditionResolver {
         _ right: Operand,
         for operation: ConditionComparison.Operator
     ) throws -> (Scalar, Scalar) {
-        let (left, right) = numbers(left, right)
+        let (left, right) = inDocument(left, right)
         switch (left, right) {
         case (.scalar(let left), .scalar(let right)):
             guard left.type.isComparable(with: right.type) else {
@@ -238,20 +238,21 @@ extension ConditionResolver {
         return bound
     }
 
-    /// A value in a JSON document is compared with numbers as a number, and with other values as text.
-    private func numbers(_ left: Operand, _ right: Operand) -> (Operand, Operand) {
-        func isNumber(_ operand: Operand) -> Bool {
+    /// A value in a JSON document is compared with numbers as a number, with truth values as one, and with other values as text.
+    private func inDocument(_ left: Operand, _ right: Operand) -> (Operand, Operand) {
+        func kind(_ operand: Operand) -> JSONKind? {
             switch operand {
-            case .scalar(let scalar): scalar.type.family == .number
-            case .value(let value?): value.isNumber
-            default: false
+            case .scalar(let scalar) where scalar.type.family == .number: .number
+            case .scalar(let scalar) where scalar.type.family == .boolean: .boolean
+            case .value(let value?): value.kindInDocument
+            default: nil
             }
         }
-        if case .scalar(let document) = left, let number = document.number, isNumber(right) {
-            return (.scalar(number), right)
+        if case .scalar(let document) = left, let part = kind(right).flatMap(document.inDocument) {
+            return (.scalar(part), right)
         }
-        if case .scalar(let document) = right, let number = document.number, isNumber(left) {
-            return (left, .scalar(number))
+        if case .scalar(let document) = right, let part = kind(left).flatMap(document.inDocument) {
+            return (left, .scalar(part))
         }
         return (left, right)
     }

@@ -70,10 +70,12 @@ extension ConditionResolver {
             throw KindredError(.wrongType, "An object cannot be among values; give objects")
         case .values, .list: throw KindredError(.invalidCondition, "A list cannot be in a list")
         }
-        // A JSON value that is not a number equals no number, but it is not NULL.
+        // A JSON value that is not a number equals no number, but it is not NULL; so with truth values.
         var compared = scalar
-        if let number = scalar.number, values.allSatisfy({ $0?.isNumber ?? true }), !values.allSatisfy({ $0 == nil }) {
-            compared = number
+        if let kind = values.lazy.compactMap(\.self).first?.kindInDocument, let part = scalar.inDocument(as: kind),
+            values.allSatisfy({ $0 == nil || $0?.kindInDocument == kind })
+        {
+            compared = part
         }
         let list = try bind(values.compactMap(\.self), asArrayOf: compared)
         let isIn = ConditionTerm.element(compared.value, try equality(compared), of: list)

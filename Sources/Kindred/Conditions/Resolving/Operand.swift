@@ -27,7 +27,7 @@ extension ConditionResolver {
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         // Separate functions: their locals would enlarge the stack frame of every level of a deep calculation.
-        case .invalid, .countWhere, .json, .jsonNumber, .total, .scoped, .coalesced, .joined:
+        case .invalid, .countWhere, .json, .jsonValue, .total, .scoped, .coalesced, .joined:
             return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
@@ -61,9 +61,9 @@ extension ConditionResolver {
         case .scoped(let scope, let inner):
             return try opening(scope, at: scopes.innermost) { try $0.operand(inner) }
         case .json(let document, let keys): return .scalar(try text(at: keys, of: operand(document)))
-        case .jsonNumber(let document, let keys):
+        case .jsonValue(let document, let keys, let kind):
             let text = try text(at: keys, of: operand(document))
-            return .scalar(text.number ?? text)
+            return .scalar(text.inDocument(as: kind) ?? text)
         case .total(let total): return .scalar(try self.total(total))
         case .coalesced(let first, let second): return try coalesced(operand(first), operand(second))
         case .joined(let left, let right): return try joined(operand(left), operand(right))
@@ -212,7 +212,7 @@ extension ConditionResolver {
         switch operand {
         case .scalar(let scalar) where scalar.type.family == .number: return scalar
         case .scalar(let scalar):
-            if let number = scalar.number { return number }
+            if let number = scalar.inDocument(as: .number) { return number }
             throw KindredError(
                 .wrongType,
                 "\(scalar.label) cannot be used in a calculation: it is of the type \(scalar.type.typeName)",

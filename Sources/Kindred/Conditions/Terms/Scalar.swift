@@ -10,10 +10,10 @@ struct Scalar {
     /// Its name in error messages: a key path, or "a calculation".
     var label: String
 
-    /// A value in a JSON document as a number, which is NULL for other types; nil for other values.
-    var number: Scalar? {
+    /// A value in a JSON document as one of a kind, which is NULL for other kinds; nil for other values.
+    func inDocument(as kind: JSONKind) -> Scalar? {
         guard case .json(let part) = value else { return nil }
-        return Scalar(value: .jsonNumber(part), type: ValueType(.numeric), mayBeNull: true, label: label)
+        return Scalar(value: .jsonValue(part, kind), type: ValueType(kind.type), mayBeNull: true, label: label)
     }
 
     /// A test for NULL.
@@ -176,10 +176,14 @@ struct ValueType {
 }
 
 extension PostgresValue {
-    var isNumber: Bool {
+    var isNumber: Bool { kindInDocument == .number }
+
+    /// The kind of JSON values with which the value is compared; nil for values that are compared with texts.
+    var kindInDocument: JSONKind? {
         switch self {
-        case .integer, .float, .double, .numeric: true
-        default: false
+        case .integer, .float, .double, .numeric: .number
+        case .bool: .boolean
+        default: nil
         }
     }
 }

@@ -19,8 +19,8 @@ enum ValueTerm: Sendable {
     indirect case calculation(ValueTerm, String, ValueTerm)
     /// The value at a path of keys in a JSON document, as text.
     indirect case json(JSONPart)
-    /// The same value as a number; NULL for a value of another type.
-    indirect case jsonNumber(JSONPart)
+    /// The same value as a number or truth value; NULL for a value of another type.
+    indirect case jsonValue(JSONPart, JSONKind)
     indirect case function(String, ValueTerm)
     /// The first value, or the second one where that is NULL.
     indirect case coalesced(ValueTerm, ValueTerm)

@@ -90,7 +90,8 @@ extension ConditionExpression {
     fileprivate var nesting: Int {
         switch self {
         case .countWhere(let members): ConditionNode.nesting(of: members)
-        case .scoped(_, let inner), .json(let inner, _), .jsonNumber(let inner, _), .negative(let inner): inner.nesting
+        case .scoped(_, let inner), .json(let inner, _), .jsonValue(let inner, _, _), .negative(let inner):
+            inner.nesting
         case .arithmetic(_, let left, let right), .coalesced(let left, let right), .joined(let left, let right):
             max(left.nesting, right.nesting)
         case .list(let values): values.reduce(0) { Swift.max($0, $1.nesting) }
@@ -107,7 +108,7 @@ extension ConditionExpression {
     private func take(from rest: inout Int) -> Bool {
         switch self {
         case .scoped(_, let inner): return inner.take(from: &rest)
-        case .json(let inner, _), .jsonNumber(let inner, _), .negative(let inner):
+        case .json(let inner, _), .jsonValue(let inner, _, _), .negative(let inner):
             rest -= 1
             return rest >= 0 && inner.take(from: &rest)
         case .arithmetic(_, let left, let right), .coalesced(let left, let right), .joined(let left, let right):

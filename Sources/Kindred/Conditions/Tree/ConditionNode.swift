@@ -87,8 +87,8 @@ package indirect enum ConditionExpression: Sendable {
     case scoped(ColumnScope, ConditionExpression)
     /// The value at a path of keys in a JSON value, as text.
     case json(ConditionExpression, [String])
-    /// The number at a path of keys in a JSON value; NULL for a value of another type.
-    case jsonNumber(ConditionExpression, [String])
+    /// The number or truth value at a path of keys in a JSON value; NULL for a value of another type.
+    case jsonValue(ConditionExpression, [String], JSONKind)
     /// An error found where none could be thrown.
     case invalid(KindredError)
     /// A value, bound as a parameter; nil for NULL and for no object.
@@ -107,4 +107,17 @@ package indirect enum ConditionExpression: Sendable {
     case coalesced(ConditionExpression, ConditionExpression)
     /// Two texts, one after the other.
     case joined(ConditionExpression, ConditionExpression)
+}
+
+/// A kind of JSON values that a type of SQL has.
+package enum JSONKind: String, Sendable {
+    case number, boolean
+
+    /// The type as which a value of the kind is compared.
+    var type: PostgresDataType {
+        switch self {
+        case .number: .numeric
+        case .boolean: .bool
+        }
+    }
 }

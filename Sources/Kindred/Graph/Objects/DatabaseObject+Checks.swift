@@ -47,6 +47,13 @@ extension DatabaseObject {
     func requireKey() throws -> ObjectKey {
         try core.requireWritable()
         if entity.isReadOnly || runtime.key.isEmpty { throw runtime.notWritable }
+        return try requireReadKey()
+    }
+
+    /// The key by which the object's row is read again; throws if the object is new, or its entity has no key.
+    func requireReadKey() throws -> ObjectKey {
+        try core.requireWritable()
+        if runtime.key.isEmpty { throw runtime.withoutKey }
         guard !isInserted else { throw notStored }
         guard let key else {
             throw KindredError(

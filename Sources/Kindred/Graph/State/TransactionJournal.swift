@@ -72,6 +72,8 @@ final class TransactionJournal: Sendable {
         var rows: [(core: ContextCore, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
         var losses: [(core: ContextCore, entity: EntityRuntime, time: ContextTime, before: LostRows)] = []
         var pairs: [StagedPair: (core: ContextCore, entry: StagedChanges.PairEntry?)] = [:]
+        /// Objects whose rows a statement did not find.
+        var missing: [DatabaseObject] = []
         /// Owners whose members are counted at the end, as some came or went.
         var counted: [ObjectIdentifier: (core: ContextCore, ends: Set<StagedLinks.End>)] = [:]
 
@@ -88,6 +90,7 @@ final class TransactionJournal: Sendable {
             Self.merge(&pairs, &later.pairs)
             Self.join(&created, &later.created)
             Self.join(&fetched, &later.fetched)
+            Self.join(&missing, &later.missing)
             // A rollback undoes these in reverse order.
             rows += later.rows
             losses += later.losses
@@ -246,6 +249,11 @@ final class TransactionJournal: Sendable {
     /// Records objects first read after a write, because they may show rows that a rollback undoes.
     func recordFetched(_ objects: [DatabaseObject]) {
         entries.withLock { $0.fetched += objects.map { WeakObject(object: $0) } }
+    }
+
+    /// Records objects whose rows are gone: a rollback does not bring them back.
+    func recordMissing(_ objects: [DatabaseObject]) {
+        entries.withLock { $0.missing += objects }
     }
 
     /// Records the former note on the newer row of a key without an object.

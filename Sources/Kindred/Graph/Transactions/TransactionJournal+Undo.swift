@@ -9,6 +9,11 @@ extension TransactionJournal {
     func undo(isUnknown: Bool = false) throws {
         // Not recorded in the enclosing journal, which would bring the undone values back.
         try Self.withNone { try restore(isUnknown: isUnknown && mayHaveWritten()) }
+        // Rows that other transactions have deleted stay deleted.
+        let missing = entries.withLock { $0.missing }.filter { !$0.isInserted && !$0.isGone }
+        for (_, objects) in Dictionary(grouping: missing, by: { ObjectIdentifier($0.core) }) {
+            try objects[0].core.accept(missing: objects)
+        }
     }
 
     private func restore(isUnknown: Bool) throws {

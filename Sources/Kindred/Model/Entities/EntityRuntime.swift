@@ -188,6 +188,12 @@ package final class EntityRuntime: Sendable {
         )
     }
 
+    /// The error for a search by key in an entity without one.
+    var withoutKey: KindredError {
+        KindredError(
+            .readOnly, "\(name) has no key by which an object could be found", entity: name.description)
+    }
+
     /// The error for a key that the entity does not have, with the nearest keys if it is to advise.
     package func unknownKey(_ key: String, isAdvised: Bool = true) -> KindredError {
         let key = key.propertyKey ?? key

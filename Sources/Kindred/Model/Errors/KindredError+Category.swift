@@ -9,9 +9,9 @@ extension KindredError: CategorizedError {
         if isInput { return .invalid }
         return switch code {
         case .validationFailed: details?.category ?? .invalid
-        case .constraintViolation: underlying?.sqlState?.category ?? .conflict
+        case .constraintViolation: underlying?.category ?? .conflict
         // The server refused a value, such as a division by zero.
-        case .invalidCondition: underlying?.sqlState?.category ?? .mistake
+        case .invalidCondition: underlying?.category ?? .mistake
         default: code.category
         }
     }

@@ -65,7 +65,7 @@ public struct KindredError: Error, Sendable {
         public static let requiredRelationship = Code("requiredRelationship")
         /// A value that the entity requires is missing.
         public static let missingValue = Code("missingValue")
-        /// A constraint of the database refused the change.
+        /// A constraint of the database refused the change, or a view's CHECK OPTION, or a trigger by RAISE.
         public static let constraintViolation = Code("constraintViolation")
         /// Remaining objects, or the database on their behalf, forbid the deletion.
         public static let deletionDenied = Code("deletionDenied")

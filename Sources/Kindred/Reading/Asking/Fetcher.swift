@@ -140,12 +140,7 @@ struct Fetcher: Sendable {
 
     /// An entity's key with some values, without the row's table, as the database has it where it treats differing values as equal.
     private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
-        guard !entity.key.isEmpty else {
-            throw KindredError(
-                .readOnly, "\(entity.name) has no key by which an object could be found",
-                entity: entity.name.description
-            )
-        }
+        guard !entity.key.isEmpty else { throw entity.withoutKey }
         let columns = entity.referencedKey
         guard values.count == columns.count else {
             let names = columns.map { entity.entity.attributes[$0].name }.joined(separator: ", ")

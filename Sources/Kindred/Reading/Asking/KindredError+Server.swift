@@ -4,8 +4,8 @@ import KindredSchema
 extension KindredError {
     /// Translates the server's refusal of a write: entity, key and constraint.
     ///
-    /// Nil unless it comes from an integrity constraint (SQLSTATE class 23), from a column's type (class 22), or from a
-    /// changed database; other errors are passed on.
+    /// Nil unless it comes from an integrity constraint (SQLSTATE class 23), from a column's type (class 22), from a view's CHECK
+    /// OPTION (44000), from the database's own code (RAISE), or from a changed database; other errors are passed on.
     init?(
         refused error: PostgresError, entity: EntityRuntime, key: String?, among objects: [DatabaseObject] = [],
         advice: String = ""
@@ -23,6 +23,7 @@ extension KindredError {
         case .foreignKeyViolation?, .restrictViolation?: reason = entity.reasonOfForeignKey(error)
         case .checkViolation?: reason = "the value breaks the rule"
         case .exclusionViolation?: reason = "it conflicts with another row"
+        case .withCheckOptionViolation?: reason = "the view would not show the row (CHECK OPTION)"
         case .notNullViolation?:
             code = .missingValue
             reason = "\(error.server?.table ?? entity.name.name).\(error.server?.column ?? "a column") may not be NULL"
@@ -32,6 +33,8 @@ extension KindredError {
         case let state? where state.class == .dataException:
             code = .wrongType
             reason = "the server cannot use a value, or a calculation over it has failed (SQLSTATE \(state))"
+        case let state? where error.isRaised:
+            reason = "a trigger or function of the database refused it by RAISE (SQLSTATE \(state))"
         default:
             self.init(rejectedStatement: original, entity: entity.name)
             return
@@ -138,9 +141,17 @@ extension SchemaRuntime {
     /// Translates an error of COMMIT from a deferred constraint.
     func refusedAtEnd(_ error: PostgresError, among objects: [DatabaseObject]) -> any Error {
         let named = error.naming(in: self)
-        guard let table = named.server?.table, let schema = named.server?.schema,
-            let entity = self[name(ofServers: QualifiedName(schema: schema, name: table))]
-        else { return error }
+        let entity: EntityRuntime
+        if let table = named.server?.table, let schema = named.server?.schema,
+            let found = self[name(ofServers: QualifiedName(schema: schema, name: table))]
+        {
+            entity = found
+        } else if error.isRaised, let first = objects.first?.runtime, objects.allSatisfy({ $0.runtime === first }) {
+            // A deferred trigger names no table.
+            entity = first
+        } else {
+            return error
+        }
         let own = objects.filter { $0.runtime === entity }
         return KindredError(refused: error, entity: entity, key: nil, among: own) ?? error
     }
@@ -259,7 +270,7 @@ extension KindredError {
             code = .readOnlyTransaction
             advice =
                 "the server is a replica or set to be read-only, or the transaction was begun as one that only reads"
-        case let state? where state.class == .dataException:
+        case let state? where state.class == .dataException || error.isRaised:
             code = .invalidCondition
             advice = "check the values and calculations of its conditions"
         case let state? where ["58", "F0", "XX"].contains(state.class.rawValue):

@@ -10,11 +10,11 @@ struct Refresher: Sendable {
     /// Reads an object again; its loaded relationships become stale.
     func refresh(_ object: DatabaseObject) async throws {
         try object.requireLive()
-        let key = try object.requireKey()
+        let key = try object.requireReadKey()
         core.noteRefreshed(object)
         guard try await Fetcher(core).fetch(object.runtime, key) === object else {
             try core.accept(deletionOf: object)
-            throw core.gone([object])
+            throw try core.lost([object])
         }
         object.withState { $0.accept(readAgain: object.runtime) }
     }
@@ -37,25 +37,36 @@ struct Refresher: Sendable {
                 .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
         }
         try core.accept(deletionOf: object)
-        throw core.gone([object])
+        throw try core.lost([object])
     }
 
     /// The error for rows that a write did not find: they are gone, or changed since they were read.
     ///
-    /// One SELECT for each entity with optimistic locking, to read the current versions; none for others.
-    func unwritten(_ objects: [DatabaseObject]) async throws -> KindredError {
+    /// One SELECT for each entity with optimistic locking, to read the current versions, and for each of whose objects not all need
+    /// be concerned; none for others.
+    ///
+    /// - Parameter areAll: whether the write found none of the rows.
+    func unwritten(_ objects: [DatabaseObject], areAll: Bool = false) async throws -> KindredError {
         var conflicts: [VersionConflict] = []
         var missing: [DatabaseObject] = []
+        var lost: [DatabaseObject] = []
         var kept: [DatabaseObject] = []
         for (entity, objects) in grouped(objects) {
             guard let version = entity.version else {
-                missing += objects
+                var gone = objects
+                if !areAll, objects.count > 1, entity.showsAllRows {
+                    let rows = try await currentRows(of: objects, entity)
+                    gone = objects.filter { $0.key.map { rows[$0] == nil } ?? true }
+                }
+                lost += gone
+                missing += gone.isEmpty ? objects : gone
                 continue
             }
             let rows = try await currentRows(of: objects, entity)
             for object in objects {
                 guard let row = try rows[object.requireKey()] else {
                     missing.append(object)
+                    lost.append(object)
                     continue
                 }
                 let base = object.withState { $0.stagingBox?.staging.base ?? $0.storedRow }
@@ -76,8 +87,17 @@ struct Refresher: Sendable {
                     ))
             }
         }
+        let gone = missing.isEmpty ? nil : core.gone(missing)
+        try core.accept(missing: lost)
         if !conflicts.isEmpty { return KindredError(stale: conflicts) }
-        return missing.isEmpty ? refusedByTrigger(kept) : core.gone(missing)
+        return gone ?? refusedByTrigger(kept)
+    }
+
+    /// Throws unless the rows that a deletion did not find are one without a newer version: that one is gone or hidden.
+    func requireAlone(_ objects: [DatabaseObject]) async throws {
+        guard objects.count > 1 || objects.contains(where: { $0.runtime.version != nil }) else { return }
+        let error = try await unwritten(objects)
+        guard objects.count == 1, error.code == .objectDeleted else { throw error }
     }
 
     /// Locks objects' rows and reads them again, as the base of changes: one SELECT for each entity.

@@ -70,7 +70,7 @@ struct ColumnLoader: Sendable {
         }
         guard let row = batch.members(of: key)?.first?.row else {
             try core.accept(deletionOf: object)
-            throw core.gone([object])
+            throw try core.lost([object])
         }
         try take(row, wanted, for: object, askedAt: batch.askedAt)
         return row

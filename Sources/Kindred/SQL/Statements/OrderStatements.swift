@@ -89,9 +89,6 @@ struct OrderStatements {
     /// rows, staying rows first; where it is checked, whether the row is the owner's follows.
     func place(_ staying: [Place], joining: [Place] = [], columns joiningColumns: [Int] = []) throws -> Statement {
         let joined = joining.isEmpty ? [] : joiningColumns
-        for column in joined where column == rows.tenantColumn {
-            try rows.requireWritable(rows.entity.attributes[column], key: relationship.model.name)
-        }
         let all = staying + joining
         var parameters = Parameters()
         let members = try parameters.keys(

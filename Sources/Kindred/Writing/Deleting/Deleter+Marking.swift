@@ -116,12 +116,8 @@ extension Deleter {
                 rows.map(\.key), of: entity, at: mark, versions: rows.map(\.version), isMarked: isMarked)
             let result = try await core.client.send(batch, entity, for: objects)[0]
             guard result.count == objects.count else {
-                if entity.version != nil {
-                    let error = try await Refresher(core).unwritten(objects)
-                    guard error.code == .objectDeleted else { throw error }
-                }
-                if objects.count == 1 { throw MissingRows(objects: objects) }
-                throw core.gone(objects)
+                try await Refresher(core).requireAlone(objects)
+                throw MissingRows(objects: objects)
             }
             for object in objects {
                 if object.isDeletionStaged { core.rollback([object]) }

@@ -110,12 +110,8 @@ struct Deleter: Sendable {
                 try DeletionStatements.delete(entity, try objects.map { try $0.versionedKey }),
                 entity, among: [entity: objects.compactMap(\.key)])
             guard result.affectedRows == objects.count else {
-                if entity.version != nil {
-                    let error = try await Refresher(core).unwritten(objects)
-                    guard error.code == .objectDeleted else { throw error }
-                }
-                if objects.count == 1 { throw MissingRows(objects: objects) }
-                throw core.gone(objects)
+                try await Refresher(core).requireAlone(objects)
+                throw MissingRows(objects: objects)
             }
             for object in objects { try core.accept(deletionOf: object) }
             var actions = ForeignKeyActions(core)

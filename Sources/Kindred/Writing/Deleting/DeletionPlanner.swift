@@ -33,8 +33,10 @@ struct DeletionPlanner: Sendable {
         var search = DeletionSearch(core, rules, isLocking: false)
         var items: [DeletionPlan.Item] = []
         for (entity, objects) in grouped(objects) {
-            let missing = try await search.add(try objects.map { try $0.requireKey() }, of: entity)
-            if !missing.isEmpty { throw core.gone(objects) }
+            let missing = Set(try await search.add(try objects.map { try $0.requireKey() }, of: entity))
+            if !missing.isEmpty {
+                throw try core.lost(objects.filter { $0.key.map(missing.contains) ?? false })
+            }
             items += [DeletionPlan.Item(entity, search.found[entity]?.keys ?? [])]
         }
         try await search.expand()

@@ -54,8 +54,10 @@ extension DeletionSearch {
                     try await DeletionRun.$current.withValue(run) { try await core.callDeletionHooks(object) }
                 }
                 for (entity, objects) in grouped(run.takeRequested()) {
-                    let missing = try await add(try objects.map { try $0.requireKey() }, of: entity)
-                    if !missing.isEmpty { throw core.gone(objects) }
+                    let missing = Set(try await add(try objects.map { try $0.requireKey() }, of: entity))
+                    if !missing.isEmpty {
+                        throw try core.lost(objects.filter { $0.key.map(missing.contains) ?? false })
+                    }
                 }
             }
             setDeleting(false)

@@ -167,6 +167,16 @@ struct MemberWriter {
         }
     }
 
+    /// Throws if one of the objects is no member by its row, and no row can become one.
+    func requireJoinable(_ objects: [DatabaseObject]) throws {
+        for object in objects {
+            let row = object.storedRow
+            guard try zip(statements.columns, statements.ownerValues).contains(where: { try row[$0] != $1 })
+            else { continue }
+            return try entity.requireWritable(foreignKey: statements.columns, key: relationship.model.name)
+        }
+    }
+
     /// Checks that a column which the foreign key shares with the member's key or another foreign key agrees.
     func requireSharedColumns(_ members: [DatabaseObject]) throws {
         let joining = statements.joining

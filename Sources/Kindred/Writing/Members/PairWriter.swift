@@ -38,7 +38,7 @@ struct PairWriter {
         guard !members.isEmpty else { return }
         let assignments = try RelationshipValues(core).payload(payload, of: relationship, through: statements.link)
         let members = inOrderOfNewPairs(members, assignments)
-        let result = try await store(try statements.keys(of: members), payload: assignments)
+        let result = try await store(members, payload: assignments)
         try applyWritten(result, payload: assignments)
         for member in members { noteJoined(member) }
         // The pairs came with positions: the order must be read again.
@@ -46,19 +46,20 @@ struct PairWriter {
     }
 
     /// Stores pairs, all of them or none; returns their rows where they have payload.
-    private func store(_ keys: [ObjectKey], payload: ColumnValues?) async throws -> QueryResult {
+    private func store(_ members: [DatabaseObject], payload: ColumnValues?) async throws -> QueryResult {
+        let keys = try statements.keys(of: members)
         let isChecked = statements.isChecked(payload)
         if isChecked, payload != nil || core.journal == nil {
             let statement = try statements.insert(keys, payload: payload, checks: .allPairs)
             do {
-                return try await send([statement], mayBeRepeated: payload == nil)[0]
+                return try await send([statement], of: members, mayBeRepeated: payload == nil)[0]
             } catch let error as KindredError where payload == nil && KeptRows(error.underlying) != nil {
                 // The statement does not see pairs that another transaction has stored at the same time.
             }
         }
         var batch = [try statements.insert(keys, payload: payload, checks: isChecked ? .storedPairs : .nothing)]
         if statements.mayKeepRows(payload) { batch.append(try statements.check(keys)) }
-        return try await send(batch)[0]
+        return try await send(batch, of: members)[0]
     }
 
     /// One DELETE of the pairs, or one UPDATE that marks them.
@@ -97,7 +98,7 @@ struct PairWriter {
         let deletions = try statements.deletion(.others(keys))
         var batch = deletions + [insert]
         if statements.mayKeepRows(nil) { batch.append(try statements.check(keys)) }
-        let results = try await send(batch)
+        let results = try await send(batch, of: members)
         try applyDeleted(results[0])
         try applyWritten(results[deletions.count], payload: payload)
         for member in members { noteJoined(member) }
@@ -105,13 +106,18 @@ struct PairWriter {
 
     /// Sends statements that write the helper's rows, as one.
     ///
-    /// - Parameter mayBeRepeated: whether another statement follows where pairs were kept from being stored.
-    func send(_ batch: [Statement], mayBeRepeated: Bool = false) async throws -> [QueryResult] {
+    /// - Parameters:
+    ///   - members: the members of new pairs.
+    ///   - mayBeRepeated: whether another statement follows where pairs were kept from being stored.
+    func send(
+        _ batch: [Statement], of members: [DatabaseObject] = [], mayBeRepeated: Bool = false
+    ) async throws -> [QueryResult] {
         core.count(relationship, of: owner)
         let key = relationship.model.name
         do {
             return try await core.client.send(batch, statements.helper)
         } catch let error as KindredError where error.constraint.map(isEndOfHelper) ?? false {
+            try core.accept(missing: missingEnds(error, among: members))
             throw KindredError(
                 .objectDeleted,
                 "An end of \(owner.runtime.name).\(key) is no longer in the database; nothing was written",
@@ -132,6 +138,20 @@ struct PairWriter {
     private func isEndOfHelper(_ constraint: String) -> Bool {
         let helper = relationship.model.helper
         return constraint == helper?.sourceForeignKey || constraint == helper?.destinationForeignKey
+    }
+
+    /// The ends whose rows a foreign key of the helper did not find by their own keys.
+    private func missingEnds(_ error: KindredError, among members: [DatabaseObject]) throws -> [DatabaseObject] {
+        if error.constraint == relationship.model.helper?.sourceForeignKey {
+            return relationship.source.keyOrder(of: relationship.ownColumns) == nil ? [] : [owner]
+        }
+        guard relationship.destination.keyOrder(of: relationship.otherColumns) != nil else { return [] }
+        if members.count == 1 { return members }
+        let detail = error.underlying?.server?.detail ?? ""
+        return try members.filter { member in
+            let values = try relationship.otherColumns.map { try member.storedRow[$0]?.description ?? "" }
+            return detail.contains(")=(\(values.joined(separator: ", "))) ")
+        }
     }
 
     /// Adds a member to the loaded sets of both ends.

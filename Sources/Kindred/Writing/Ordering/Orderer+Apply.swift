@@ -98,7 +98,7 @@ extension Orderer {
                 if let object = try takeOver(row, of: entity, key, given: given) { missing.remove(object) }
             }
         }
-        if let object = missing.first { throw core.gone([object]) }
+        if let object = missing.first { throw try core.lost([object]) }
     }
 
     /// Applies helper rows that got a position to their objects, if in memory.

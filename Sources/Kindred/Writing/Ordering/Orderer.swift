@@ -16,6 +16,7 @@ struct Orderer: Sendable {
         payload: ColumnValues? = nil
     ) async throws {
         try await Refresher(core).readStale([owner] + objects)
+        if case .members(let writer) = try orderedRows(owner, relationship).link { try writer.requireJoinable(objects) }
         try await core.transaction {
             try await core.write { try await run(relationship, of: owner, by: change, with: objects, payload: payload) }
         }
@@ -36,7 +37,7 @@ struct Orderer: Sendable {
         let key = relationship.model.name
         let answers = try await core.client.send(
             [try OrderStatements.lock(try owner.requireKey(), of: owner.runtime), read], rows.statements.rows, key: key)
-        guard answers[0].count == 1 else { throw core.gone([owner]) }
+        guard answers[0].count == 1 else { throw try core.lost([owner]) }
         do {
             var update = try OrderUpdate(
                 answers[1], change, of: rows, with: zip(keys, objects).map { ($0, $1) }, payload: payload)
@@ -96,6 +97,9 @@ struct Orderer: Sendable {
         switch rows.link {
         case .members(let writer):
             let statements = writer.statements
+            if !update.joining.isEmpty || !update.leaving.isEmpty {
+                try statements.members.requireWritable(foreignKey: statements.columns, key: key)
+            }
             try writer.requireSharedColumns(update.joining.map(\.object))
             core.count(statements.relationship, of: rows.owner)
             try await CountCheck(core).noteFormer(update.joining.map(\.object), writing: statements.columns)
@@ -119,6 +123,7 @@ struct Orderer: Sendable {
             update.hasPlaces = !placed.isEmpty
             update.hasLeavers = !update.leaving.isEmpty
             let inserted = update.inserted
+            if !inserted.isEmpty { try statements.helper.requireGiven(statements.link.pairColumns, key: key) }
             let isChecked = !inserted.isEmpty && statements.link.mayHidePairs
             if !inserted.isEmpty {
                 batch.append(try rows.statements.insert(inserted, payload: update.payload, statements.link))

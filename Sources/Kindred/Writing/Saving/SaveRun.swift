@@ -127,7 +127,7 @@ final class SaveRun {
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
         // Reports all at once; the transaction's rollback takes back the changes applied to memory.
-        if !unwritten.isEmpty { throw try await Refresher(core).unwritten(unwritten) }
+        if !unwritten.isEmpty { throw try await Refresher(core).unwritten(unwritten, areAll: true) }
     }
 
     /// The pending statements, with a Sync after each of many rows, so that its result is not held back.

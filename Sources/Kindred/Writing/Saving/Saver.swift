@@ -130,7 +130,7 @@ struct Saver: Sendable {
         do {
             try await Deleter(core).deleteInTransaction(objects)
         } catch let missing as MissingRows {
-            throw core.gone(missing.objects)
+            throw try core.lost(missing.objects)
         }
     }
 }

@@ -21,6 +21,7 @@ struct PartnerWriter: Sendable {
             }
             // For the partner, the object is its only member.
             let inverse = relationship.inverse
+            try object.runtime.requireWritable(foreignKey: relationship.ownColumns, key: relationship.model.name)
             try await core.write(of: object.runtime, relationship.ownColumns) {
                 try object.requireLive()
                 try stager.requireLeave(
@@ -30,6 +31,8 @@ struct PartnerWriter: Sendable {
             try stager.stageLeave(
                 stager.stagedMembers(of: inverse, partner).filter { $0 !== object }, from: partner, inverse)
         } else {
+            try relationship.destination.requireWritable(
+                foreignKey: relationship.otherColumns, key: relationship.model.name)
             try await core.write(of: relationship.destination, relationship.otherColumns) {
                 try object.requireLive()
                 let writer = try MemberWriter(core, owner: object, relationship)

@@ -146,17 +146,15 @@ struct SetWriter: Sendable {
     ) async throws {
         if core.undoCount > 0 { try await Refresher(core).readStale([owner] + members) }
         let columns = relationship.helper?.pairColumns ?? relationship.otherColumns
+        if relationship.helper == nil {
+            // Where the foreign key is the tenant's column alone, all of the tenant's rows have one owner.
+            try relationship.destination.requireWritable(foreignKey: columns, key: relationship.model.name)
+        }
         try await core.write(of: relationship.linkRows, columns) {
             try owner.requireLive()
             if let helper = relationship.helper {
                 try await body(.helper(try PairWriter(core, owner: owner, relationship, through: helper)))
             } else {
-                // Where the foreign key is the tenant's column alone, all of the tenant's rows have one owner.
-                for column in relationship.linkRows.ownColumns(of: columns)
-                where column == relationship.linkRows.tenantColumn {
-                    let rows = relationship.linkRows
-                    try rows.requireWritable(rows.entity.attributes[column], key: relationship.model.name)
-                }
                 try await body(.members(try MemberWriter(core, owner: owner, relationship)))
             }
         }

@@ -76,6 +76,7 @@ struct NewRow {
         for (column, value) in zip(columns, values) {
             try core.requireTenant(value, in: column, of: entity, key: relationship.model.name)
             guard written.contains(column) else { continue }
+            try entity.requireGiven([column], key: relationship.model.name)
             var other = RowCells()
             try other.set(value, at: column, of: entity, types)
             if cells.columns.contains(column), !cells.hasSameBytes(as: other, at: column) {

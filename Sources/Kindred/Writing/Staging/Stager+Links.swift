@@ -103,7 +103,8 @@ extension Stager {
         guard !members.isEmpty else { return }
         try core.requireWritable()
         try owner.requireLive()
-        if relationship.helper != nil {
+        if let helper = relationship.helper {
+            try helper.entity.requireGiven(helper.pairColumns, key: relationship.model.name)
             // Neither end is written, but the helper's rows name both.
             for object in [owner] + members where !object.isInserted && object.key == nil {
                 throw object.runtime.notWritable

@@ -2,12 +2,14 @@ import KindredPostgres
 import KindredSchema
 
 extension RelationshipValues {
-    /// The values for the helper's other columns; throws before anything is sent if a required one is missing.
+    /// The values for the helper's other columns; throws before anything is sent if a required one is missing, or if the
+    /// database computes a foreign key of the helper.
     func payload(
         _ given: [String: (any PropertyValue)?],
         of relationship: RelationshipRuntime, through link: RelationshipRuntime.HelperLink
     ) throws -> ColumnValues? {
         let helper = link.entity
+        try helper.requireGiven(link.pairColumns, key: relationship.model.name)
         var assignments = Assignments(helper)
         for (key, value) in given.sorted(by: { $0.key < $1.key }) {
             guard let column = helper.attributeIndex(of: key), !link.pairColumns.contains(column) else {

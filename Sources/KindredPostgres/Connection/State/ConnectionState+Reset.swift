@@ -42,7 +42,14 @@ extension ConnectionState {
     mutating func noteTraces(of text: StatementText) {
         guard text.mayChangeSession else { return }
         traces.mayExist = true
-        if text.effect == .preparing { traces.includePrepared = true }
+        if text.mayDeallocate { noteLostPrepared() }
+    }
+
+    /// Forgets the prepared statements that SQL of the program may have deallocated: in its transaction an unknown one would be an
+    /// error that ends the transaction.
+    mutating func noteLostPrepared() {
+        traces.includePrepared = true
+        cache.removeAll()
     }
 
     /// The session's user is done: the next request is another task's.

@@ -17,7 +17,10 @@ extension ConnectionState {
         if !isDescription { noteTraces(of: statement.text) }
         // A request repeated because of a stale prepared statement does not use a prepared one. SQL of the program is not repeated
         // in its transaction, where a pooler shares sessions.
-        let isNamed = !cache.isOff && pending.attempts == 0 && !(sharesSession && statement.text.mayChangeSession)
+        // One that deallocates statements would deallocate itself.
+        let isNamed =
+            !cache.isOff && pending.attempts == 0
+            && !(statement.text.mayChangeSession && (sharesSession || statement.text.mayDeallocate))
         if !isNamed || statement.text.isOneTime, !isDescription { return Sending() }
         if isNamed, let known = cache.find(statement) { return Sending(entry: known, isDescription: isDescription) }
         let entry = isNamed ? cache.insert(statement) : .unnamed(statement)
@@ -56,7 +59,7 @@ extension ConnectionState {
     /// Notes that a script is sent.
     mutating func noteScript(_ pending: PendingRequest) {
         traces.mayExist = true
-        if pending.request.copy == nil { traces.includePrepared = true }
+        if pending.request.copy == nil { noteLostPrepared() }
         inFlight.append(pending)
     }
 }
