@@ -205,7 +205,8 @@ private func withMigrations(
         // Before a connection is asked for.
         var migrations = try Migrations(folder: folder).read()
         migrations.owner = ownership.owner
-        try await connection.withClient(in: terminal, toPrimary: true) { [migrations] in try await body(migrations, $0) }
+        try await connection.withClient(in: terminal, toPrimary: true) { [migrations] in try await body(migrations, $0)
+        }
     }
 }
 
