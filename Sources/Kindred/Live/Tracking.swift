@@ -196,8 +196,15 @@ public struct Tracking: Sendable {
     /// Returns when all that was committed before the call has reached every context and live request of the process.
     ///
     /// The next `next()` of a sequence gives it; a consumer that does not ask is not waited for. Returns at once where
-    /// nothing follows changes. Throws `CancellationError`, or why changes cannot be read.
-    public func catchUp() async throws { try await database?.changeReader.catchUp() }
+    /// nothing follows changes. Throws `CancellationError`, or why changes cannot be read; and, as long as a context with loaded objects
+    /// is there that changes no longer reach, such as one whose table has lost its key: why they do not.
+    public func catchUp() async throws {
+        guard let database else { return }
+        try await database.changeReader.catchUp()
+        for follower in database.contextFollowers.withLock({ $0.objects }) {
+            if let failure = (follower as? ContextFollower)?.failure { throw failure }
+        }
+    }
 
     /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
     ///

@@ -19,6 +19,9 @@ public enum ContextTracking: Sendable, Hashable {
     /// deleted for the context. What a policy reads in another table is not followed.
     /// `database.tracking.catchUp()` waits for everything that was committed before.
     ///
+    /// Columns that are dropped, renamed or get another type are left out of the objects' rows, and all else goes on. A context whose
+    /// rows can no longer be found or read has all of its objects stale, and `catchUp()` throws.
+    ///
     /// The context holds no objects: those that the program holds follow.
     case automatic
 }

@@ -42,6 +42,21 @@ extension ContextCore {
         notePartsLost(entity)
     }
 
+    /// Makes everything stale that is loaded: changes do not reach the context any more.
+    func loseEverything() {
+        ChangeFollowing.$isTakingChanges.withValue(true) {
+            for entity in runtime.entities where withMap({ $0.knows(entity) }) {
+                let time = tick()
+                for object in withMap({ $0.objects(of: entity) }) { object.withState { $0.becomeStale(at: time) } }
+                loseAnswers(of: entity)
+            }
+            noteUndone()
+        }
+    }
+
+    /// Whether any object of the context is in memory.
+    var holdsObjects: Bool { runtime.entities.contains { entity in withMap { $0.holdsObjects(of: entity) } } }
+
     /// The loaded relationships of objects in memory, by relationship, where a predicate holds.
     func loadedOwners(
         where predicate: (RelationshipRuntime) -> Bool

@@ -48,6 +48,8 @@ final class ChangeFollowing: Sendable {
         var checkAt: ContextTime = .never
         /// The notes that were checked.
         var checked = NoteStamp()
+        /// The columns that rows are read without, because tables do not have them any more, or have others in their places.
+        var lacking: [EntityRuntime: ColumnSet] = [:]
         /// Why changes no longer reach the context.
         var failure: (any Error)?
 

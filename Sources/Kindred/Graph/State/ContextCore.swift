@@ -146,7 +146,20 @@ extension ContextCore {
     /// Whether an object lacks columns that a request has left out, so that it is read again where it is asked for whole.
     func isPartial(_ object: DatabaseObject) -> Bool {
         guard mayBePartial.load(ordering: .acquiring) else { return false }
-        return object.withState { $0.status == .persistent && object.runtime.isPartial($0.row) }
+        let lacking = following?.withState { $0.lacking[object.runtime] } ?? []
+        return object.withState { state in
+            guard state.status == .persistent, object.runtime.isPartial(state.row) else { return false }
+            // What the table does not have any more cannot be read.
+            let leftOut = object.runtime.leftOutColumns(of: state.row).subtracting(object.runtime.lazyColumns)
+            return !leftOut.subtracting(lacking).isEmpty
+        }
+    }
+
+    /// Notes that rows of an entity are read without columns which the table does not have any more.
+    func lack(_ columns: ColumnSet, of entity: EntityRuntime) {
+        guard let following, following.withState({ $0.lacking[entity] ?? [] }) != columns else { return }
+        following.withState { $0.lacking[entity] = columns }
+        mayBePartial.store(true, ordering: .releasing)
     }
 
     /// The time of a query, given to `apply` with its answer.

@@ -144,6 +144,9 @@ struct WeakReferences<Key: Hashable & Sendable> {
         }
     }
 
+    /// Those that are there.
+    var objects: [any AnyObject & Sendable] { references.values.compactMap(\.object) }
+
     /// The object that is there, or else the given one, which is kept from now on.
     mutating func first<Object: AnyObject & Sendable>(or made: Object, for key: Key) -> Object {
         if let known = self[key] as? Object { return known }

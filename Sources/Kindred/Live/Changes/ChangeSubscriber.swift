@@ -5,6 +5,10 @@ import KindredSchema
 /// has given up; the subscriber stays.
 struct StepIsVoid: Error {}
 
+/// Thrown by `ChangeSubscriber.evaluate` where its statements no longer fit the tables: the subscriber adapts, and the step is run
+/// again.
+struct ModelIsOutdated: Error {}
+
 /// A part of the process that follows the database's changes: live requests, contexts that track.
 ///
 /// The reader calls it step by step, one subscriber after the other. A step is a transaction of REPEATABLE READ in which the
@@ -25,6 +29,9 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// not make others wait for its own consumers.
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
 
+    /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks what its next statements need.
+    func adapt() async throws
+
     /// Called after the step's end, when no crash of the server can take back what it has seen: the results of `evaluate` are
     /// good.
     func commit(at cursor: ChangeCursor)
@@ -44,6 +51,8 @@ extension ChangeSubscriber {
     var settings: SessionSettings { .none }
 
     func prepare() {}
+
+    func adapt() async throws {}
 
     func schemaChanged(_ names: Set<QualifiedName>) {}
 }

@@ -12,12 +12,25 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var isPrepared = false
     }
 
+    private struct Stop {
+        weak var core: ContextCore?
+        let error: any Error
+    }
+
     private struct State {
         var entries: [Entry] = []
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
         /// Whether each context is asked for alone in the next step, since the server has refused what all ask for.
         var isApart = false
+        /// The contexts that changes do not reach any more, and why.
+        var stopped: [Stop] = []
+        /// What the tables lack of models, by model; of those alone whose statements have failed.
+        var fits: [ObjectIdentifier: ModelFit] = [:]
+        /// The model whose statements did not fit the tables in the last step.
+        var outdated: SchemaRuntime?
+        /// Whether the tables were looked at again for the changes of tables that the next step tells.
+        var areFitsNew = false
         /// The findings of the last evaluation.
         var plans: [ContextPlan] = []
 
@@ -72,7 +85,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     private func enter(_ core: ContextCore) {
         guard !state.withLock({ $0.entries.contains { $0.core === core } }) else { return }
         let time = core.beginReading()
-        let isEmpty = !core.runtime.entities.contains { entity in core.withMap { $0.holdsObjects(of: entity) } }
+        let isEmpty = !core.holdsObjects
         core.following?.withState { state in
             state.preparedAt = time
             state.checked = ChangeFollowing.NoteStamp()
@@ -137,60 +150,85 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         let changes = batch?.changes ?? [:]
         if let batch, !batch.isEmpty { for core in late { core.readAgain(Set(changes.keys).union(batch.passed.keys)) } }
         forgetTables(changes)
+        if changes.values.contains(where: { $0.gap == .schemaChanged }) { try renewFits() }
         var plans: [ContextPlan] = []
-        for (_, group) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
-            let mayBeOld =
-                isOld(group[0].runtime)
-                || changes.values.contains { $0.gap == .schemaChanged }
-            do {
-                if isApart {
-                    for core in group { plans += try await plansApart(of: [core], batch) }
-                } else if mayBeOld {
-                    plans += try await plansApart(of: group, batch)
-                } else {
-                    plans += try await ContextStep(group, batch).plans()
-                }
-            } catch  where cores.count > 1 && !isApart && !error.isPassing && !error.meansNewSchema {
-                // The server refuses what some of them ask for: the step is run again, with each of them alone.
-                state.withLock { $0.isApart = true }
-                throw StepIsVoid()
+        for (model, group) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
+            let fit = state.withLock { $0.fits[model] }
+            for cores in isApart ? group.map({ [$0] }) : [group] {
+                plans += try await self.plans(of: cores, batch, fit, isApart: isApart)
             }
         }
         let found = plans
         state.withLock { ($0.plans, $0.isApart) = (found, false) }
     }
 
-    /// Whether a model is older than the database's, which has another one for contexts with a role.
-    private func isOld(_ model: SchemaRuntime) -> Bool {
-        let known = reader.database.runtime
-        return model !== known && (try? known.model(for: "")) !== model
+    /// The plans of contexts with one model.
+    ///
+    /// Throws `ModelIsOutdated` where the tables have changed, `StepIsVoid` where the server refuses what some contexts ask for: then
+    /// the step is run again with each of them alone, whose failure concerns no others.
+    private func plans(
+        of cores: [ContextCore], _ batch: ChangeBatch?, _ fit: ModelFit?, isApart: Bool
+    ) async throws -> [ContextPlan] {
+        let cores = cores.filter { core in
+            guard let error = fit?.refusal(of: core) else { return true }
+            stop(core, error, isForGood: true)
+            return false
+        }
+        if cores.isEmpty { return [] }
+        do {
+            let step = ContextStep(cores, batch, fit)
+            guard isApart else { return try await step.plans() }
+            return try await reader.database.client.withTransaction { _ in try await step.plans() }
+        } catch  where error.meansOutdatedModel && fit?.isExhausted != true {
+            state.withLock { $0.outdated = cores[0].runtime }
+            throw ModelIsOutdated()
+        } catch  where !error.isPassing {
+            guard isApart else {
+                state.withLock { $0.isApart = true }
+                throw StepIsVoid()
+            }
+            stop(cores[0], error, isForGood: error.meansOutdatedModel)
+            return []
+        }
     }
 
-    /// The plans of contexts whose failure concerns no others: their model may no longer fit, or the server may refuse what a
-    /// single one asks for.
-    private func plansApart(of cores: [ContextCore], _ batch: ChangeBatch?) async throws -> [ContextPlan] {
-        do {
-            return try await reader.database.client.withTransaction { _ in
-                try await ContextStep(cores, batch).plans()
-            }
-        } catch  where error.meansNewSchema || cores.count == 1 && !error.isPassing {
-            for core in cores { core.following?.end(error.meansNewSchema ? error : nil) }
-            state.withLock { state in
-                state.entries.removeAll { entry in cores.contains { $0 === entry.core } }
-            }
-            if !error.meansNewSchema {
-                reader.database.mistakes.warn("A context follows no changes until its next load: \(error)")
-            }
-            return []
+    func adapt() async throws {
+        let (outdated, fits) = state.withLock { state in
+            defer { state.outdated = nil }
+            return (state.outdated, state.fits)
+        }
+        var models = fits.values.map(\.model)
+        if let outdated, fits[ObjectIdentifier(outdated)] == nil { models.append(outdated) }
+        for model in models {
+            let cores = state.withLock { $0.cores }.filter { $0.runtime === model }
+            let entities = cores.reduce(into: Set<EntityRuntime>()) { $0.formUnion($1.following?.followed ?? []) }
+            let fit = try await ModelFit(
+                model, entities, after: fits[ObjectIdentifier(model)], hasFailed: model === outdated,
+                in: reader.database)
+            state.withLock { $0.fits[ObjectIdentifier(model)] = cores.isEmpty ? nil : fit }
+        }
+        state.withLock { $0.areFitsNew = true }
+    }
+
+    /// Has the tables looked at again after a change of them: columns may be there again.
+    ///
+    /// Throws `ModelIsOutdated`, once for each step that succeeds.
+    private func renewFits() throws {
+        try state.withLock { state in
+            if !state.fits.isEmpty, !state.areFitsNew { throw ModelIsOutdated() }
         }
     }
 
     func commit(at cursor: ChangeCursor) {
         let plans = state.withLock { state in
             defer { state.plans = [] }
+            state.areFitsNew = false
+            state.fits = state.fits.mapValues { $0.succeeded }
             return state.plans
         }
-        for plan in plans { plan.commit() }
+        for plan in plans {
+            do { try plan.commit() } catch { stop(plan.core, error, isForGood: false) }
+        }
     }
 
     /// Tables that were changed, or whose changes were missing, may not be recorded any more.
@@ -201,20 +239,37 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     }
 
     func fail(_ error: any Error) {
-        let cores = state.withLock { state in
-            defer { (state.entries, state.plans) = ([], []) }
-            return state.cores
+        for core in state.withLock({ $0.cores }) { stop(core, error, isForGood: false) }
+        state.withLock { $0.plans = [] }
+    }
+
+    /// Ends the following of a context until its next load; everything loaded is stale.
+    ///
+    /// - Parameter isForGood: whether its loads fail, too.
+    private func stop(_ core: ContextCore, _ error: any Error, isForGood: Bool) {
+        state.withLock { state in
+            state.entries.removeAll { $0.core === core }
+            state.stopped.removeAll { $0.core == nil || $0.core === core }
+            state.stopped.append(Stop(core: core, error: error))
         }
-        for core in cores { core.following?.end() }
-        guard error.meansNewSchema, let core = cores.first else {
-            reader.database.mistakes.warn("Contexts follow no changes until their next load: \(error)")
-            return
+        core.following?.end(isForGood ? error : nil)
+        // The program knows that it has closed the database, and what is loaded can be read after that.
+        if (error as? PostgresError)?.code == .closed { return }
+        core.loseEverything()
+        reader.database.mistakes.warn(
+            "A context follows no changes\(isForGood ? "" : " until its next load"): \(error)")
+    }
+
+    /// Why changes do not reach a context with loaded objects any more; nil if they reach all.
+    var failure: (any Error)? {
+        let stopped = state.withLock { state in
+            state.stopped.removeAll { $0.core == nil }
+            return state.stopped
         }
-        // With a model that no longer fits, which is found out for each context then.
-        Task.detached {
-            for core in cores.dropFirst() { self.enter(core) }
-            try? await self.follow([], in: core)
-        }
+        return stopped.first { stop in
+            guard let core = stop.core, (stop.error as? PostgresError)?.code != .closed else { return false }
+            return !isTold(core) && core.holdsObjects
+        }?.error
     }
 
     var wantsStep: Bool { state.withLock { $0.cores }.contains { $0.wantsStep } }

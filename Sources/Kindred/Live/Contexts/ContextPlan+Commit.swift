@@ -14,15 +14,8 @@ extension ContextPlan {
         var isAboutRelationships: Bool { !owners.isEmpty || !counts.isEmpty }
     }
 
-    func commit() {
-        do {
-            try ChangeFollowing.$isTakingChanges.withValue(true) { try apply() }
-        } catch {
-            // A row that the model cannot hold: the next use begins anew.
-            following.end()
-            core.database.mistakes.warn("A context does not follow a change: \(error)")
-        }
-    }
+    /// Throws for a row that the model cannot hold.
+    func commit() throws { try ChangeFollowing.$isTakingChanges.withValue(true) { try apply() } }
 
     private func apply() throws {
         var (doubt, start) = changedMeanwhile()

@@ -6,11 +6,15 @@ import Synchronization
 struct ContextStep {
     private let core: ContextCore
     private let entries: [ContextPlan]
+    private let fit: ModelFit?
 
-    /// - Parameter cores: contexts of the same model, not none.
-    init(_ cores: [ContextCore], _ batch: ChangeBatch?) {
+    /// - Parameters:
+    ///   - cores: contexts of the same model, not none.
+    ///   - fit: what the tables lack of the model; nil while statements have not said that they lack anything.
+    init(_ cores: [ContextCore], _ batch: ChangeBatch?, _ fit: ModelFit?) {
         core = cores[0]
         entries = cores.compactMap { ContextPlan($0, batch ?? ChangeBatch()) }
+        self.fit = fit
     }
 
     /// The contexts' plans with all that they need.
@@ -30,17 +34,27 @@ struct ContextStep {
         for plan in plans { wanted.merge(plan.keys) { $0.union($1) } }
         var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) where !keys.isEmpty && !entity.key.isEmpty {
-            let batch = try Array(keys).slices().map { try entity.select($0) }
+            let lacking = lacking(entity)
+            let batch = try Array(keys).slices().map { try entity.select($0, lacking: lacking) }
             rows[entity] = try await core.client.rows(batch, entity)
         }
         return rows
+    }
+
+    /// The columns that an entity's rows are read without; the contexts are told, since their objects lack them then.
+    private func lacking(_ entity: EntityRuntime) -> ColumnSet {
+        guard let fit else { return [] }
+        let columns = fit.lacking(entity)
+        for plan in entries { plan.core.lack(columns, of: entity) }
+        return columns
     }
 
     /// The members of owners whose relationships are asked for again: one statement for each relationship.
     private func answers(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: LoadedBatch.Builder] {
         var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
         for (relationship, keys) in owners(plans.map(\.ownerKeys)) {
-            answers[relationship] = try await Loader(core).answer(relationship, keys)
+            answers[relationship] = try await Loader(core).answer(
+                relationship, keys, lacking: lacking(relationship.destination))
         }
         return answers
     }

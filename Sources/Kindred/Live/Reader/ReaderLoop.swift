@@ -100,6 +100,11 @@ struct ReaderLoop {
             }
         } catch is StepIsVoid {
             return true
+        } catch is ModelIsOutdated {
+            // Behind the step the model is read again, too.
+            changedTables = changedTables ?? []
+            try await failed?.subscriber.adapt()
+            return true
         } catch let unknown as UnknownTables {
             do {
                 try await tell(unknown.tables)

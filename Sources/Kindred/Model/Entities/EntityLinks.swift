@@ -17,6 +17,7 @@ struct EntityLinks: Sendable {
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var fixedColumns = ColumnSet()
+    fileprivate var placingColumns = ColumnSet()
     fileprivate var shardColumns: [Int] = []
     fileprivate var layout: TypedLayout?
     /// The names of the constraints of all entities.
@@ -76,14 +77,15 @@ struct EntityLinks: Sendable {
         uniqueChecks = checks
         uniqueColumns = (checks.map(\.concerned) + runtime.serverChecks.map(\.concerned))
             .reduce(ColumnSet()) { $0.union($1) }
-        fixedColumns = uniqueColumns.union(ColumnSet(runtime.versionedKey + findingColumns))
-        fixedColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
-        for relationship in relationships { fixedColumns.formUnion(ColumnSet(relationship.ownColumns)) }
-        if let filter = runtime.filter { fixedColumns.formUnion(filter.columns) }
+        placingColumns = ColumnSet(runtime.versionedKey + findingColumns)
+        placingColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
+        for relationship in relationships { placingColumns.formUnion(ColumnSet(relationship.ownColumns)) }
+        if let filter = runtime.filter { placingColumns.formUnion(filter.columns) }
         let helpers = helperEnds.compactMap(\.helper)
         shardColumns = Self.shardColumns(
             runtime, foreignKeys.map(\.ownColumns) + helpers.flatMap { [$0.sourceColumns, $0.destinationColumns] })
-        for helper in helpers { fixedColumns.formUnion(helper.placingColumns) }
+        for helper in helpers { placingColumns.formUnion(helper.placingColumns) }
+        fixedColumns = uniqueColumns.union(placingColumns)
     }
 
     private static func shardColumns(_ runtime: EntityRuntime, _ references: [[Int]]) -> [Int] {
@@ -124,6 +126,9 @@ extension EntityRuntime {
 
     /// The columns that are always read: those of keys, unique indexes, relationships, orders, the filter and the version.
     var fixedColumns: ColumnSet { links.fixedColumns }
+
+    /// Those of them by which rows and relationships are found: all but those of unique indexes alone.
+    var placingColumns: ColumnSet { links.placingColumns }
 
     /// The names of the constraints of all entities.
     var constraintsOfModel: Set<ServerText> { links.constraintNames }

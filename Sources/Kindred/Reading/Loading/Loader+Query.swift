@@ -100,28 +100,35 @@ extension Loader {
     }
 
     /// The members of all owners with the given keys, which memory does not have yet: one query.
+    ///
+    /// - Parameters:
+    ///   - leftOut: the members' columns that are left out; nil for the lazy ones.
+    ///   - lacking: columns that the members' table may not have any more.
     func answer(
-        _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil
+        _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil,
+        lacking: ColumnSet = []
     ) async throws -> LoadedBatch.Builder {
         let query = RelationshipQuery(relationship)
-        let statement = try query.statement(for: keys.keys, leavingOut: leftOut)
-        let result = try await core.read(statement, for: query.destination.name)
+        func statement(for owners: [ObjectKey]) throws -> Statement {
+            try query.statement(for: owners, leavingOut: leftOut, lacking: lacking)
+        }
+        let result = try await core.read(try statement(for: keys.keys), for: query.destination.name)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, places: &places)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
         guard found.hasOthers || mayMissForms && !found.hasMembersOfAll else { return found }
-        return try await answerEach(query, keys, leavingOut: leftOut)
+        return try await answerEach(query, keys, statement)
     }
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
     /// trailing spaces, intervals, documents.
     private func answerEach(
-        _ query: RelationshipQuery, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet?
+        _ query: RelationshipQuery, _ keys: KeyNumbers, _ statement: ([ObjectKey]) throws -> Statement
     ) async throws -> LoadedBatch.Builder {
         let owners = keys.keys
-        let statements = try owners.map { try query.statement(for: [$0], leavingOut: leftOut) }
+        let statements = try owners.map { try statement([$0]) }
         let results = try await core.read(statements, query.destination)
         var found = LoadedBatch.Builder(owners: keys, count: 0)
         var places = KeyNumbers()

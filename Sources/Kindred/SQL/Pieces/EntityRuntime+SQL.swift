@@ -19,10 +19,15 @@ extension EntityRuntime {
     ///
     /// A type without a binary codec is read as text.
     ///
-    /// - Parameter leftOut: the columns without a value; nil for the lazy ones.
-    func selectList(alias: String? = nil, leavingOut leftOut: ColumnSet? = nil) throws -> String {
+    /// - Parameters:
+    ///   - leftOut: the columns without a value; nil for the lazy ones.
+    ///   - lacking: columns without a value that the table may not have any more.
+    func selectList(
+        alias: String? = nil, leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
+    ) throws -> String {
         let prefix = alias.map { "\($0)." } ?? ""
         return try entity.attributes.indices.map { column in
+            if lacking.contains(column) { return entity.attributes[column].lacking }
             let name = "\(prefix)\(try quoted(column))"
             if isLeftOut(column, among: leftOut) { return entity.attributes[column].leftOut(name) }
             return entity.attributes[column].isReadAsText ? "\(name)::text" : name
@@ -85,6 +90,9 @@ extension Attribute {
     func leftOut(_ name: String, as alias: String = "\"\(RowColumns.leftOutName)\"") -> String {
         "CASE WHEN false THEN \(name) END\(isReadAsText ? "::text" : "") AS \(alias)"
     }
+
+    /// The place of a column that the table may not have any more.
+    fileprivate var lacking: String { leftOut("NULL::\(sqlType)") }
 }
 
 extension EntityRuntime {

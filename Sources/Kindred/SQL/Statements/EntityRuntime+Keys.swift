@@ -91,14 +91,25 @@ extension EntityRuntime {
 
     /// `SELECT … WHERE key IN (…)`: the rows of any number of keys.
     ///
-    /// - Parameter leftOut: the columns without values; nil for the lazy ones.
-    func select(_ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
+    /// - Parameters:
+    ///   - leftOut: the columns without values; nil for the lazy ones.
+    ///   - lacking: columns without values that the table may not have any more.
+    func select(
+        _ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
+    ) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.shardKeys(keys, of: key, in: self)
-        let shape = "find keys" + (leftOut.map { " without \(Array($0))" } ?? "")
+        let shape = "find keys" + ColumnSet.shape(leftOut, lacking)
         return try parameters.statement(shape, in: self) {
             let rows = try all(as: .row, .all).from(where: try keys.condition("t"))
-            return "SELECT \(try selectList(alias: "t", leavingOut: leftOut)) FROM \(rows)"
+            return "SELECT \(try selectList(alias: "t", leavingOut: leftOut, lacking: lacking)) FROM \(rows)"
         }
+    }
+}
+
+extension ColumnSet {
+    /// The part of a statement's shape that says which columns it leaves out.
+    static func shape(_ leftOut: ColumnSet?, _ lacking: ColumnSet) -> String {
+        (leftOut.map { " without \(Array($0))" } ?? "") + (lacking.isEmpty ? "" : " lacking \(Array(lacking))")
     }
 }

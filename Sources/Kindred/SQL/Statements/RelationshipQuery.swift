@@ -24,8 +24,12 @@ struct RelationshipQuery {
         ownerColumns = mayRepeatMembers ? Array(first..<first + linkColumns.count) : linkColumns
     }
 
-    /// - Parameter leftOut: the members' columns without values; nil for the lazy ones.
-    func statement(for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil) throws -> Statement {
+    /// - Parameters:
+    ///   - leftOut: the members' columns without values; nil for the lazy ones.
+    ///   - lacking: columns without values that the members' table may not have any more.
+    func statement(
+        for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
+    ) throws -> Statement {
         var parameters = Parameters()
         let owners = try parameters.shardKeys(
             owners, of: linkColumns, in: linkRows, by: relationship.comparison(of: linkColumns))
@@ -36,17 +40,18 @@ struct RelationshipQuery {
             try relationship.isToMany
             ? parameters.shown(destination, as: .row, tables) : destination.all(as: .row, tables)
         let pairs = try relationship.helper.map { try parameters.shown($0.entity, as: .pair, .own) }
-        let shape = "load \(relationship.slot)" + (leftOut.map { " without \(Array($0))" } ?? "")
+        let shape = "load \(relationship.slot)" + ColumnSet.shape(leftOut, lacking)
         return try parameters.statement(shape, in: relationship.source) {
-            try text(of: owners, members, through: pairs, leavingOut: leftOut)
+            let columns = try destination.selectList(alias: "t", leavingOut: leftOut, lacking: lacking)
+            return try text(of: owners, members, through: pairs, columns)
         }
     }
 
     private func text(
-        of owners: KeySet, _ members: ScopedRows, through rows: ScopedRows?, leavingOut leftOut: ColumnSet?
+        of owners: KeySet, _ members: ScopedRows, through rows: ScopedRows?, _ columnsOfMembers: String
     ) throws -> String {
         let alias = relationship.helper == nil ? "t" : "h"
-        var columns = try destination.selectList(alias: "t", leavingOut: leftOut)
+        var columns = columnsOfMembers
         var (join, order) = ("", "")
         if let helper = relationship.helper, let rows {
             // The owner's key, in columns after the member's.
