@@ -142,7 +142,7 @@ let package = Package(
                 .embedInCode("triggers.sql"), .embedInCode("enabling.sql"), .embedInCode("ddl.sql"),
                 .embedInCode("reading.sql"), .embedInCode("retention.sql"), .embedInCode("consumers.sql"),
                 .embedInCode("locks.sql"), .embedInCode("status.sql"), .embedInCode("rights.sql"),
-                .embedInCode("uninstall.sql"),
+                .embedInCode("uninstall.sql"), .embedInCode("events.sql"), .embedInCode("events-uninstall.sql"),
             ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),

@@ -12,4 +12,12 @@ package enum TrackingScript {
 
     /// Takes all of it away.
     package static var uninstall: String { String(decoding: PackageResources.uninstall_sql, as: UTF8.self) }
+
+    /// Makes the event triggers alone, over the installation of an ordinary role.
+    package static var installEvents: String { String(decoding: PackageResources.events_sql, as: UTF8.self) }
+
+    /// Takes these away.
+    package static var uninstallEvents: String {
+        String(decoding: PackageResources.events_uninstall_sql, as: UTF8.self)
+    }
 }

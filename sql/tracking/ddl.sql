@@ -43,6 +43,31 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Tells readers of the tables that DDL has changed, where a superuser's event triggers note them in a schema of their own (events.sql).
+-- Two readers may tell the same, which harms nothing.
+CREATE OR REPLACE FUNCTION kindred.tracking_tell() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+DECLARE
+    item record;
+BEGIN
+    -- In a schema of that name stands what its owner likes: only a superuser's is read.
+    IF NOT EXISTS (SELECT FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+        JOIN pg_roles AS s ON s.oid = n.nspowner JOIN pg_roles AS t ON t.oid = c.relowner
+        WHERE n.nspname = 'kindred_ddl' AND c.relname = 'tracking_change' AND c.relkind = 'r' AND s.rolsuper AND t.rolsuper
+            AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'))
+    THEN
+        RETURN;
+    END IF;
+    FOR item IN EXECUTE 'SELECT c.relation, ''ddl '' || c.xid::text AS fault FROM kindred_ddl.tracking_change AS c
+        WHERE c.at > clock_timestamp() - interval ''12 hours'' AND NOT EXISTS (SELECT FROM kindred.tracking_told AS g
+            WHERE g.relation = c.relation AND g.fault = ''ddl '' || c.xid::text)'
+    LOOP
+        PERFORM kindred.tracking_record(coalesce((SELECT t.root FROM kindred.tracking_table AS t WHERE t.relation = item.relation),
+            kindred.tracking_root(item.relation), item.relation), 'S', NULL, NULL, NULL, NULL, 'ddl');
+        INSERT INTO kindred.tracking_told (relation, fault, at) VALUES (item.relation, item.fault, clock_timestamp());
+    END LOOP;
+END $$;
+
 -- Looks for tables whose changes may be missing, and records a gap for each: at once, and for as long as it stays each half minute.
 -- For the installer it mends what may be mended; a reader's transaction, which may stay open, takes no lock that another needs.
 -- Returns what is still wrong.
@@ -56,6 +81,7 @@ DECLARE
     is_mended boolean;
     mends boolean := kindred.tracking_belongs(kindred.tracking_caller(), kindred.tracking_installer());
 BEGIN
+    PERFORM kindred.tracking_tell();
     IF mends THEN
         -- Two at once would be in each other's way.
         PERFORM FROM kindred.tracking_gate AS g WHERE g.name = 'mending' FOR UPDATE SKIP LOCKED;
@@ -83,7 +109,7 @@ BEGIN
             THEN
                 PERFORM kindred.tracking_record(item.root, 'G', NULL, NULL, NULL, NULL, item.fault);
                 DELETE FROM kindred.tracking_told WHERE ctid = ANY (ARRAY(SELECT g.ctid FROM kindred.tracking_told AS g
-                    WHERE g.relation = item.relation FOR UPDATE SKIP LOCKED));
+                    WHERE g.relation = item.relation AND g.fault NOT LIKE 'ddl %' FOR UPDATE SKIP LOCKED));
                 INSERT INTO kindred.tracking_told (relation, fault, at) VALUES (item.relation, item.fault, clock_timestamp());
             END IF;
             RETURN QUERY SELECT item.relation, format('%I.%I', item.schema_name, item.table_name), item.fault;

@@ -12,7 +12,9 @@ BEGIN
     IF EXISTS (SELECT FROM pg_class AS c WHERE c.oid = to_regclass('kindred.tracking_gate') AND c.relkind = 'r') THEN
         LOCK TABLE kindred.tracking_gate IN ACCESS EXCLUSIVE MODE;
     END IF;
-    FOR item IN SELECT e.evtname AS name FROM pg_event_trigger AS e WHERE e.evtname LIKE 'kindred\_tracking\_%' LOOP
+    FOR item IN SELECT e.evtname AS name FROM pg_event_trigger AS e JOIN pg_proc AS p ON p.oid = e.evtfoid
+        JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE n.nspname = 'kindred' AND e.evtname LIKE 'kindred\_tracking\_%'
+    LOOP
         EXECUTE format('DROP EVENT TRIGGER %I', item.name);
     END LOOP;
     FOR item IN

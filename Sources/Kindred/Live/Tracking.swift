@@ -53,7 +53,8 @@ public struct Tracking: Sendable {
     ///
     /// One transaction. An upgrade keeps tracked tables, records, cursors and consumers, and waits for no writer. The role
     /// has to own the schema `kindred`, or be allowed to create it. A superuser gets event triggers too, so that new
-    /// partitions and tables that are made anew are tracked at once.
+    /// partitions and tables that are made anew are tracked at once. One that names an ordinary role as the owner makes only event
+    /// triggers, in a schema of its own, which readers look at every ten seconds.
     ///
     /// - Parameters:
     ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
@@ -71,6 +72,9 @@ public struct Tracking: Sendable {
         }
         if let longestHold, longestHold < .seconds(1) {
             throw KindredError(.invalidRequest, "The longest hold is a second at least")
+        }
+        if let owner, try await isSuperuser() {
+            return try await change(ownSchema: false) { try await run(TrackingScript.installEvents, owner: owner) }
         }
         try await change {
             try await run(TrackingScript.install, owner: owner)
@@ -90,6 +94,9 @@ public struct Tracking: Sendable {
     ///
     /// - Throws: `PostgresError`, as where a table is in use for longer than five seconds.
     public func uninstall() async throws {
+        if owner != nil, try await isSuperuser() {
+            return try await change(ownSchema: false) { try await run(TrackingScript.uninstallEvents) }
+        }
         try await change { try await run(TrackingScript.uninstall) }
     }
 
@@ -230,6 +237,10 @@ public struct Tracking: Sendable {
         try await client.query(TrackingStatements.isInstalled).first?.decode(0, as: Bool.self) ?? false
     }
 
+    private func isSuperuser() async throws -> Bool {
+        try await client.query(TrackingStatements.isSuperuser).first?.decode(0, as: Bool.self) ?? false
+    }
+
     private func requireOwn() async throws { try await Self.requireOwn(client, owner) }
 
     /// Throws unless what stands in the helper schema belongs to the caller, a superuser or the named role.
@@ -280,11 +291,13 @@ public struct Tracking: Sendable {
     /// Runs a change of the schema in a transaction, again if a writer of its tables ends it by a deadlock, and names its refusals.
     ///
     /// Of READ COMMITTED, whatever the server's default is: what another session has made while this one waited is seen.
-    private func change(_ body: () async throws -> Void) async throws {
+    ///
+    /// - Parameter ownSchema: whether `body` uses what stands in the helper schema, which then has to be one that the caller may use.
+    private func change(ownSchema: Bool = true, _ body: () async throws -> Void) async throws {
         do {
             try await client.withTransaction(isolation: .readCommitted, retry: .attempts(4)) { _ in
                 try await client.query(TrackingStatements.lockTimeout)
-                try await requireOwn()
+                if ownSchema { try await requireOwn() }
                 try await body()
             }
         } catch let error as PostgresError {

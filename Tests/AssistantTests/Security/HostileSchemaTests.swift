@@ -106,7 +106,11 @@ struct HostileSchemaTests {
             for command in Self.trackingCommands {
                 for owner in [[], ["--owner", role.name]] {
                     let told = await run(command + owner, role.uri)
-                    #expect(told.status == .failure && told.error.contains(role.name), "\(command): \(told.error)")
+                    // Over a named role's installation event triggers of the superuser's own are made, and taken away.
+                    let isOwn = !owner.isEmpty && ["install", "uninstall"].contains(command[0])
+                    #expect(
+                        isOwn ? told.status == .success : told.status == .failure && told.error.contains(role.name),
+                        "\(command): \(told.error)")
                     try await role.expectNoPromotion("\(command)")
                 }
             }
@@ -191,8 +195,9 @@ struct HostileSchemaTests {
                 await #expect(throws: KindredError.self) { try await Tracking(other.client).install() }
                 try await Tracking(other.client, owner: owner.name).install()
                 // A superuser uses what superusers have made.
+                await #expect(throws: KindredError.self) { try await Tracking(owner.admin).install() }
                 await #expect(throws: KindredError.self) {
-                    try await Tracking(owner.admin, owner: owner.name).install()
+                    try await Tracking(owner.admin, owner: owner.name).enable("person")
                 }
                 try await withFolder { folder in
                     let strict = Migrations(folder: folder)

@@ -12,6 +12,10 @@ enum TrackingStatements {
             WHERE n.nspname OPERATOR(pg_catalog.=) 'kindred' AND c.relname OPERATOR(pg_catalog.=) 'tracking_state')
         """
 
+    static let isSuperuser: SQL = """
+        SELECT r.rolsuper FROM pg_catalog.pg_roles AS r WHERE r.rolname OPERATOR(pg_catalog.=) current_user
+        """
+
     /// The installed version, and the oldest version of the library that can use it; for each version, and each reader.
     static let version: SQL = "SELECT i.version, i.compatible FROM kindred.tracking_identity() AS i"
 
