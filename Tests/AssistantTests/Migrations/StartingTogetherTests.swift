@@ -72,7 +72,7 @@ private let schema = """
             let triggers = try await value(
                 of: other,
                 "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'kindred_tracking_%'")
-            #expect(triggers == 6 * 4)
+            #expect(triggers == 24)
             let status = try await value(
                 of: other,
                 "SELECT count(*) FROM kindred.tracking_tables() WHERE fault IS NULL")

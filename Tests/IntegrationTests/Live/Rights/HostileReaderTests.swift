@@ -47,7 +47,8 @@ private let schema = """
                     gen_random_uuid())
                 """)
             await expectRefusal("KT004", role.client, "SELECT kindred.tracking_consumer_drop('index')")
-            await expectRefusal("42501", role.client, "SELECT kindred.tracking_consumer_give('index', 'public')")
+            await expectRefusal(
+                "42501", role.client, "SELECT kindred.tracking_consumer_give('index', current_user::regrole)")
             #expect(try await other.value(row) == before)
             let refused = await expectError(.accessDenied) { try await Tracking(role.client).dropConsumer("index") }
             #expect(refused?.message.contains("index") == true)
