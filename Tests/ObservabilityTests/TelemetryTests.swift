@@ -192,10 +192,16 @@ private enum Systems {
             _ = try await updates.next()
             try await database.query("TRUNCATE book")
             try await database.tracking.catchUp()
-            // A step is reported with a statement after it.
+            // A step is reported with a statement after it, and its gap last, in a task of the telemetry's own.
             try await database.query("SELECT 1")
-            telemetry.cancel()
             let here = ("db.namespace", name)
+            func isReported() -> Bool {
+                Systems.metrics.counters.contains { counter in
+                    counter.label == "kindred.tracking.gaps" && counter.dimensions.contains { $0 == here }
+                }
+            }
+            for _ in 0..<200 where !isReported() { try await Task.sleep(for: .milliseconds(50)) }
+            telemetry.cancel()
             let meters = Systems.metrics.meters.filter { $0.dimensions.contains { $0 == here } }
             let counters = Systems.metrics.counters.filter { $0.dimensions.contains { $0 == here } }
             func gauge(_ name: String) -> [Double]? { meters.first { $0.label == "kindred.tracking.\(name)" }?.values }
