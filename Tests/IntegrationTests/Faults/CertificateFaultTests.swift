@@ -12,7 +12,7 @@ struct CertificateFaultTests {
 
     @Test("C14: certificates of others and for others, and protocols that are too old, are refused")
     func refusals() async throws {
-        let port = UInt16.random(in: 20_000..<60_000)
+        let port = RestartableServer.freePort
         let settings = [
             "listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = on", "ssl_max_protocol_version = 'TLSv1.2'",
         ]
@@ -68,7 +68,7 @@ struct CertificateFaultTests {
 
     @Test("C14: certificates that are revoked, or not of this time, are refused, and so is a list that cannot be used")
     func authority() async throws {
-        let port = UInt16.random(in: 20_000..<60_000)
+        let port = RestartableServer.freePort
         let server = try await RestartableServer(
             settings: ["listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = on"],
             accessRules: ["local all all trust", "hostssl all all 127.0.0.1/32 trust"], hasCertificate: true)

@@ -118,7 +118,7 @@ import Testing
         "An error behind many notices is noticed with and without encryption", .enabled(if: LongTests.areOn),
         .timeLimit(.minutes(15)), arguments: [PostgresConfiguration.TLS.Mode.disable, .require])
     func realServer(mode: PostgresConfiguration.TLS.Mode) async throws {
-        let port = UInt16.random(in: 20_000..<60_000)
+        let port = RestartableServer.freePort
         let isEncrypted = mode == .require
         let server = try await RestartableServer(
             settings: ["listen_addresses = '127.0.0.1'", "port = \(port)", "ssl = \(isEncrypted ? "on" : "off")"],

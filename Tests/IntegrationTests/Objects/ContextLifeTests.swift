@@ -9,7 +9,7 @@ struct ContextLifeTests {
     /// What a request does before it ends without a save.
     enum Pattern: CaseIterable {
         case newObject, value, newObjectsInACircle, newMember, newPair, deletion, failedSave, failedTransaction, problem
-        case cancelledTask
+        case cancelledTask, valueAfterAMendedSave
     }
 
     private struct Undone: Error {}
@@ -74,6 +74,13 @@ struct ContextLifeTests {
         case .failedSave:
             objects.append(try context.insert("unit", ["name": "u2"]))
             await expectError(.constraintViolation) { try await context.save() }
+        case .valueAfterAMendedSave:
+            let new = try context.insert("unit", ["name": "u2"])
+            objects.append(new)
+            await expectError(.constraintViolation) { try await context.save() }
+            new["name"] = "new"
+            try await context.save()
+            item["name"] = "other"
         case .failedTransaction:
             let new = try context.insert("unit", ["name": "new"])
             objects.append(new)

@@ -152,6 +152,44 @@ private let boxes = """
         }
     }
 
+    @Test("a request that has ended in a deadlock locks its rows first when it runs again", .database(.sql(boxes)))
+    func afterADeadlockRowsAreLockedFirst() async throws {
+        try await withWriters { database, other in
+            // Each in a model of its own, which knows of no deadlock yet.
+            for isDeletion in [false, true] {
+                var configuration = database.client.configuration
+                // The server looks once for a deadlock: the other session has to be waiting by then.
+                configuration.settings["deadlock_timeout"] = "3s"
+                let writer = try await Database.connect(configuration)
+                let (_, recorder) = try await recordingStatements {
+                    let request = try await other.withTransaction { _ in
+                        // The other session is the one that waits longer.
+                        try await other.query("SELECT set_config('deadlock_timeout', '1min', true)")
+                        try await other.query("UPDATE box SET n = 1 WHERE id = 2")
+                        let request = Task {
+                            let few = try writer.makeContext().fetch("box").where("id <= %@", 2)
+                            return isDeletion ? try await few.delete() : try await few.update(["n": 2])
+                        }
+                        let waiting: SQL = """
+                            SELECT count(*) FROM pg_stat_activity
+                            WHERE datname = current_database() AND wait_event_type = 'Lock'
+                            """
+                        while try await other.value(waiting) == 0 {
+                            try await Task.sleep(for: .milliseconds(5))
+                        }
+                        try await other.query("UPDATE box SET n = 1 WHERE id = 1")
+                        return request
+                    }
+                    #expect(try await request.value == 2)
+                }
+                let word = isDeletion ? "DELETE FROM" : "UPDATE \"public\""
+                let written = recorder.statements.map(\.sql).filter { $0.contains(word) && $0.contains("$1") }
+                #expect(written.map { $0.contains("ORDER BY") } == [false, true], "\(recorder.statements.map(\.sql))")
+                await writer.close()
+            }
+        }
+    }
+
     @Test("rows of a statement are written in the order of their keys", .database(.sql(orders)))
     func theOrderOfRows() async throws {
         try await withDatabase { database, context, other in

@@ -1,5 +1,6 @@
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 extension KindredError {
     /// Translates the server's refusal of a write: entity, key and constraint.
@@ -10,6 +11,8 @@ extension KindredError {
         refused error: PostgresError, entity: EntityRuntime, key: String?, among objects: [DatabaseObject] = [],
         advice: String = ""
     ) {
+        // Every refusal of a write comes by here, of a save, a deletion, a request or a set.
+        if error.sqlState == .deadlockDetected { entity.hasDeadlocked.store(true, ordering: .relaxed) }
         if let kept = KeptRows(error) {
             self.init(kept, error, entity: entity, key: key, object: objects.count == 1 ? objects[0] : nil)
             return

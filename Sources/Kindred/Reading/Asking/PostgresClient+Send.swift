@@ -1,6 +1,5 @@
 import KindredPostgres
 import KindredSchema
-import Synchronization
 
 // Sends statements to the server, and translates its errors.
 extension PostgresClient {
@@ -15,7 +14,6 @@ extension PostgresClient {
             if statements.count == 1 { return [try await execute(statements[0])] }
             return try await executeBatch(statements)
         } catch let error as PostgresError {
-            if error.sqlState == .deadlockDetected { entity.hasDeadlocked.store(true, ordering: .relaxed) }
             throw KindredError(refused: error, entity: entity, key: key, among: objects) ?? error
         }
     }

@@ -60,7 +60,8 @@ struct Saver: Sendable {
         var isSaved = false
         defer {
             core.saves.subtract(1, ordering: .acquiringAndReleasing)
-            if !isSaved { core.isLossKnown.store(true, ordering: .relaxed) }
+            // Of changes after a save that succeeded no error has told.
+            core.isLossKnown.store(!isSaved, ordering: .relaxed)
         }
         try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
         let missing = objects.filter(\.isGone)

@@ -7,6 +7,8 @@ import Subprocess
 final class RestartableServer: Sendable {
     struct Failure: Error {
         let script: String
+        /// The end of what the server has written to its log.
+        let log: String
     }
 
     enum StopMode: String {
@@ -66,6 +68,17 @@ final class RestartableServer: Sendable {
             mkdir -m 700 \(smallDisk)
             \(hasSmallLog ? "cd \(folder)/data && mv pg_wal ../wal && ln -s \(smallDisk)/wal pg_wal" : "")
             """)
+    }
+
+    /// A port for a server, below those that the kernel gives to clients: a connection of another test may use any of these.
+    static var freePort: UInt16 {
+        while true {
+            let port = UInt16.random(in: 20_000..<32_768)
+            if let listener = try? TestSocket.listening(on: port) {
+                listener.socket.close()
+                return port
+            }
+        }
     }
 
     /// A folder for a tablespace.
@@ -151,6 +164,8 @@ final class RestartableServer: Sendable {
         let result = try await Subprocess.run(
             .name("env"), arguments: Arguments(wrapper + user + ["sh", "-c", "cd /\n" + script]), input: .none,
             output: .discarded, error: .discarded)
-        guard result.terminationStatus.isSuccess else { throw Failure(script: script) }
+        guard !result.terminationStatus.isSuccess else { return }
+        let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
+        throw Failure(script: script, log: String(log.suffix(2_000)))
     }
 }

@@ -23,11 +23,12 @@ struct TestSocket: Sendable {
         private static let noSignal = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Listens on a free port of the loopback interface.
-    static func listening() throws -> (socket: TestSocket, port: UInt16) {
+    /// Listens on a port of the loopback interface, on any that is free without one.
+    static func listening(on port: UInt16 = 0) throws -> (socket: TestSocket, port: UInt16) {
         let listener = TestSocket(descriptor: socket(AF_INET, stream, 0))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isListening = withUnsafeMutablePointer(to: &address) { pointer in
@@ -36,7 +37,10 @@ struct TestSocket: Sendable {
                     && getsockname(listener.descriptor, $0, &length) == 0
             }
         }
-        guard isListening else { throw Failure() }
+        guard isListening else {
+            listener.close()
+            throw Failure()
+        }
         return (listener, UInt16(bigEndian: address.sin_port))
     }
 
