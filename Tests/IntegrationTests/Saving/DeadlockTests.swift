@@ -155,39 +155,59 @@ private let boxes = """
     @Test("a request that has ended in a deadlock locks its rows first when it runs again", .database(.sql(boxes)))
     func afterADeadlockRowsAreLockedFirst() async throws {
         try await withWriters { database, other in
-            // Each in a model of its own, which knows of no deadlock yet.
-            for isDeletion in [false, true] {
-                var configuration = database.client.configuration
-                // The server looks once for a deadlock: the other session has to be waiting by then.
-                configuration.settings["deadlock_timeout"] = "3s"
-                let writer = try await Database.connect(configuration)
-                let (_, recorder) = try await recordingStatements {
-                    let request = try await other.withTransaction { _ in
-                        // The other session is the one that waits longer.
-                        try await other.query("SELECT set_config('deadlock_timeout', '1min', true)")
-                        try await other.query("UPDATE box SET n = 1 WHERE id = 2")
-                        let request = Task {
-                            let few = try writer.makeContext().fetch("box").where("id <= %@", 2)
-                            return isDeletion ? try await few.delete() : try await few.update(["n": 2])
-                        }
-                        let waiting: SQL = """
-                            SELECT count(*) FROM pg_stat_activity
-                            WHERE datname = current_database() AND wait_event_type = 'Lock'
-                            """
-                        while try await other.value(waiting) == 0 {
-                            try await Task.sleep(for: .milliseconds(5))
-                        }
-                        try await other.query("UPDATE box SET n = 1 WHERE id = 1")
-                        return request
-                    }
-                    #expect(try await request.value == 2)
-                }
+            // Rows of its own for each: those that were changed stand in another order.
+            for (isDeletion, rows) in [(false, 1...2), (true, 3...4)] {
+                let (count, statements) = try await requestMeeting(
+                    other, of: rows, isDeletion: isDeletion, in: database)
+                #expect(count == 2)
                 let word = isDeletion ? "DELETE FROM" : "UPDATE \"public\""
-                let written = recorder.statements.map(\.sql).filter { $0.contains(word) && $0.contains("$1") }
-                #expect(written.map { $0.contains("ORDER BY") } == [false, true], "\(recorder.statements.map(\.sql))")
-                await writer.close()
+                let written = statements.filter { $0.contains(word) && $0.contains("$1") }
+                #expect(written.map { $0.contains("ORDER BY") } == [false, true], "\(statements)")
             }
         }
+    }
+
+    /// Has a request end in a deadlock with another session, which goes on: what it gives then, and the statements that were sent.
+    private func requestMeeting(
+        _ other: PostgresClient, of rows: ClosedRange<Int>, isDeletion: Bool, in database: Database
+    ) async throws -> (Int, [String]) {
+        // The server looks once for a deadlock: the other session has to be waiting by then.
+        var configuration = database.client.configuration
+        configuration.settings["deadlock_timeout"] = "3s"
+        // With a model of its own, which knows of no deadlock yet.
+        let writer = try await Database.connect(configuration)
+        let (count, recorder) = try await recordingStatements {
+            let request = try await other.withTransaction { _ in
+                // The other session is the one that waits longer.
+                try await other.query("SELECT set_config('deadlock_timeout', '1min', true)")
+                try await other.query("UPDATE box SET n = 1 WHERE id = \(rows.upperBound)")
+                let request = Self.request(rows, isDeletion: isDeletion, in: writer)
+                try await untilASessionWaits(other)
+                try await other.query("UPDATE box SET n = 1 WHERE id = \(rows.lowerBound)")
+                return request
+            }
+            return try await request.value
+        }
+        await writer.close()
+        return (count, recorder.statements)
+    }
+
+    private static func request(
+        _ rows: ClosedRange<Int>, isDeletion: Bool, in writer: Database
+    ) -> Task<Int, any Error> {
+        Task {
+            let few = try writer.makeContext().fetch("box")
+                .where("id >= %@ AND id <= %@", rows.lowerBound, rows.upperBound)
+            return isDeletion ? try await few.delete() : try await few.update(["n": 2])
+        }
+    }
+
+    private func untilASessionWaits(_ client: PostgresClient) async throws {
+        let waiting: SQL = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock'
+            """
+        while try await client.value(waiting) == 0 { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     @Test("rows of a statement are written in the order of their keys", .database(.sql(orders)))
