@@ -25,6 +25,8 @@ struct Annotations {
     private(set) var tableComments: [UInt32: String] = [:]
     private(set) var columnComments: [UInt32: [Int16: String]] = [:]
     var problems: [AnnotationProblem] = []
+    /// The tables that overrides name.
+    private(set) var overridden: Set<QualifiedName> = []
     /// The places of the annotations that are left out.
     private let omitted: Set<ServerText>
 
@@ -40,8 +42,14 @@ struct Annotations {
         if !overrides.isEmpty { apply(overrides, catalog: catalog, names: names) }
     }
 
+    /// The beginning of the places of overrides.
+    static let override = "the override for "
+
     /// The error that reports every problem, if there is one.
-    func error() -> SchemaError? {
+    func error() -> SchemaError? { Self.error(problems) }
+
+    /// The error that reports some problems; nil for none.
+    static func error(_ problems: [AnnotationProblem]) -> SchemaError? {
         let sorted = problems.sorted {
             ($0.entity.description, $0.location, $0.reason) < ($1.entity.description, $1.location, $1.reason)
         }
@@ -135,16 +143,17 @@ struct Annotations {
             let meanings = DatabaseSchema.interpretations(of: entry.table, searchPath: catalog.searchPath)
             guard let table = meanings.first(where: { oids[$0] != nil }), let oid = oids[table] else {
                 let unknown = QualifiedName(schema: "", name: entry.table)
-                note(["there is no such table"], of: unknown, at: "the override for \(entry.table)")
+                note(["there is no such table"], of: unknown, at: "\(Self.override)\(entry.table)")
                 continue
             }
+            overridden.insert(table)
             switch entry.target {
             case .table(let options):
                 let given = [options.group, options.filter, options.softDelete]
-                if given.contains("") { note(["a name is empty"], of: table, at: "the override for \(table)") }
-                Self.settle(&tables[oid], with: options, at: "the override for \(table)") { $0.overridden(by: $1) }
+                if given.contains("") { note(["a name is empty"], of: table, at: "\(Self.override)\(table)") }
+                Self.settle(&tables[oid], with: options, at: "\(Self.override)\(table)") { $0.overridden(by: $1) }
             case .column(let column, let options):
-                let location = "the override for column \(column) of \(table)"
+                let location = "\(Self.override)column \(column) of \(table)"
                 guard
                     let number = catalog.columns.first(where: {
                         $0.relation == oid && $0.name == column
@@ -155,7 +164,7 @@ struct Annotations {
                 }
                 Self.settle(&columns[oid, default: [:]][number], with: options, at: location) { $0.overridden(by: $1) }
             case .foreignKey(let constraint, let options):
-                let location = "the override for foreign key \(constraint) of \(table)"
+                let location = "\(Self.override)foreign key \(constraint) of \(table)"
                 guard
                     let key = catalog.constraints.first(where: {
                         $0.kind == .foreignKey && $0.relation == oid && $0.name == constraint

@@ -94,6 +94,8 @@ extension Catalog {
         package var isDeferrable = false
         /// Whether it is checked after each statement, but `SET CONSTRAINTS` can defer it by name.
         package var canBeDeferred = false
+        /// Whether a foreign key leads to a table of another owner.
+        package var isOfOtherOwner = false
         /// The operators by which a foreign key compares, with the referenced column on their left; empty if all are built in.
         package var operators: [UInt32] = []
     }

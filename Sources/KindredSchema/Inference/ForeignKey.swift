@@ -32,6 +32,8 @@ extension SchemaBuilder {
         /// Whether at most one row can refer to another.
         var isOneToOne = false
         var annotation = KeyAnnotation()
+        /// Whether the table that it refers to has another owner.
+        let isOfOtherOwner: Bool
         /// The base of the key's own column, which names the relationship; nil if there is none.
         var base: String?
 
@@ -59,6 +61,7 @@ extension SchemaBuilder {
             action = DatabaseAction(row.deleteAction)
             updateAction = DatabaseAction(row.updateAction)
             deleteSetColumns = row.deleteSetColumns
+            isOfOtherOwner = row.isOfOtherOwner
             isMatchFull = row.isMatchFull
             isEnforced = row.isEnforced
             mayDangle = !row.isEnforced || !row.isValidated

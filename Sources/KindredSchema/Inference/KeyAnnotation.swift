@@ -6,6 +6,9 @@ extension SchemaBuilder {
         struct Name {
             var name: String
             var location: String
+
+            /// Whether the program itself gives the name.
+            var isOverride: Bool { location.contains(Annotations.override) }
         }
 
         struct Setting<Value> {

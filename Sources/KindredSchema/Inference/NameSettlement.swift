@@ -12,6 +12,8 @@ struct NameSettlement {
         /// Whether it is assigned after the others of its rule: an annotation that names another end too, and may lose here
         /// without an error, or the table's name for a many-to-many relationship.
         var givesWay = false
+        /// Whether the owner of another table has written it: assigned last, and only if no other relationship has the name.
+        var isOfOtherOwner = false
     }
 
     /// The outcome of a candidate; relationships are identified by their indexes.
@@ -74,7 +76,7 @@ struct NameSettlement {
         numbers.reserveCapacity(count)
         for (relationship, offered) in candidates.enumerated() {
             let phase = phases.isEmpty ? 0 : phases[relationship]
-            for (place, candidate) in offered.enumerated() {
+            for (place, candidate) in offered.enumerated() where !candidate.isOfOtherOwner {
                 let name = number(of: candidate.name)
                 let level = 2 * candidate.rule.rawValue + (candidate.givesWay ? 1 : 0)
                 slots.append(Slot(relationship: relationship, place: place, name: name, level: level, phase: phase))
@@ -85,6 +87,19 @@ struct NameSettlement {
             slots = all.filter { $0.phase == phase }
             settle(phase)
         }
+        giveNamesOfOtherOwners()
+    }
+
+    /// Assigns the names that owners of other tables have written, of those that are left.
+    private mutating func giveNamesOfOtherOwners() {
+        slots = []
+        for (relationship, offered) in candidates.enumerated() {
+            for (place, candidate) in offered.enumerated() where candidate.isOfOtherOwner {
+                let name = number(of: candidate.name)
+                slots.append(Slot(relationship: relationship, place: place, name: name, level: 0, phase: 0))
+            }
+        }
+        if !slots.isEmpty { settle(level: 0, isAnnotated: false) }
     }
 
     private mutating func settle(_ phase: Int) {

@@ -21,6 +21,10 @@ public struct DatabaseSchema: Sendable {
     package var propertyRelationships: [QualifiedName: [ServerText: String]] = [:]
     /// The filters of entities, once their conditions have been parsed.
     package var filters: [QualifiedName: EntityFilter] = [:]
+    /// The errors of entities whose annotations do not fit, which each use of them throws.
+    package var annotationErrors: [QualifiedName: SchemaError] = [:]
+    /// The tables that overrides name.
+    package var overridden: Set<QualifiedName> = []
     /// The name of the column by which a context's rows are those of one tenant; nil where there are no tenants.
     package var tenantColumn: String?
     /// Whether statements run as another role than the one that has read the model: any policy may apply to it.
@@ -51,6 +55,7 @@ public struct DatabaseSchema: Sendable {
     package func hasSameContent(as other: DatabaseSchema) -> Bool {
         entities == other.entities && types == other.types && searchPath == other.searchPath
             && hidden == other.hidden && partitionKeys == other.partitionKeys
+            && annotationErrors == other.annotationErrors
     }
 
     /// The reason why a relation is not an entity.

@@ -12,7 +12,7 @@ struct CatalogDecoder {
         try decode(&rest, named: "settings", columns: 5) { $0.settings(&$1) }
         try decode(&rest, named: "relations", columns: 19) { $0.relations(&$1) }
         try decode(&rest, named: "columns", columns: 14) { $0.columns(&$1) }
-        try decode(&rest, named: "constraints", columns: 18) { $0.constraints(&$1) }
+        try decode(&rest, named: "constraints", columns: 19) { $0.constraints(&$1) }
         try decode(&rest, named: "keys of partitions", columns: 5) { $0.partitionKeys(&$1) }
         try decode(&rest, named: "indexes", columns: 6) { $0.indexes(&$1) }
         try decode(&rest, named: "values of indexes", columns: 9) { $0.serverChecks(&$1) }
@@ -156,6 +156,7 @@ struct CatalogDecoder {
                 constraint.deleteSetColumns = cells.int16s(row, 12)
                 constraint.updateAction = cells.letter(row, 15)
                 constraint.operators = cells.oids(row, 17)
+                constraint.isOfOtherOwner = cells.flag(row, 18)
             }
             catalog.constraints.append(constraint)
         }

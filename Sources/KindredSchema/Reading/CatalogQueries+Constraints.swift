@@ -6,7 +6,8 @@ extension CatalogQueries {
     ///
     /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: if the table lacks them, the names
     /// resolve to the outer query's values. `SET CONSTRAINTS` by name fails if any constraint of that name in the schema is not
-    /// deferrable. The operators of a foreign key are left out where all are built in.
+    /// deferrable. The operators of a foreign key are left out where all are built in; at last whether the table that it refers to
+    /// has another owner.
     static func constraints(_ isScoped: Bool) -> StatementText {
         StatementText(
             catalog: """
@@ -21,7 +22,11 @@ extension CatalogQueries {
                             WHERE same.connamespace = own.connamespace AND same.conname = own.conname
                                 AND NOT same.condeferrable)
                         ELSE false END,
-                        CASE WHEN 16384::pg_catalog.oid OPERATOR(pg_catalog.<=) ANY (conpfeqop) THEN conpfeqop END
+                        CASE WHEN 16384::pg_catalog.oid OPERATOR(pg_catalog.<=) ANY (conpfeqop) THEN conpfeqop END,
+                        contype = 'f' AND EXISTS (
+                            SELECT FROM pg_catalog.pg_class AS holder
+                            JOIN pg_catalog.pg_class AS target ON target.oid = own.confrelid
+                            WHERE holder.oid = own.conrelid AND holder.relowner <> target.relowner) AS isotherowners
                     FROM pg_catalog.pg_constraint AS own
                     WHERE contype = ANY ('{p,u,f,x,c}'::pg_catalog."char"[]) AND \(within("conrelid", isScoped)) AND conparentid = 0
                 ) AS k

@@ -14,20 +14,25 @@ public enum SchemaReader {
         from client: PostgresClient,
         overrides: [SchemaOverride] = []
     ) async throws -> DatabaseSchema {
-        try await read(from: client, overrides: overrides) { $0 }
+        let (catalog, types) = try await readCatalogAndTypes(from: client)
+        let schema = try DatabaseSchema(
+            catalog: catalog, overrides: overrides, types: try client.types(with: types))
+        try client.register(types)
+        return schema
     }
 
-    /// Reads the model for a caller that may refuse it; the client learns the types only if the caller accepts.
+    /// Reads the model for a program that may refuse it, as ``DatabaseSchema/serving(catalog:overrides:types:)`` makes it; the
+    /// client learns the types only if the program accepts.
     ///
     /// Values in memory are decoded by the client's registry, which must not change for a refused model.
-    package static func read<T>(
+    package static func readServing<T>(
         from client: PostgresClient,
         overrides: [SchemaOverride],
         _ accept: (DatabaseSchema) throws -> T
     ) async throws -> T {
         let (catalog, types) = try await readCatalogAndTypes(from: client)
         let known = try client.types(with: types)
-        let result = try accept(try DatabaseSchema(catalog: catalog, overrides: overrides, types: known))
+        let result = try accept(try DatabaseSchema.serving(catalog: catalog, overrides: overrides, types: known))
         try client.register(types)
         return result
     }

@@ -60,6 +60,7 @@ import Testing
                 """)
             do {
                 try await database.refreshSchema()
+                _ = try database.makeContext().fetch("email")
                 Issue.record("the annotation was taken")
             } catch let error as SchemaError {
                 expectMessage(

@@ -80,7 +80,9 @@ extension Database {
                 if let schemaTenants {
                     return try await schemaTenants.read(from: client, overrides: overrides, names: names)
                 }
-                let schema = try await SchemaReader.read(from: client, overrides: overrides).parsingFilters()
+                let schema = try await SchemaReader.readServing(from: client, overrides: overrides) { found in
+                    try found.servingFilters()
+                }
                 try names?.check(schema)
                 return try SchemaRuntime(schema, classes: classes).checked()
             }

@@ -6,14 +6,33 @@ extension DatabaseSchema {
     ///
     /// Throws `SchemaError` `.invalidAnnotation` for the first condition that is malformed or does not fit its table.
     package func parsingFilters() throws -> DatabaseSchema {
+        try parsingFilters { _, error in throw error }
+    }
+
+    /// The same for a program: an entity whose condition does not fit has an error, which each use of it throws.
+    ///
+    /// Throws for the tables that overrides name.
+    package func servingFilters() throws -> DatabaseSchema {
+        var errors = annotationErrors
+        var schema = try parsingFilters { name, error in
+            if overridden.contains(name) { throw error }
+            if errors[name] == nil { errors[name] = error }
+        }
+        schema.annotationErrors = errors
+        return schema
+    }
+
+    private func parsingFilters(_ fail: (QualifiedName, SchemaError) throws -> Void) throws -> DatabaseSchema {
         var schema = self
         for entity in entities where entity.filter != nil || entity.softDelete != nil {
             do {
                 schema.filters[entity.name] = try EntityFilter(of: entity, in: self)
             } catch let error as KindredError {
-                throw SchemaError(
-                    .invalidAnnotation, "The filter of \(entity.name) does not fit: \(error.message)",
-                    entity: entity.name.description, location: "the filter of \(entity.name)")
+                try fail(
+                    entity.name,
+                    SchemaError(
+                        .invalidAnnotation, "The filter of \(entity.name) does not fit: \(error.message)",
+                        entity: entity.name.description, location: "the filter of \(entity.name)"))
             }
         }
         return schema

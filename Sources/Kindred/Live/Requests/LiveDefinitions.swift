@@ -24,7 +24,9 @@ struct LiveDefinitions: Sendable {
             if outdated.isEmpty { continue }
             let schema: DatabaseSchema
             do {
-                schema = try await SchemaReader.read(from: core.database.client, overrides: core.database.overrides)
+                schema = try await SchemaReader.readServing(
+                    from: core.database.client, overrides: core.database.overrides
+                ) { try $0.servingFilters() }
             } catch let error as SchemaError {
                 // Requests of which nothing differs go on.
                 for (number, _) in outdated { changed[number] = .failure(error) }

@@ -46,6 +46,8 @@ package final class EntityRuntime: Sendable {
     let tenantColumn: Int?
     /// Whether policies of row-level security may hide rows from the role.
     let hidesRows: Bool
+    /// The error of the entity's annotations, which each use throws; nil if they fit.
+    let annotationError: SchemaError?
     /// The column that marks a row as deleted; nil if deleted rows are gone.
     let deletionMark: Int?
     /// The types of the attributes in results.
@@ -72,9 +74,10 @@ package final class EntityRuntime: Sendable {
     init(
         entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil,
         tenantColumn: String? = nil,
-        hidesRows: Bool = false
+        hidesRows: Bool = false, annotationError: SchemaError? = nil
     ) {
         self.hidesRows = hidesRows
+        self.annotationError = annotationError
         self.tenantColumn = tenantColumn.flatMap(entity.attributeIndex(of:))
         self.filter = filter.map { RowFilter($0, of: entity) }
         deletionMark = entity.softDelete.flatMap(entity.attributeIndex(of:))
@@ -111,6 +114,14 @@ package final class EntityRuntime: Sendable {
     }
 
     package var name: QualifiedName { entity.name }
+
+    /// The entity itself; throws if its annotations do not fit, so that its names, filter or tenants may be other ones.
+    var used: EntityRuntime {
+        get throws {
+            if let annotationError { throw annotationError }
+            return self
+        }
+    }
 
     func connect(_ links: EntityLinks) { self.links = links }
 

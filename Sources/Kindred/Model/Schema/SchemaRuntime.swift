@@ -68,7 +68,8 @@ package final class SchemaRuntime: Sendable {
                 isShown: shown.contains(entity.name),
                 filter: schema.filters[entity.name],
                 tenantColumn: schema.tenantColumn,
-                hidesRows: schema.hidesRows(of: entity)
+                hidesRows: schema.hidesRows(of: entity),
+                annotationError: schema.annotationErrors[entity.name]
             )
         }
         self.entities = entities
@@ -104,13 +105,14 @@ package final class SchemaRuntime: Sendable {
 
     /// The entity of a name: `person` follows the search path, `public.person` is exact.
     package func entity(named name: String) throws -> EntityRuntime {
-        if let index = schema.index(named: name) { return entities[index] }
+        if let index = schema.index(named: name) { return try entities[index].used }
+        let found: Entity
         do {
-            let entity = try schema.entity(named: name)
-            if let runtime = self[entity.name] { return runtime }
+            found = try schema.entity(named: name)
         } catch let error as SchemaError {
             throw KindredError(.unknownEntity, error.message, entity: name)
         }
+        if let runtime = self[found.name] { return try runtime.used }
         throw KindredError(.unknownEntity, "No entity is named \"\(name)\"", entity: name)
     }
 

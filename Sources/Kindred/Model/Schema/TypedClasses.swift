@@ -39,11 +39,17 @@ package struct TypedClasses: Sendable {
 extension SchemaRuntime {
     /// Returns the schema unchanged; throws if a class does not match it.
     func checked() throws -> SchemaRuntime {
+        try requireUsable()
         guard !mismatches.isEmpty else { return self }
         throw KindredError(
             .classMismatch,
             "The classes do not fit the database: \(mismatches.joined(separator: "; ")). "
                 + "Run `kindred generate` again, or change the database"
         )
+    }
+
+    /// Throws if annotations of a class's entity do not fit.
+    func requireUsable() throws {
+        for entity in entities where classes[entity.name] != nil { _ = try entity.used }
     }
 }

@@ -13,8 +13,8 @@ extension Database {
             try replaceRuntime { keepsEqual && found.schema.hasSameContent(as: $0.schema) ? $0 : found }
             return found.schema
         }
-        return try await SchemaReader.read(from: client, overrides: overrides) { found in
-            let schema = try found.parsingFilters()
+        return try await SchemaReader.readServing(from: client, overrides: overrides) { found in
+            let schema = try found.servingFilters()
             try names?.check(schema)
             try replaceRuntime { runtime in
                 if keepsEqual, schema.hasSameContent(as: runtime.schema) { return runtime }

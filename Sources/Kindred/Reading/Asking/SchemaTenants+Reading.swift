@@ -15,10 +15,10 @@ extension SchemaTenants {
         try requireOutside(path, template)
         let shared = try await SchemaReader.read(path, besides: [], from: client)
         try client.register(shared.types)
-        let own = try DatabaseSchema(
+        let own = try DatabaseSchema.serving(
             catalog: shared.catalog, overrides: overrides.filter { $0.isOfTable(in: shared.catalog) },
             types: client.types
-        ).parsingFilters()
+        ).servingFilters()
         let part = try await SchemaReader.read([template], besides: path, from: client)
         let catalog = part.catalog.marking(template, as: template)
         let tables = Shared(path: path, part: shared, names: catalog.relations.map(\.name))
@@ -74,11 +74,12 @@ extension SchemaTenants {
         // They stand for themselves, whatever stood for them before.
         let types = catalog.types.map { PostgresDataType(rawValue: $0.oid) }
         client.types.share(Dictionary(types.map { ($0, $0) }) { first, _ in first })
-        let schema = try DatabaseSchema(
+        let schema = try DatabaseSchema.serving(
             catalog: catalog.adding(shared.part.catalog), overrides: overrides,
             types: try client.types(with: part.types)
-        ).parsingFilters()
+        ).servingFilters()
         let runtime = SchemaRuntime(schema, classes: classes)
+        try runtime.requireUsable()
         guard runtime.mismatches.isEmpty else {
             throw KindredError(
                 .classMismatch,

@@ -21,7 +21,7 @@ struct ScopedRows {
     fileprivate var name: String {
         get throws {
             let only = scope.tables == .own && entity.rowTable != nil ? "ONLY " : ""
-            return "\(only)\(try entity.name.quoted)\(alias.text.map { " AS \($0)" } ?? "")"
+            return "\(only)\(try entity.used.name.quoted)\(alias.text.map { " AS \($0)" } ?? "")"
         }
     }
 
@@ -91,7 +91,7 @@ extension EntityRuntime {
 extension EntityRuntime {
     /// `DELETE FROM … AS t0`, with the condition of a request.
     func deletion(ofRequest condition: ConditionTerm?) throws -> String {
-        var text = "DELETE FROM \(try name.quoted) AS t0"
+        var text = "DELETE FROM \(try used.name.quoted) AS t0"
         guard let condition else { return text }
         text += " WHERE "
         try condition.write(to: &text)
@@ -101,7 +101,7 @@ extension EntityRuntime {
     /// `UPDATE … AS t0 SET … RETURNING …`, with the condition of a request.
     func update(ofRequest condition: ConditionTerm?, set: [String], returning returned: String?) throws -> String {
         var text =
-            "UPDATE \(try name.quoted) AS t0 SET \(set.joined(separator: ", "))\(try versionAssignment(alias: "t0"))"
+            "UPDATE \(try used.name.quoted) AS t0 SET \(set.joined(separator: ", "))\(try versionAssignment(alias: "t0"))"
         if let condition {
             text += " WHERE "
             try condition.write(to: &text)
@@ -123,7 +123,7 @@ extension EntityRuntime {
 extension EntityRuntime {
     /// `INSERT INTO "public"."member" AS h`.
     func insertion(as alias: RowAlias) throws -> String {
-        "INSERT INTO \(try name.quoted)\(alias.text.map { " AS \($0)" } ?? "")"
+        "INSERT INTO \(try used.name.quoted)\(alias.text.map { " AS \($0)" } ?? "")"
     }
 
     /// `UPDATE SET … WHERE …`, after an INSERT's DO: a row of another tenant that is in the way stays as it is.

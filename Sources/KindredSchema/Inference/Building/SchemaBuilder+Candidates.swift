@@ -34,7 +34,9 @@ extension SchemaBuilder {
         var found: [Candidate] = []
         found.reserveCapacity(4)
         if end.viewCount == 0 {
-            found += key.annotation.inverses.map { Candidate(name: $0.name, rule: .annotation) }
+            found += key.annotation.inverses.map {
+                Candidate(name: $0.name, rule: .annotation, isOfOtherOwner: key.isOfOtherOwner && !$0.isOverride)
+            }
             for name in key.names {
                 if let (_, right) = ConstraintPair.halves(of: name), !right.isEmpty {
                     found.append(Candidate(name: String(right), rule: .pair))
@@ -59,10 +61,16 @@ extension SchemaBuilder {
     ) -> [Candidate] {
         var found: [Candidate] = []
         if end.viewCount == 0 {
-            found = near.annotation.manyToMany.map { Candidate(name: $0.name, rule: .annotation) }
+            found = near.annotation.manyToMany.map {
+                Candidate(name: $0.name, rule: .annotation, isOfOtherOwner: near.isOfOtherOwner && !$0.isOverride)
+            }
             if found.isEmpty {
                 // An annotated name serves both the helper and the referenced table, as the constraint's name does.
-                found = near.annotation.names.map { Candidate(name: $0.name, rule: .annotation, givesWay: true) }
+                found = near.annotation.names.map {
+                    Candidate(
+                        name: $0.name, rule: .annotation, givesWay: true,
+                        isOfOtherOwner: near.isOfOtherOwner && !$0.isOverride)
+                }
             }
             for name in near.names where ConstraintPair.halves(of: name) == nil {
                 found.append(Candidate(name: name, rule: .constraintName))

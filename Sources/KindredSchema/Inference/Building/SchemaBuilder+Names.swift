@@ -14,7 +14,7 @@ extension SchemaBuilder {
             end.outcomes = settlement.outcomes[index]
             chooseName(of: end)
             for (candidate, outcome) in zip(end.candidates, end.outcomes)
-            where candidate.rule == .annotation && !candidate.givesWay {
+            where candidate.rule == .annotation && !candidate.givesWay && !candidate.isOfOtherOwner {
                 reportClash(of: candidate, at: place, outcome: outcome, among: places)
             }
         }

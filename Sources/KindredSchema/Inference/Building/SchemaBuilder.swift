@@ -170,17 +170,42 @@ extension DatabaseSchema {
     package static func diagnosed(
         catalog: Catalog, types: TypeRegistry? = nil
     ) -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {
+        let (schema, problems, _) = diagnosed(catalog: catalog, overrides: [], types: types)
+        return (schema, problems)
+    }
+
+    private static func diagnosed(
+        catalog: Catalog, overrides: [SchemaOverride], types: TypeRegistry?
+    ) -> (schema: DatabaseSchema, problems: [AnnotationProblem], overridden: Set<QualifiedName>) {
         var problems: [AnnotationProblem] = []
         var omitted: Set<ServerText> = []
         while true {
-            let builder = SchemaBuilder(catalog, overrides: [], registry: types, omitting: omitted)
+            let builder = SchemaBuilder(catalog, overrides: overrides, registry: types, omitting: omitted)
             let schema = builder.make()
             // Without an annotation another one may fit no more.
             let found = builder.annotations.problems
             problems += found.filter { !omitted.contains($0.location) }
             let before = omitted.count
             omitted.formUnion(texts: found.map(\.location))
-            if omitted.count == before { return (schema, problems) }
+            if omitted.count == before { return (schema, problems, builder.annotations.overridden) }
         }
+    }
+
+    /// Makes the model for a program, without the comments' annotations that are invalid: the entities that they are on have an
+    /// error, which each use of them throws. So the comment of a table that the program does not use stops nothing.
+    ///
+    /// - Throws: ``SchemaError`` with the code `invalidAnnotation` for overrides that are invalid, and for annotations of the
+    ///   tables that overrides name.
+    package static func serving(
+        catalog: Catalog, overrides: [SchemaOverride], types: TypeRegistry?
+    ) throws(SchemaError) -> DatabaseSchema {
+        var (schema, problems, overridden) = diagnosed(catalog: catalog, overrides: overrides, types: types)
+        let own = problems.filter { $0.location.contains(Annotations.override) || overridden.contains($0.entity) }
+        if let error = Annotations.error(own) { throw error }
+        schema.overridden = overridden
+        for (entity, problems) in Dictionary(grouping: problems, by: \.entity) {
+            schema.annotationErrors[entity] = Annotations.error(problems)
+        }
+        return schema
     }
 }
