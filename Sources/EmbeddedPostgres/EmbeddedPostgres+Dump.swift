@@ -11,10 +11,12 @@ extension EmbeddedPostgres {
     ///
     /// Owners, comments, security labels and the schema `kindred` are left out. Reads the database in one transaction.
     ///
-    /// - Parameter database: The database's name.
+    /// - Parameters:
+    ///   - database: The database's name.
+    ///   - role: The role that reads it.
     /// - Returns: The script, or nil where the server's programs came without `pg_dump`.
     /// - Throws: ``EmbeddedPostgresError`` with code `launchFailed` if the program fails; `CancellationError`.
-    package func schemaDump(of database: String) async throws -> String? {
+    package func schemaDump(of database: String, as role: String? = nil) async throws -> String? {
         let program = installation.binFolder + "/pg_dump"
         guard await offCooperativePool({ FileManager.default.isExecutableFile(atPath: program) }) else { return nil }
         do {
@@ -23,7 +25,7 @@ extension EmbeddedPostgres {
                 arguments: [
                     "-c", #"exec "$0" "$@""#, program, "--schema-only", "--no-owner", "--no-comments",
                     "--no-security-labels", "--encoding=UTF8", "--exclude-schema=kindred",
-                    "--dbname=" + uri(database: database),
+                    "--dbname=" + (role.map { uri(database: database, role: $0) } ?? uri(database: database)),
                 ],
                 // The caller's settings for other servers, such as PGOPTIONS, are not this server's.
                 environment: .custom(Self.dumpVariables),

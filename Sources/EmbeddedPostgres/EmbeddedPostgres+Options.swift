@@ -30,11 +30,30 @@ extension EmbeddedPostgres {
         /// Needs the program `pg_basebackup` beside the others, and the primary's version.
         public var following: EmbeddedPostgres?
 
+        /// The name and the password of the superuser; nil for the one that every local client may be.
+        ///
+        /// With them, a local client needs the password to be the superuser, and none to be another role that may log in.
+        package var superuser: Superuser?
+
         /// How long to wait for the server to be ready.
         public var startTimeout: Duration = .seconds(60)
 
         /// Creates the default options.
         public init() {}
+    }
+}
+
+extension EmbeddedPostgres {
+    /// A superuser that nothing in a database can name or be.
+    package struct Superuser: Sendable {
+        let name: String
+        let password: String
+
+        /// Takes a name and a password that were never used.
+        package static func random() -> Superuser {
+            func digits() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
+            return Superuser(name: "kindred_super_" + digits(), password: digits() + digits())
+        }
     }
 }
 

@@ -26,11 +26,15 @@ public final class EmbeddedPostgres: Sendable {
     public let folder: String
 
     private let supervisor: Supervisor
+    private let superuser: Superuser?
 
-    private init(installation: PostgresInstallation, folder: String, supervisor: Supervisor) {
+    private init(
+        installation: PostgresInstallation, folder: String, supervisor: Supervisor, superuser: Superuser?
+    ) {
         self.installation = installation
         self.folder = folder
         self.supervisor = supervisor
+        self.superuser = superuser
     }
 
     deinit {
@@ -49,9 +53,10 @@ public final class EmbeddedPostgres: Sendable {
         let folder = try ServerFolder.path(in: options.parentFolder, asOtherUser: user != nil)
         let supervisor = Supervisor(
             installation: installation, folder: folder, user: user, settings: try options.settingsFile(),
-            primary: options.following?.folder)
+            primary: options.following?.folder, superuser: options.superuser)
         try await supervisor.waitUntilReady(timeout: options.startTimeout)
-        return EmbeddedPostgres(installation: installation, folder: folder, supervisor: supervisor)
+        return EmbeddedPostgres(
+            installation: installation, folder: folder, supervisor: supervisor, superuser: options.superuser)
     }
 
     /// Starts a server, lends it to a closure, and stops it, even if the closure throws.
@@ -91,7 +96,7 @@ public final class EmbeddedPostgres: Sendable {
 }
 
 extension EmbeddedPostgres {
-    /// The superuser of every embedded server.
+    /// The superuser of every embedded server that a program starts.
     public static let user = "postgres"
 
     /// The port in the socket's name; the server does not listen on TCP.
@@ -107,12 +112,21 @@ extension EmbeddedPostgres {
     /// - Parameter database: The name of the database, which need not exist yet.
     /// - Returns: A connection URI for libpq and Kindred.
     public func uri(database: String) -> String {
-        "postgresql://\(Self.user)@/\(percentEncoded(database))?host=\(percentEncoded(folder, keepingSlash: true))"
+        uri(database: database, user: superuser.map { "\($0.name):\($0.password)" } ?? Self.user)
+    }
+
+    /// Returns the address of a database for another role that may log in, whose name needs no quotes.
+    package func uri(database: String, role: String) -> String {
+        uri(database: database, user: percentEncoded(role))
+    }
+
+    private func uri(database: String, user: String) -> String {
+        "postgresql://\(user)@/\(percentEncoded(database))?host=\(percentEncoded(folder, keepingSlash: true))"
     }
 
     /// The same address as libpq's keywords: `host` (the socket's folder), `port`, `user` and `dbname`.
     public var connectionParameters: [String: String] {
-        ["host": folder, "port": String(Self.port), "user": Self.user, "dbname": "postgres"]
+        ["host": folder, "port": String(Self.port), "user": superuser?.name ?? Self.user, "dbname": "postgres"]
     }
 
     /// The server's data directory.
@@ -148,12 +162,27 @@ extension EmbeddedPostgres {
     ///
     /// - Returns: The running server.
     /// - Throws: As ``start(options:)``.
-    public static func shared() async throws -> EmbeddedPostgres {
+    public static func shared() async throws -> EmbeddedPostgres { try await server.get() }
+
+    private static let server = SharedServer(Options.init)
+}
+
+/// A server of the whole process, which is started when it is first asked for.
+package final class SharedServer: Sendable {
+    private let options: @Sendable () -> EmbeddedPostgres.Options
+    private let lastStart = Mutex<Task<EmbeddedPostgres, any Error>?>(nil)
+
+    /// - Parameter options: Makes the options of each start.
+    package init(_ options: @escaping @Sendable () -> EmbeddedPostgres.Options) { self.options = options }
+
+    /// The running server; one that was stopped or has crashed is replaced, and a failed start is tried again.
+    package func get() async throws -> EmbeddedPostgres {
         while true {
-            let start = sharedStart.withLock { start in
+            let options = options
+            let start = lastStart.withLock { start in
                 if let start { return start }
                 // Not a child task: the server outlives the first caller's task, whose cancellation must not stop it.
-                let new = Task { try await EmbeddedPostgres.start() }
+                let new = Task { try await EmbeddedPostgres.start(options: options()) }
                 start = new
                 return new
             }
@@ -168,9 +197,7 @@ extension EmbeddedPostgres {
         }
     }
 
-    private static let sharedStart = Mutex<Task<EmbeddedPostgres, any Error>?>(nil)
-
-    private static func forget(_ start: Task<EmbeddedPostgres, any Error>) {
-        sharedStart.withLock { if $0 == start { $0 = nil } }
+    private func forget(_ start: Task<EmbeddedPostgres, any Error>) {
+        lastStart.withLock { if $0 == start { $0 = nil } }
     }
 }

@@ -32,11 +32,15 @@ final class Supervisor: Sendable {
     private let life = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameter primary: the folder of the server to follow; nil for a new cluster.
-    init(installation: PostgresInstallation, folder: String, user: ServerUser?, settings: String, primary: String?) {
+    init(
+        installation: PostgresInstallation, folder: String, user: ServerUser?, settings: String, primary: String?,
+        superuser: EmbeddedPostgres.Superuser?
+    ) {
         self.installation = installation
         self.folder = folder
         self.user = user
-        life.withLock { $0 = Task { await run(settings: settings, primary: primary) } }
+        let environment = environment(settings: settings, primary: primary, superuser: superuser)
+        life.withLock { $0 = Task { await run(in: environment) } }
     }
 
     var isRunning: Bool {
@@ -68,7 +72,7 @@ final class Supervisor: Sendable {
         throw report.withLock { failure(in: $0, timeout: timeout) }
     }
 
-    private func run(settings: String, primary: String?) async {
+    private func run(in environment: Environment) async {
         var options = PlatformOptions()
         options.createSession = true
         let host = String(ProcessInfo.processInfo.processIdentifier)
@@ -79,7 +83,7 @@ final class Supervisor: Sendable {
             _ = try await Subprocess.run(
                 .name(words[0]),
                 arguments: Arguments(Array(words.dropFirst())),
-                environment: environment(settings: settings, primary: primary),
+                environment: environment,
                 platformOptions: options,
                 input: .inputWriter,
                 output: .sequence,
@@ -121,7 +125,9 @@ final class Supervisor: Sendable {
     }
 
     /// The server's environment: of the host's only the library paths.
-    private func environment(settings: String, primary: String?) -> Environment {
+    private func environment(
+        settings: String, primary: String?, superuser: EmbeddedPostgres.Superuser?
+    ) -> Environment {
         let host = ProcessInfo.processInfo.environment
         var variables: [Environment.Key: String] = [
             "PATH": SearchPath.current,
@@ -130,6 +136,8 @@ final class Supervisor: Sendable {
             "KINDRED_SETTINGS": settings,
             "KINDRED_LOCALE": localeOptions,
             "KINDRED_PRIMARY": primary ?? "",
+            "KINDRED_SUPERUSER": superuser?.name ?? EmbeddedPostgres.user,
+            "KINDRED_PASSWORD": superuser?.password ?? "",
         ]
         for name in ["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"] {
             if let value = host[name], let key = Environment.Key(rawValue: name) { variables[key] = value }

@@ -12,7 +12,8 @@ enum SupervisorScript {
     static let text = #"""
         bin=$1 folder=$2 host=$3
         settings=$KINDRED_SETTINGS locale=$KINDRED_LOCALE primary=$KINDRED_PRIMARY
-        unset KINDRED_SUPERVISOR KINDRED_SETTINGS KINDRED_LOCALE KINDRED_PRIMARY
+        superuser=$KINDRED_SUPERUSER password=$KINDRED_PASSWORD
+        unset KINDRED_SUPERVISOR KINDRED_SETTINGS KINDRED_LOCALE KINDRED_PRIMARY KINDRED_SUPERUSER KINDRED_PASSWORD
         data=$folder/data log=$folder/log
         # Signals end the server, never this shell before it has cleaned up; a host that no longer reads does neither.
         server= ending=
@@ -41,12 +42,21 @@ enum SupervisorScript {
         printf '%s %s %s\n' "$host" "$$" "$space" >"$folder/owner" || fail folder
 
         initialize() {
-            "$bin/initdb" -D "$data" -U postgres --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --no-sync --no-instructions "$@" \
+            "$bin/initdb" -D "$data" -U "$superuser" --auth-local=trust --auth-host=scram-sha-256 --encoding=UTF8 --no-sync --no-instructions \
+                ${password:+--pwfile="$folder/password"} "$@" \
                 >"$log" 2>&1 3<&-
         }
         # $locale is a list of options. Without that locale the system has C.
         if [ -z "$primary" ]; then
+            if [ -n "$password" ]; then
+                printf '%s\n' "$password" >"$folder/password" || fail folder
+            fi
             initialize $locale || { rm -rf "$data"; initialize --locale=C; } || fail initdb
+            if [ -n "$password" ]; then
+                printf 'local all "%s" scram-sha-256\nlocal all all trust\n' "$superuser" >"$data/pg_hba.conf" || fail folder
+                rm -f "$folder/password"
+                unset password
+            fi
         else
             "$bin/pg_basebackup" -D "$data" -h "$primary" -p \#(EmbeddedPostgres.port) -U postgres -R -X stream -c fast --no-sync \
                 >"$log" 2>&1 3<&- || fail copy

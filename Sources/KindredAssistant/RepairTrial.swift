@@ -34,13 +34,17 @@ public struct RepairTrial: Sendable {
         public let outcome: Outcome
     }
 
+    /// Things that the copy lacks, each with the reason, so that repairs about them were not tried: those that only a superuser may
+    /// make, extensions that are neither trusted nor asked for, and all that depends on them.
+    public private(set) var leftOut: [String] = []
+
     /// All findings with a repair, in the order in which the statements are to be run.
     public let repairs: [Repair]
 
     /// Tries the repairs of a report.
     ///
-    /// The database is read in one round trip of read-only statements, and in no other way used. On the process's embedded server
-    /// its schema is made again, without rows; there the repairs of one rule after the other run in a transaction, after which
+    /// The database is read in one round trip of read-only statements, and in no other way used. On a private server
+    /// its schema is made again, without rows, by a role that owns the copy and may do nothing else; there the repairs of one rule after the other run in a transaction, after which
     /// the doctor looks at the copy and reads its model. Where one of them fails, leaves an annotation that does not fit, or
     /// leaves its finding, each half is tried by itself, so that the guilty ones are left out and no others. The next repair is written
     /// for the copy as it is then: it sees the names, keys, comments and indexes that are there by now. CREATE INDEX and
@@ -53,23 +57,27 @@ public struct RepairTrial: Sendable {
     ///   - report: The findings; those without statements are not among the repairs.
     ///   - client: A client of the database that they were found in.
     ///   - options: Those that the findings were asked for with.
+    ///   - extensions: Extensions that are made on the private server though it does not trust them.
     /// - Returns: The repairs; all of them are ``Outcome/untried(_:)`` where there are no programs of a server, or where the
     ///   schema cannot be copied.
     /// - Throws: `PostgresError` if the database cannot be read, or if the embedded server fails otherwise than by refusing a
     ///   statement.
     public static func run(
-        _ report: DoctorReport, of client: PostgresClient, options: DoctorOptions = DoctorOptions()
+        _ report: DoctorReport, of client: PostgresClient, options: DoctorOptions = DoctorOptions(),
+        extensions: [String] = []
     ) async throws -> RepairTrial {
         let plan = RepairPlan(report)
         if plan.groups.isEmpty { return RepairTrial(repairs: []) }
         let snapshot = try await SnapshotReader.read(from: client)
         do {
-            return try await ScratchServer.withServer { server in
-                try await server.withDatabase { copy in
-                    try await SchemaCopy(snapshot, of: "the database").make(on: copy, of: server)
+            return try await ScratchServer.withServer(extensions: extensions) { server in
+                let leftOut = try await LeftOut.find(in: [snapshot], on: server)
+                let rest = leftOut.rest(of: snapshot)
+                return try await server.withDatabase(leftOut.firstExtensions(of: rest)) { copy in
+                    try await SchemaCopy(rest, of: "the database").make(on: copy, of: server)
                     var attempt = try await RepairAttempt(on: copy, for: report, options)
                     for group in plan.groups { try await attempt.run(group[...]) }
-                    return RepairTrial(repairs: attempt.repairs)
+                    return RepairTrial(leftOut: leftOut.lines, repairs: attempt.repairs)
                 }
             }
         } catch let error as SchemaDifferencesError where error.code == .noServer {

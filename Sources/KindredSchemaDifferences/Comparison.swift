@@ -7,7 +7,9 @@ struct Comparison {
 
     func run(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
         do {
-            return try await ScratchServer.withServer { server in
+            return try await ScratchServer.withServer(
+                extensions: options.extensions, statementLimit: options.statementLimit
+            ) { server in
                 try await withSide(from, "the old side", on: server) { old in
                     try await withSide(to, "the new side", on: server) { new in
                         try await compare(old, new, on: server)
@@ -38,13 +40,13 @@ struct Comparison {
         switch source {
         case .database(let configuration):
             let snapshot = try await Self.read(configuration)
-            return try await body(ComparedSide(source: source, snapshot: snapshot, name: name, scratch: nil))
+            return try await body(ComparedSide(snapshot, name: name))
         case .sql(let text, let scriptName):
             let script = try ScratchScript(text, name: scriptName)
-            return try await server.withDatabase { client in
-                try await script.run(on: client, of: server)
-                let snapshot = try await SnapshotReader.read(from: client)
-                return try await body(ComparedSide(source: source, snapshot: snapshot, name: name, scratch: client))
+            return try await script.withDatabase(of: server) { client, leftOut in
+                let snapshot = try await server.snapshot(of: client)
+                return try await body(
+                    ComparedSide(snapshot, name: name, script: (script, client), leftOut: leftOut))
             }
         case .inspection: throw SchemaDifferencesError(.invalidSource, "An inspection holds no whole schema.")
         }
@@ -63,53 +65,125 @@ struct Comparison {
     private func compare(
         _ old: ComparedSide, _ new: ComparedSide, on server: ScratchServer
     ) async throws -> SchemaDifferences {
+        let leftOut = try await LeftOut.find(
+            in: [old.original, new.original], unknown: (old.leftOut + new.leftOut).compactMap(\.thing), on: server)
+        let (old, new) = (old.without(leftOut), new.without(leftOut))
         var (result, plan): (SchemaDifferences, Trial.Plan)
+        var failure: SchemaCopy.Failure?
         do {
-            (result, plan) = try await server.withDatabase { client in
-                try await normalised(old.snapshot, new.snapshot, on: client, of: server)
-            }
-        } catch is SchemaCopy.Failure {
+            (result, plan) = try await normalised(old, new, leftOut, on: server)
+        } catch let error as SchemaCopy.Failure {
             // Sides that cannot be copied are compared as they stand.
             try refuseRenames()
-            (result, plan) = try differences(old.snapshot, new.snapshot)
+            failure = error
+            let known = (old.original.without(leftOut.unknown), new.original.without(leftOut.unknown))
+            (result, plan) = try differences(known, (old.snapshot, new.snapshot))
         }
+        result.leftOut = (old.leftOut + new.leftOut).map(\.line) + leftOut.lines
+        result.unmanaged += stated(old, new) + stated(new, old)
         guard options.isProven else {
             result.proof = .skipped("--no-proof was given")
             return result
         }
-        plan.steps = result.steps
-        plan.isWithholding = !result.withheld.isEmpty
-        plan.named = result.unmanaged + result.withheld + result.remarks
-        plan.obstacles = result.untried
+        if let failure, let cut = failure.cut {
+            result.proof = .skipped("\(failure.name) cannot be made on the embedded server: \(failure.reason)")
+            result.cut = [cut]
+            return result
+        }
+        if let reason = try makeReady(&plan, result, old.snapshot, leftOut) {
+            result.proof = .skipped(reason)
+            return result
+        }
         let outcome = try await Trial(server: server, from: old, to: new, plan: plan).run()
         result.proof = outcome.proof
         result.untriedTables = outcome.untried
         result.unmanaged += outcome.left
+        result.cut = outcome.cut
         return result
     }
 
-    /// Compares the sides as the server writes both.
+    /// Compares the sides as the server writes both, and what is left out as their own servers write it.
     private func normalised(
-        _ old: SchemaSnapshot, _ new: SchemaSnapshot, on client: PostgresClient, of server: ScratchServer
+        _ old: ComparedSide, _ new: ComparedSide, _ leftOut: LeftOut, on server: ScratchServer
     ) async throws -> (SchemaDifferences, Trial.Plan) {
-        // Undone, so that the same database serves both sides.
-        let wanted = try await client.undone {
-            try await SchemaCopy(new, of: "the new side").make(on: client, of: server)
-            return try await SnapshotReader.read(from: client)
+        func copy(_ side: ComparedSide, on client: PostgresClient) async throws -> SchemaSnapshot {
+            try await SchemaCopy(side.snapshot, of: side.name).make(on: client, of: server)
+            return try await server.snapshot(of: client)
         }
-        try await SchemaCopy(old, of: "the old side").make(on: client, of: server)
-        var present = try await SnapshotReader.read(from: client)
-        let (renames, renamed) = try await rename(&present, wanted, on: client)
-        // The copies hold everything that is changed, and not all that is only named.
-        var (result, plan) = try differences(present.withUnmanaged(of: old), wanted.withUnmanaged(of: new))
-        plan.renamed = renamed
-        if !renames.isEmpty { result.steps.insert(SchemaStep(isTransaction: true, statements: renames), at: 0) }
-        return (result, plan)
+        let first = (old: leftOut.firstExtensions(of: old.snapshot), new: leftOut.firstExtensions(of: new.snapshot))
+        // Extensions that come first are those of one side.
+        let apart =
+            first.old == first.new
+            ? nil : try await server.withDatabase(first.new) { try await copy(new, on: $0) }
+        return try await server.withDatabase(first.old) { client in
+            // Undone, so that the same database serves both sides.
+            let wanted: SchemaSnapshot
+            if let apart {
+                wanted = apart
+            } else {
+                wanted = try await client.undone { try await copy(new, on: client) }
+            }
+            var present = try await copy(old, on: client)
+            let (renames, renamed) = try await rename(&present, wanted, on: client, of: server)
+            // The copies hold everything that is changed, and not all that is only named. What is left out is not renamed.
+            let others = options.renames.isEmpty ? leftOut.names.subtracting(leftOut.unknown) : []
+            var (result, plan) = try differences(
+                (
+                    present.withOriginals(of: old.original, others).without(leftOut.unknown),
+                    wanted.withOriginals(of: new.original, others).without(leftOut.unknown)
+                ),
+                (present.withOriginals(of: old.snapshot), wanted.withOriginals(of: new.snapshot)))
+            plan.renamed = renamed
+            if !renames.isEmpty {
+                let step = SchemaStep(isTransaction: true, statements: renames)
+                result.steps.insert(step, at: 0)
+                plan.steps.insert(step, at: 0)
+            }
+            plan.first = first
+            return (result, plan)
+        }
+    }
+
+    /// A line for each thing of which a script says something that was not run, and that the other side does not have.
+    private func stated(_ side: ComparedSide, _ other: ComparedSide) -> [String] {
+        let others = Set(other.leftOut.compactMap(\.thing))
+        return Set(side.leftOut.compactMap(\.thing)).subtracting(others).filter { thing in
+            !other.original.items.keys.contains(where: thing.isName)
+        }.map { "The \($0.described) is only on \(side.name)." }.sorted()
+    }
+
+    /// Completes a plan for its trial; returns why it cannot be tried.
+    private func makeReady(
+        _ plan: inout Trial.Plan, _ result: SchemaDifferences, _ old: SchemaSnapshot, _ leftOut: LeftOut
+    ) throws -> String? {
+        plan.named += result.leftOut
+        let all = Set(texts: result.steps.flatMap(\.statements).map(\.sql))
+        let tried = plan.steps.flatMap(\.statements).map(\.sql)
+        guard tried.allSatisfy(all.contains) else {
+            return "the statements cannot be tried without what is left out"
+        }
+        let target = plan.target
+        let extensions = Set(target.items.keys.filter { $0.kind == .extension && old[$0] == nil })
+        let new = LeftOut.extensions(extensions, of: target)
+        plan.first.old += new.filter { !plan.first.old.contains($0) }
+        for item in new {
+            let start = "CREATE EXTENSION \(try DDL.name(item.name)) "
+            let schema = "CREATE SCHEMA \(try DDL.name(item.schema))"
+            let isNew = old[ItemName(kind: .schema, schema: item.schema)] == nil
+            plan.done.formUnion(texts: tried.filter { $0.hasPrefix(start) || isNew && $0 == schema })
+        }
+        for name in target.items.keys where leftOut.isUntrusted(name) && old[name] != nil {
+            let words = "EXTENSION \(try DDL.name(name.name))"
+            if tried.contains(where: { $0.hasPrefix("ALTER \(words) ") || $0.hasPrefix("DROP \(words)") }) {
+                return "the extension \(name.name) changes, which only a superuser may do"
+            }
+        }
+        return nil
     }
 
     /// Renames what was asked for in the old side's copy, so that what follows is read with the new names.
     private func rename(
-        _ present: inout SchemaSnapshot, _ wanted: SchemaSnapshot, on client: PostgresClient
+        _ present: inout SchemaSnapshot, _ wanted: SchemaSnapshot, on client: PostgresClient, of server: ScratchServer
     ) async throws -> (statements: [SchemaStatement], renamed: [ItemName: ItemName]) {
         var all: [SchemaStatement] = []
         var renames = Renames(options.renames)
@@ -120,12 +194,21 @@ struct Comparison {
         func run(_ statements: [SchemaStatement]) async throws {
             guard !statements.isEmpty else { return }
             try await SchemaStep(isTransaction: true, statements: statements).run(on: client)
-            present = try await SnapshotReader.read(from: client)
+            present = try await server.snapshot(of: client)
             all += statements
         }
     }
 
     // MARK: The differences
+
+    private typealias Sides = (old: SchemaSnapshot, new: SchemaSnapshot)
+
+    /// The differences between two sides, and the plan for a trial of what copies have of them.
+    private func differences(_ all: Sides, _ copied: Sides) throws -> (SchemaDifferences, Trial.Plan) {
+        let (result, plan) = try differences(all.old, all.new)
+        let isWhole = all.old.items.count == copied.old.items.count && all.new.items.count == copied.new.items.count
+        return isWhole ? (result, plan) : (result, try differences(copied.old, copied.new).1)
+    }
 
     private func differences(
         _ old: SchemaSnapshot, _ new: SchemaSnapshot
@@ -145,7 +228,11 @@ struct Comparison {
         result.remarks =
             Renames.possible(old, new) + planner.obstacles.union(planner.untried).sorted().texts
             + Unmanaged.orderRemarks(old, new)
-        return (result, Trial.Plan(target: wanted, wanted: new))
+        let plan = Trial.Plan(
+            steps: result.steps, target: wanted, wanted: new,
+            named: result.unmanaged + result.withheld + result.remarks,
+            isWithholding: !result.withheld.isEmpty, obstacles: result.untried)
+        return (result, plan)
     }
 }
 

@@ -11,11 +11,19 @@ extension SchemaDifferences {
     /// The keys of relationships that lead elsewhere on the new side, or nowhere, sorted: what a program that uses keys by name has
     /// to look at.
     ///
-    /// A database gets the statements of `SchemaReader.read`; a script runs in a new database of the process's embedded server.
+    /// A database gets the statements of `SchemaReader.read`; a script runs in a new database of the private server.
     ///
+    /// - Parameters:
+    ///   - from: The schema that is there.
+    ///   - to: The schema that is wanted.
+    ///   - extensions: As ``Options/extensions``.
     /// - Throws: ``SchemaDifferencesError``, and `PostgresError` if a server fails otherwise.
-    public static func keyChanges(_ from: SchemaSource, _ to: SchemaSource) async throws -> [KeyChange] {
-        let (old, new) = (try await model(of: from), try await model(of: to))
+    public static func keyChanges(
+        _ from: SchemaSource, _ to: SchemaSource, extensions: [String] = []
+    ) async throws -> [KeyChange] {
+        let (old, new) = (
+            try await model(of: from, extensions: extensions), try await model(of: to, extensions: extensions)
+        )
         return old.model.names.changes(to: new.model.names)
     }
 
@@ -39,7 +47,7 @@ extension SchemaDifferences {
     /// A side's model, and the annotations that do not fit and are not in it.
     private typealias Side = (model: InspectedModel, problems: [AnnotationProblem])
 
-    private static func model(of source: SchemaSource) async throws -> Side {
+    private static func model(of source: SchemaSource, extensions: [String] = []) async throws -> Side {
         switch source {
         case .inspection(let text, let name): return (try InspectedModel(text, name: name), [])
         case .database(let configuration):
@@ -52,9 +60,8 @@ extension SchemaDifferences {
             return try await inspect(client)
         case .sql(let text, let name):
             let script = try ScratchScript(text, name: name)
-            return try await ScratchServer.withServer { server in
-                try await server.withDatabase { client in
-                    try await script.run(on: client, of: server)
+            return try await ScratchServer.withServer(extensions: extensions) { server in
+                try await script.withDatabase(of: server) { client, _ in
                     let (schema, problems) = try await SchemaReader.readDiagnosed(from: client)
                     return (try InspectedModel(schema.json(), name: name), problems)
                 }

@@ -27,12 +27,19 @@ public struct SchemaDifferences: Sendable {
         public var renames: [String] = []
         /// Whether the statements are run on an embedded server, and what comes out is compared again.
         public var isProven = true
+        /// Extensions that are made on the embedded server though it does not trust them, by its superuser, before all else; trusted
+        /// ones need not be named.
+        ///
+        /// What functions of a database may do through an extension of this list, they may do on this machine.
+        public var extensions: [String] = []
+        /// The longest time of a statement on the embedded server.
+        public var statementLimit: Duration = .seconds(10)
 
         /// Creates the default options.
         public init() {}
     }
 
-    /// Whether the statements were seen to lead from one side to the other.
+    /// Whether the statements were seen to lead from one side to the other, but for what is ``leftOut``.
     public enum Proof: Sendable, Hashable {
         /// Run where the old side's schema is as it is, on an embedded server, they left nothing to change by the word of `pg_dump`,
         /// and rows can be written in the tables that they touch.
@@ -57,6 +64,12 @@ public struct SchemaDifferences: Sendable {
     /// Tables that the statements touch and in which no row could be tried: each with what refused it, such as a constraint
     /// that does not take the values that were made up.
     public internal(set) var untriedTables: [String] = []
+    /// Things that were compared by the catalogs alone and not tried out, each with the reason: those that only a superuser may
+    /// make, extensions that are neither trusted nor in ``Options/extensions``, and all that depends on them; statements of
+    /// a script for which its role has no right, about whose things nothing is compared.
+    public internal(set) var leftOut: [String] = []
+    /// Statements that were stopped on the embedded server, since they took longer than ``Options/statementLimit``.
+    public internal(set) var cut: [String] = []
     /// Whether the statements were tried out.
     public internal(set) var proof = Proof.skipped("there is nothing to do")
     /// Whether one side is an inspection's JSON: then ``unmanaged`` lists how entities, columns, keys and relationships
@@ -68,14 +81,15 @@ public struct SchemaDifferences: Sendable {
 
     /// Compares two schemas.
     ///
-    /// A script runs in a new database of the process's embedded server, where both sides are brought into one normal form,
-    /// and where the statements are tried out; the databases are dropped afterwards. Where no server can be started, two
-    /// databases are compared as they stand.
+    /// A script runs in a new database of a private server, where both sides are brought into one normal form,
+    /// and where the statements are tried out; the databases are dropped afterwards. All of this runs as a role that owns these
+    /// databases, has BYPASSRLS and may do nothing else, so that no function of a side reaches the machine. Where no server can
+    /// be started, two databases are compared as they stand.
     ///
     /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size, and
-    /// nothing else; beside an inspection it gets those of `SchemaReader.read`. The embedded server gets each script and 16
-    /// more; for the comparison 52, and those that make both sides. For the proof a database is copied once more, by 28
-    /// and those that make it; then come the statements that were found, 17 more, and 8 for each table that they touch and one for
+    /// nothing else; beside an inspection it gets those of `SchemaReader.read`. The private server gets each script and 16
+    /// more, and one about extensions where a side has any; for the comparison 53, and those that make both sides. For the proof a database is copied once more, by 28
+    /// and those that make it; then come the statements that were found, 17 more, and 7 for each table that they touch and one for
     /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once more where
     /// statements are withheld; where the dumps differ, each of them is read and printed again. Two inspections send none.
     ///

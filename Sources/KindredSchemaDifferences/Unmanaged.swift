@@ -58,19 +58,31 @@ enum Unmanaged {
 }
 
 extension SchemaSnapshot {
-    /// A copy's snapshot with the things that only the original has: those that are only named, and the versions of its
-    /// extensions, which are told by what its own server installs.
-    func withUnmanaged(of original: SchemaSnapshot) -> SchemaSnapshot {
-        func isOriginals(_ name: ItemName, _ item: SchemaItem) -> Bool { !item.isManaged || name.kind == .extension }
+    /// A copy's snapshot with the things that only the original has: those that are only named, those that are left out of
+    /// copies, and the versions of its extensions, which are told by what its own server installs.
+    func withOriginals(of original: SchemaSnapshot, _ leftOut: Set<ItemName> = []) -> SchemaSnapshot {
+        func isOriginals(_ name: ItemName, _ item: SchemaItem) -> Bool {
+            !item.isManaged || name.kind == .extension || leftOut.contains(name)
+        }
         var result = self
         result.items = items.filter { !isOriginals($0.key, $0.value) }
+        let changed = Set(leftOut.map { $0.owner() })
         for (name, item) in original.items {
             if isOriginals(name, item) {
                 result.items[name] = item
-            } else {
-                result.items[name]?.settings += item.settings.filter { $0.reset == nil }
+                continue
             }
+            result.items[name]?.settings += item.settings.filter { $0.reset == nil }
+            // Columns that are left out keep their places among the others.
+            if name.kind == .column, changed.contains(name.owner()) { result.items[name]?.position = item.position }
         }
         return result
+    }
+
+    func without(_ names: Set<ItemName>) -> SchemaSnapshot {
+        if names.isEmpty { return self }
+        var result = self
+        result.items = items.filter { !names.contains($0.key) }
+        return result.indexed()
     }
 }

@@ -18,7 +18,8 @@ struct DiffCommand: ToolCommand {
         usage: "kindred diff FROM TO [--allow-drop] [--rename old=new ...] [--check] [--write folder]",
         discussion: """
             FROM and TO are a database's address, a file with SQL, or the JSON of `kindred inspect`. SQL is normalised on a \
-            private server, where the statements are tried out, too. What can lose data needs --allow-drop. Keys of relationships \
+            private server, where the statements are tried out, too, as a role that may do nothing on this machine; what only a \
+            superuser may make is compared by the catalogs, not tried out, and named. What can lose data needs --allow-drop. Keys of relationships \
             that lead elsewhere afterwards, or nowhere, are named first.
 
             Ends with 1 where the statements were tried out and fail, and where some are left out. With --check it also does where \
@@ -48,6 +49,13 @@ struct DiffCommand: ToolCommand {
 
     @Flag(help: "Do not try the statements out.")
     var noProof = false
+
+    @Option(
+        name: .customLong("extension"),
+        help: ArgumentHelp(
+            "An extension that the private server makes as its superuser, since it does not trust it; may be repeated.",
+            valueName: "name"))
+    var extensions: [String] = []
 
     @Option(help: ArgumentHelp("Write the SQL to this file.", valueName: "file"))
     var output: String?
@@ -80,12 +88,14 @@ struct DiffCommand: ToolCommand {
         options.isConcurrent = !singleTransaction
         options.renames = renames
         options.isProven = !noProof
+        options.extensions = extensions
         let differences: SchemaDifferences
         let changes: [KeyChange]
         do {
             let (from, to) = (try SchemaSource(argument: sides[0]), try SchemaSource(argument: sides[1]))
             differences = try await SchemaDifferences.between(from, to, options: options)
-            changes = try await differences.isEmpty ? [] : SchemaDifferences.keyChanges(from, to)
+            changes =
+                try await differences.isEmpty ? [] : SchemaDifferences.keyChanges(from, to, extensions: extensions)
         } catch let error as SchemaDifferencesError {
             throw CommandFailure(status(of: error), error.message)
         }
@@ -133,13 +143,16 @@ struct DiffCommand: ToolCommand {
             ("Not changed by these statements", differences.unmanaged), ("Worth a look", differences.remarks),
             ("Left out without --allow-drop", differences.withheld),
             ("Tables in which no row was tried", differences.untriedTables),
+            ("Compared by the catalogs alone, and not tried out", differences.leftOut),
+            ("Stopped on the private server, since they took too long", differences.cut),
         ] where !lines.isEmpty {
             terminal.print("-- \(title):")
             for line in lines { terminal.print("--   \(line)") }
         }
         let sql = differences.sql
         if !sql.isEmpty, differences.proof == .proven {
-            terminal.print("-- Tried out: afterwards nothing is left to change.")
+            let rest = differences.leftOut.isEmpty ? "" : ", but for what is named above"
+            terminal.print("-- Tried out: afterwards nothing is left to change\(rest).")
         } else if case .skipped(let reason) = differences.proof, !sql.isEmpty {
             terminal.print("-- Not tried out: \(reason).")
         } else if let reason = skippedProof(of: differences) {

@@ -67,7 +67,15 @@ struct DoctorCommand: ToolCommand {
             """)
     var fix = false
 
+    @Option(
+        name: .customLong("extension"),
+        help: ArgumentHelp(
+            "With --fix: an extension that the embedded server makes as its superuser, since it does not trust it; may be "
+                + "repeated.", valueName: "name"))
+    var extensions: [String] = []
+
     func validate() throws {
+        if !extensions.isEmpty, !fix { throw ValidationError("--extension goes with --fix.") }
         if fix, format != .text { throw ValidationError("--fix prints SQL; it goes with no other format.") }
         if let explain, DoctorRule.named(explain) == nil {
             let rules = DoctorRule.all.map(\.id).joined(separator: ", ")
@@ -93,7 +101,10 @@ struct DoctorCommand: ToolCommand {
         }
         let (report, trial) = try await connection.withClient(in: terminal) { client in
             let report = try await Doctor.findings(of: client, options: options)
-            return (report, fix ? try await RepairTrial.run(report, of: client, options: options) : nil)
+            return (
+                report,
+                fix ? try await RepairTrial.run(report, of: client, options: options, extensions: extensions) : nil
+            )
         }
         switch format {
         case .json: terminal.printLines(report.json())

@@ -14,6 +14,10 @@ struct RepairPage {
                 "-- They were tried together on a copy without rows: what rows can refuse may fail, and then changes nothing."
             )
         }
+        if !trial.leftOut.isEmpty {
+            terminal.print("-- The copy was made without:")
+            for line in trial.leftOut { terminal.print("--   \(line)") }
+        }
         for repair in trial.repairs { print(repair) }
         let leftOut = trial.repairs.count { if case .leftOut = $0.outcome { true } else { false } }
         let untried = trial.repairs.count { if case .untried = $0.outcome { true } else { false } }

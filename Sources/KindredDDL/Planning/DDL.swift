@@ -135,6 +135,11 @@ package enum DDL {
             + "\(try options(view.options)) AS\n\(query)"
     }
 
+    /// The statement that does not run the query of a materialized view; others as they are.
+    package static func withoutRows(_ statement: String) -> String {
+        statement.hasPrefix("CREATE MATERIALIZED VIEW ") ? statement + "\nWITH NO DATA" : statement
+    }
+
     /// ALTER … RENAME; nil for things that have no such statement.
     package static func rename(_ name: ItemName, _ content: ItemContent?, to newName: String) throws -> String? {
         let (path, new) = (try path(name), try self.name(newName))

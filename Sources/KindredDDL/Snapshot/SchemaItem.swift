@@ -1,4 +1,4 @@
-import KindredPostgres
+package import KindredPostgres
 
 /// A thing in a schema.
 package struct SchemaItem: Hashable {
@@ -11,6 +11,10 @@ package struct SchemaItem: Hashable {
     /// Where it stands among its like: columns in their table.
     package var position = 0
     package var dependencies: Set<ItemName> = []
+    /// The extensions of which it uses something.
+    package var extensions: Set<ServerText> = []
+    /// The property for which only a superuser may make it, in words for people; nil where an ordinary role may.
+    package var privilege: String?
 
     /// Whether statements change it; otherwise a difference is only named.
     package var isManaged: Bool { if case .other = content { false } else { true } }

@@ -48,12 +48,24 @@ extension SnapshotQueries {
             CASE WHEN p.prokind <> 'a' THEN rtrim(pg_get_functiondef(p.oid), E'\\n') ELSE \(aggregate) END AS definition,
             CASE WHEN p.prokind <> 'a' THEN p.prokind::text || ' (' || pg_get_function_arguments(p.oid) || ') '
                 || COALESCE(pg_get_function_result(p.oid), '') END AS form,
-            obj_description(p.oid, 'pg_proc') AS comment, \(grants("p.proacl", "f", "p.proowner")) AS grants,
+            \(privilege) AS privilege, obj_description(p.oid, 'pg_proc') AS comment, \(grants("p.proacl", "f", "p.proowner")) AS grants,
             (SELECT d.refobjid::text FROM pg_depend AS d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid
                 AND d.refclassid = 'pg_type'::regclass AND d.deptype = 'i') AS type
         FROM pg_proc AS p
         JOIN pg_namespace AS n ON n.oid = p.pronamespace
+        JOIN pg_language AS l ON l.oid = p.prolang
         WHERE \(isUsers("n")) AND \(isNotOfExtension("p.oid", "pg_proc"))
+        """
+
+    /// The property for which a function or an aggregate needs a superuser.
+    private static let privilege = """
+        CASE WHEN p.prokind = 'a' THEN (SELECT 'its state is of the type internal' FROM pg_aggregate AS a
+                WHERE a.aggfnoid = p.oid AND 'internal'::regtype IN (a.aggtranstype, a.aggmtranstype))
+            WHEN NOT l.lanpltrusted THEN 'its language is ' || l.lanname
+            WHEN p.proleakproof THEN 'it is LEAKPROOF'
+            WHEN p.prosupport <> 0 THEN 'it has a support function'
+            ELSE (SELECT 'it sets ' || split_part(o, '=', 1) FROM unnest(p.proconfig) AS o WHERE lower(split_part(o, '=', 1))
+                = ANY (ARRAY(SELECT lower(v.name) FROM pg_settings AS v WHERE v.context <> 'user')) LIMIT 1) END
         """
 
     private static let aggregate = """

@@ -184,13 +184,18 @@ enum SnapshotQueries {
             AND \(isNotOfExtension("t.oid", "pg_type"))
         """
 
-    /// Dependencies; a default stands for its column, and a view's rule for the view.
+    /// Dependencies; a default stands for its column, a view's rule for the view, and an array's type for that of its elements
+    /// where the extension is looked for that has it.
     private static let dependencies = """
         SELECT CASE WHEN a.oid IS NOT NULL OR r.oid IS NOT NULL THEN 'pg_class' ELSE d.classid::regclass::text END AS catalog,
             COALESCE(a.adrelid, r.ev_class, d.objid)::text AS oid, COALESCE(a.adnum::integer, d.objsubid)::text AS number,
             d.refclassid::regclass::text AS needed_catalog, d.refobjid::text AS needed_oid,
-            d.refobjsubid::text AS needed_number
+            d.refobjsubid::text AS needed_number,
+            (SELECT x.extname::text FROM pg_depend AS e JOIN pg_extension AS x ON x.oid = e.refobjid
+                WHERE e.classid = d.refclassid AND e.objid IN (d.refobjid, y.typelem) AND e.deptype = 'e'
+                LIMIT 1) AS extension
         FROM pg_depend AS d
+        LEFT JOIN pg_type AS y ON d.refclassid = 'pg_type'::regclass AND y.oid = d.refobjid AND y.typelem <> 0
         LEFT JOIN pg_attrdef AS a ON d.classid = 'pg_attrdef'::regclass AND a.oid = d.objid
         LEFT JOIN pg_rewrite AS r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid AND r.rulename = '_RETURN'
         WHERE d.objid >= 16384 AND d.refobjid >= 16384 AND d.deptype IN ('n', 'a', 'i', 'P', 'S')

@@ -18,11 +18,10 @@ extension SnapshotReader {
             let object = ObjectItem(
                 definition: [try cells.text("definition")], target: try cells.text("target"),
                 form: try cells.optional("form"))
-            add(
-                name,
-                SchemaItem(
-                    content: .object(object), comment: try cells.optional("comment"), grants: try cells.grants("grants")
-                ))
+            var item = SchemaItem(
+                content: .object(object), comment: try cells.optional("comment"), grants: try cells.grants("grants"))
+            item.privilege = try cells.optional("privilege")
+            add(name, item)
             names[address] = name
         }
     }

@@ -105,9 +105,11 @@ package struct SnapshotReader {
 
     mutating func takeDependencies(_ rows: [SnapshotCells]) throws {
         for cells in rows {
-            guard
-                let dependent = name(
-                    try cells.text("catalog"), try cells.text("oid"), try cells.text("number")),
+            let dependent = name(try cells.text("catalog"), try cells.text("oid"), try cells.text("number"))
+            if let dependent, let name = try cells.optional("extension"), dependent.kind != .extension {
+                snapshot.items[dependent]?.extensions.insert(ServerText(name))
+            }
+            guard let dependent,
                 let dependency = name(
                     try cells.text("needed_catalog"), try cells.text("needed_oid"), try cells.text("needed_number")),
                 dependent != dependency

@@ -3,15 +3,35 @@ import KindredPostgres
 
 /// One side of a comparison: where it comes from, and its schema as it was read.
 struct ComparedSide {
-    let source: SchemaSource
-    let snapshot: SchemaSnapshot
+    /// The schema as it was read.
+    let original: SchemaSnapshot
     /// The name of the side in sentences: `the old side`.
     let name: String
-    /// The database in which a script has run.
-    let scratch: PostgresClient?
+    /// The script that makes it, and the database in which it has run.
+    let script: (text: ScratchScript, client: PostgresClient)?
+    /// The statements of the script that were not run.
+    var leftOut: [ScratchScript.LeftOutStatement] = []
+    /// The schema without what is left out of both sides.
+    private(set) var snapshot: SchemaSnapshot
 
-    /// Whether it can be made on another server as it is, since it is a script; a database is copied from its snapshot.
-    var isExact: Bool { scratch != nil }
+    init(
+        _ snapshot: SchemaSnapshot, name: String, script: (text: ScratchScript, client: PostgresClient)? = nil,
+        leftOut: [ScratchScript.LeftOutStatement] = []
+    ) {
+        (original, self.snapshot, self.name, self.script, self.leftOut) = (snapshot, snapshot, name, script, leftOut)
+    }
+
+    /// Whether it can be made on another server as it is, since it is a script; a database is copied from its snapshot, and so is
+    /// a side of which something is left out.
+    private(set) var isExact = false
+
+    /// The side without what is left out of both.
+    func without(_ leftOut: LeftOut) -> ComparedSide {
+        var result = self
+        result.snapshot = leftOut.rest(of: original)
+        result.isExact = script != nil && leftOut.isEmpty && self.leftOut.isEmpty
+        return result
+    }
 
     /// A scratch database that has the side.
     struct Made {
@@ -24,21 +44,28 @@ struct ComparedSide {
     /// Lends the database in which the script has run, or a copy.
     ///
     /// - Throws: `SchemaCopy.Failure` where the server refuses a statement of a copy.
-    func withMade<T>(on server: ScratchServer, _ body: (Made) async throws -> T) async throws -> T {
-        if let scratch { return try await body(Made(client: scratch, snapshot: snapshot, lacking: [])) }
-        return try await withCopy(on: server, body)
+    func withMade<T>(
+        on server: ScratchServer, after first: [FirstExtension], _ body: (Made) async throws -> T
+    ) async throws -> T {
+        if isExact, first.isEmpty, let script {
+            return try await body(Made(client: script.client, snapshot: snapshot, lacking: []))
+        }
+        return try await withCopy(on: server, after: first, body)
     }
 
     /// Lends a database of its own.
-    func withCopy<T>(on server: ScratchServer, _ body: (Made) async throws -> T) async throws -> T {
-        try await server.withDatabase { client in
-            if case .sql(let text, let name) = source {
-                try await ScratchScript(text, name: name).run(on: client, of: server)
-                return try await body(Made(client: client, snapshot: snapshot, lacking: []))
+    func withCopy<T>(
+        on server: ScratchServer, after first: [FirstExtension], _ body: (Made) async throws -> T
+    ) async throws -> T {
+        if isExact, let script {
+            return try await script.text.withDatabase(of: server, after: first) { client, _ in
+                try await body(Made(client: client, snapshot: snapshot, lacking: []))
             }
+        }
+        return try await server.withDatabase(first) { client in
             let copy = SchemaCopy(snapshot, of: name)
             try await copy.make(on: client, of: server)
-            let made = try await SnapshotReader.read(from: client)
+            let made = try await server.snapshot(of: client)
             return try await body(Made(client: client, snapshot: made, lacking: copy.lacking(in: made)))
         }
     }

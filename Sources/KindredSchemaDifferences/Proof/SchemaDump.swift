@@ -108,6 +108,8 @@ struct SchemaDump {
             lines = lines.map { Self.withoutName(ofNotNull: $0.hasSuffix(",") ? String($0.dropLast()) : $0) }.sorted()
         default: break
         }
+        // Of privileges on which nothing is left that a schema has.
+        if lines.isEmpty, key.kind == "ACL" || key.kind == "DEFAULT ACL" { return }
         entries[key, default: []] += lines
     }
 

@@ -26,6 +26,10 @@ struct Trial {
         var isWithholding = false
         /// Obstacles, for the case that a statement fails.
         var obstacles: [String] = []
+        /// The extensions that are made before the old side, and those of the new side.
+        var first: (old: [FirstExtension], new: [FirstExtension]) = ([], [])
+        /// The statements that made them.
+        var done: Set<ServerText> = []
     }
 
     /// The result of a trial.
@@ -35,6 +39,8 @@ struct Trial {
         var untried: [String] = []
         /// Differences without statements that would change them.
         var left: [String] = []
+        /// Statements that took too long.
+        var cut: [String] = []
     }
 
     private struct Result {
@@ -42,6 +48,7 @@ struct Trial {
         var reason: String?
         var dump: SchemaDump.Text?
         var untried: [String] = []
+        var cut: String?
     }
 
     func run() async throws -> Outcome {
@@ -49,20 +56,33 @@ struct Trial {
             return try await tried()
         } catch let error as SchemaCopy.Failure {
             return Outcome(
-                proof: .skipped("\(error.name) cannot be made on the embedded server: \(error.reason)"))
+                proof: .skipped("\(error.name) cannot be made on the embedded server: \(error.reason)"),
+                cut: [error.cut].compactMap { $0 })
         } catch let error as EmbeddedPostgresError {
             return Outcome(proof: .skipped(error.message))
+        } catch let error as TookTooLong {
+            return Outcome(proof: .skipped(error.message), cut: ["pg_dump"])
+        } catch let error as SchemaDifferencesError where !plan.done.isEmpty {
+            return Outcome(proof: .skipped("the old side cannot be made behind the new extensions: \(error.message)"))
+        } catch let error as PostgresError {
+            // A function of a side can end its own session.
+            return Outcome(proof: .skipped("the embedded server failed: \(error.server?.message ?? error.message)"))
         }
     }
 
     private func tried() async throws -> Outcome {
-        let old = try await from.withMade(on: server) { try await result(in: $0) }
+        let old = try await from.withMade(on: server, after: plan.first.old) { try await result(in: $0) }
         var outcome = Outcome(proof: .proven, untried: old.untried)
+        if let cut = old.cut {
+            outcome.proof = .skipped("a statement took too long and was stopped: \(cut)")
+            outcome.cut = [cut]
+            return outcome
+        }
         if let reason = old.reason {
             outcome.proof = .failed(reason)
             return outcome
         }
-        let new = try await to.withMade(on: server) { made in
+        let new = try await to.withMade(on: server, after: plan.first.new) { made in
             Result(lacking: made.lacking, dump: try await server.dump(of: made.client))
         }
         guard let dump = old.dump, let other = new.dump else {
@@ -71,7 +91,7 @@ struct Trial {
         }
         var targets = [other]
         if plan.isWithholding {
-            try await server.withDatabase { client in
+            try await server.withDatabase(plan.first.old) { client in
                 try await SchemaCopy(plan.target, of: "what is left of the old side").make(on: client, of: server)
                 if let kept = try await server.dump(of: client) { targets.append(kept) }
             }
@@ -105,13 +125,13 @@ struct Trial {
         if !plan.steps.isEmpty {
             for step in plan.steps {
                 do {
-                    try await step.run(on: client)
+                    try await step.run(on: client, without: plan.done)
                 } catch let error as FailedStatement {
-                    result.reason = reason(error, before)
+                    if error.isCut { result.cut = error.sql } else { result.reason = reason(error, before) }
                     return result
                 }
             }
-            let after = try await SnapshotReader.read(from: client)
+            let after = try await server.snapshot(of: client)
             if let reason = try wrong(after, lacking: old.lacking) {
                 result.reason = reason
                 return result
@@ -143,7 +163,7 @@ struct Trial {
         if failures.isEmpty { return (untried, []) }
         let names = Dictionary(plan.renamed.map { ($0.value, $0.key) }) { first, _ in first }
         let earlier = failures.map { names[$0.table] ?? $0.table }
-        let before = try await from.withCopy(on: server) {
+        let before = try await from.withCopy(on: server, after: plan.first.old) {
             try await Smoke(client: $0.client, tables: earlier).outcomes()
         }
         let known = before.compactMap { if case .failed(let failure) = $0.outcome { failure } else { nil } }
@@ -170,10 +190,10 @@ struct Trial {
         }
         // A whole copy is written as the new side's copy is.
         guard !from.isExact, lacking.isEmpty else { return nil }
-        var present = after.withUnmanaged(of: from.snapshot)
+        var present = after.withOriginals(of: from.snapshot)
         // Versions of extensions are those of their own servers.
-        for (name, item) in plan.target.items where name.kind == .extension && after[name] != nil {
-            present.items[name] = item
+        for name in Set(present.items.keys).union(plan.target.items.keys) where name.kind == .extension {
+            present.items[name] = after[name] == nil ? nil : plan.target[name] ?? present[name]
         }
         var planner = SchemaPlanner(from: present, to: plan.target)
         let rest = try planner.plan().flatMap(\.statements)
@@ -192,8 +212,8 @@ struct Trial {
         do {
             for text in [dump] + targets {
                 again.append(
-                    try await server.withDatabase { client in
-                        try await ScratchScript(text.text, name: "the dump").run(on: client, of: server)
+                    try await ScratchScript(text.text, name: "the dump").withDatabase(of: server) { client, leftOut in
+                        guard leftOut.isEmpty else { return text.entries }
                         return try await server.dump(of: client)?.entries ?? text.entries
                     })
             }

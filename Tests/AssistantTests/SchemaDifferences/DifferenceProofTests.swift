@@ -138,8 +138,7 @@ import Testing
         var options = SchemaDifferences.Options()
         options.allowsDropping = true
         options.renames = item.renames
-        let differences = try await SchemaDifferences.between(
-            .sql(item.from, name: "from"), .sql(item.to, name: "to"), options: options)
+        let differences = try await CatalogOracle.between(item.from, item.to, options)
         let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
         try await client.runScript(item.from)
         var isBroken = false

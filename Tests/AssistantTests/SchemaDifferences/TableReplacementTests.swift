@@ -135,7 +135,7 @@ import Testing
     private func between(_ from: String, _ to: String, allowsDropping: Bool) async throws -> SchemaDifferences {
         var options = SchemaDifferences.Options()
         options.allowsDropping = allowsDropping
-        return try await SchemaDifferences.between(.sql(from, name: "from"), .sql(to, name: "to"), options: options)
+        return try await CatalogOracle.between(from, to, options)
     }
 
     private func statements(_ differences: SchemaDifferences) -> [String] {

@@ -116,12 +116,12 @@ import Testing
 
     @Test(arguments: named) func whatNoStatementChangesIsNamed(_ item: Named) async throws {
         for (from, to) in [(item.from, item.to), (item.to, item.from)] {
-            let differences = try await SchemaDifferences.between(.sql(from, name: "from"), .sql(to, name: "to"))
+            let differences = try await CatalogOracle.between(from, to)
             let lines = from == item.from ? item.lines : item.lines.map { $0.replacing("new side", with: "old side") }
             #expect(differences.unmanaged == lines, "\(differences.unmanaged)")
             #expect(!differences.isEmpty)
         }
-        let same = try await SchemaDifferences.between(.sql(item.to, name: "from"), .sql(item.to, name: "to"))
+        let same = try await CatalogOracle.between(item.to, item.to)
         #expect(same.isEmpty, "\(same.unmanaged) \(same.sql)")
     }
 }

@@ -23,9 +23,6 @@ import Testing
         CREATE RULE r AS ON DELETE TO t DO INSTEAD NOTHING;
         CREATE TYPE span AS RANGE (subtype = float8);
         CREATE TABLE s (s span);
-        CREATE FOREIGN DATA WRAPPER w;
-        CREATE SERVER far FOREIGN DATA WRAPPER w;
-        CREATE FOREIGN TABLE f (m mood) SERVER far;
         """
 
     @Test func aScriptIsRunAsItIs() async throws {
@@ -45,11 +42,7 @@ import Testing
         let differences = try await SchemaDifferences.between(
             try SchemaSource(argument: database.uri),
             .sql(script.replacing("(id integer)", with: "(id integer, n integer)")))
-        guard case .skipped(let reason) = differences.proof else {
-            Issue.record("\(differences.proof)")
-            return
-        }
-        #expect(reason.contains("the copy of the old side lacks") && reason.contains("publication p"), "\(reason)")
+        #expect(differences.proof == .proven && differences.leftOut == ["The publication p: no copy has it."])
     }
 
     @Test func whatOnlyADumpSeesIsNamed() async throws {
