@@ -97,7 +97,9 @@ let package = Package(
         // The commands of the tool as calls. Each needs as little as it can: `KindredSchemaDifferences` alone an embedded server.
         .target(
             name: "KindredDoctor",
-            dependencies: ["HarmlessText", "KindredDDL", "KindredGenerator", "KindredPostgres", "KindredSchema"]
+            dependencies: [
+                "HarmlessText", "Kindred", "KindredDDL", "KindredGenerator", "KindredPostgres", "KindredSchema",
+            ]
         ),
         .target(
             name: "KindredDiagram",

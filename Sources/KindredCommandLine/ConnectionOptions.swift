@@ -19,14 +19,19 @@ package struct ConnectionOptions: ParsableArguments {
     /// read nothing ends the command.
     package func readSchema(in terminal: Terminal) async throws -> DatabaseSchema {
         let (schema, problems) = try await withClient(in: terminal) { try await SchemaReader.readDiagnosed(from: $0) }
-        for problem in problems {
-            terminal.printError("Without an annotation that does not fit: \(problem.location): \(problem.reason)")
-        }
+        print(problems, in: terminal)
         if let unreadable = UnreadableTables(of: schema) {
             guard !schema.entities.isEmpty else { throw CommandFailure(.failure, unreadable.insteadOfEntities) }
             terminal.printError("\(unreadable.besidesEntities)")
         }
         return schema
+    }
+
+    /// Names annotations that do not fit on standard error.
+    package func print(_ problems: [AnnotationProblem], in terminal: Terminal) {
+        for problem in problems {
+            terminal.printError("Without an annotation that does not fit: \(problem.location): \(problem.reason)")
+        }
     }
 
     /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 
@@ -39,6 +40,12 @@ struct Examination: Sendable {
     /// The numbers of rules that annotations ignore.
     private let ignored: [CatalogObject: Set<ServerText>]
 
+    /// The model without the annotations that do not fit, and these.
+    static func model(of catalog: Catalog) -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {
+        let (schema, problems) = DatabaseSchema.diagnosed(catalog: catalog)
+        return (schema, problems + schema.filterProblems())
+    }
+
     init(
         _ catalog: Catalog, _ facts: DoctorCatalog, generated: GeneratedClasses? = nil, tenantColumn: String? = nil,
         targetVersion: Int? = nil
@@ -57,7 +64,7 @@ struct Examination: Sendable {
             whole.relations[index].isReachable = true
         }
         self.catalog = whole
-        (schema, problems) = DatabaseSchema.diagnosed(catalog: whole)
+        (schema, problems) = Self.model(of: whole)
         // Classes are made from what the role may read.
         outdated = generated.map { classes in
             (classes.folder, classes.outdated(against: DatabaseSchema.diagnosed(catalog: catalog).schema))

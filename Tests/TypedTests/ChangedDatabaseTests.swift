@@ -72,6 +72,31 @@ import TypeModels
         context.rollback()
     }
 
+    @Test(
+        "a wrong annotation of a generated class's table ends the connection attempt",
+        .database(.file("../TypeModels/schema.sql")))
+    func aWrongAnnotation() async throws {
+        let admin = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+        for comment in [
+            #"TABLE keeper IS '@kindred {"filter": "nosuch = 1"}'"#,
+            #"COLUMN keeper.code IS '@kindred {"nosuch": true}'"#,
+        ] {
+            try await admin.runScript("COMMENT ON \(comment)")
+            let error = await #expect(throws: SchemaError.self) {
+                try await withDatabase(classes: KindredModels.all) { _, _ in }
+            }
+            #expect(error?.code == .invalidAnnotation && error?.entity == "public.keeper")
+            // Without the class the table stops nothing but its own use.
+            try await withDatabase(classes: KindredModels.all.filter { $0 != Keeper.self }) { _, context in
+                #expect(try await context.fetch("club").all().isEmpty)
+                await #expect(throws: SchemaError.self) { try await context.fetch("keeper").all() }
+            }
+            let object = comment.prefix(upTo: try #require(comment.firstRange(of: " IS ")?.lowerBound))
+            try await admin.runScript("COMMENT ON \(object) IS NULL")
+        }
+        await admin.close()
+    }
+
     @Test(.database(.file("../TypeModels/schema.sql"))) func aColumnThatLosesNotNull() async throws {
         try await withKeepers { database, context, keeper in
             try await database.query("ALTER TABLE keeper ALTER code DROP NOT NULL")

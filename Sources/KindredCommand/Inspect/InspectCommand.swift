@@ -1,4 +1,5 @@
 import ArgumentParser
+import Kindred
 import KindredPostgres
 import KindredSchema
 
@@ -49,6 +50,7 @@ struct InspectCommand: ToolCommand {
     func run(in terminal: Terminal) async throws {
         if capabilities { return try await showCapabilities(in: terminal) }
         let schema = try await connection.readSchema(in: terminal)
+        connection.print(schema.filterProblems(), in: terminal)
         if let save { return try write(RelationshipNames(schema), to: save, terminal) }
         let shown = try selection(of: schema)
         switch format {

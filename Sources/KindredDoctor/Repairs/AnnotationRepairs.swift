@@ -71,7 +71,7 @@ struct AnnotationRepairs: Sendable {
             let attempt = annotation.keeping(kept.union([ServerText(name)]))
             var catalog = catalog
             catalog.comments[index].text = attempt
-            let problems = DatabaseSchema.diagnosed(catalog: catalog).problems
+            let problems = Examination.model(of: catalog).problems
             if problems.contains(where: { $0.location == location }) { continue }
             kept.insert(name)
             result = attempt

@@ -8,8 +8,9 @@ extension DoctorRule {
             "K501", "misfitting-annotation", .error,
             "An annotation that is malformed, names nothing, or clashes.",
             explanation: """
-                A program does not connect to a database with such a comment, so that a wrong name is noticed at start and not when \
-                a relationship is missing; the commands go on without it. The repair takes the members out that do not fit and keeps \
+                Each use of the table or view is an error in a program, and a program with a generated class of it does not connect, \
+                so that a wrong name is noticed at start and not when a relationship is missing; the commands go on without it. \
+                The repair takes the members out that do not fit and keeps \
                 the rest of the comment; where its JSON cannot be read the whole text stays, without the mark. A rule that does not \
                 exist in "ignore" is a note.
                 """,

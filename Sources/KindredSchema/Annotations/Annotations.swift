@@ -7,6 +7,12 @@ package struct AnnotationProblem: Sendable {
     /// The place where it is written.
     package var location: String
     package var reason: String
+
+    package init(entity: QualifiedName, location: String, reason: String) {
+        self.entity = entity
+        self.location = location
+        self.reason = reason
+    }
 }
 
 /// The options from comments and overrides, by the object that they apply to.

@@ -42,6 +42,10 @@ struct AnnotationRepairTests {
             mended: #"@kindred {"group":"post"} it's"#),
         Case(object: "TABLE email", comment: #"@kindred {"group": 3} letters"#, mended: "letters"),
         Case(object: "TABLE email", comment: #"@kindred {"key": ["none"]}"#, mended: nil),
+        Case(object: "TABLE email", comment: #"@kindred {"filter": "("}"#, mended: nil),
+        Case(
+            object: "TABLE email", comment: #"@kindred {"filter": "nosuch = 1", "group": "post"} it's"#,
+            mended: #"@kindred {"group":"post"} it's"#),
         Case(object: "TABLE email", comment: #"@kindred {"softDelete": "note"}"#, mended: nil),
         Case(object: "TABLE email", comment: #"@kindred {"optimisticLocking": "note"}"#, mended: nil),
         Case(object: "TABLE email", comment: #"@kindred {"relationships": true}"#, mended: nil),

@@ -22,6 +22,17 @@ extension DatabaseSchema {
         return schema
     }
 
+    /// The filters that are malformed or do not fit their tables, for tools that go on without them.
+    package func filterProblems() -> [AnnotationProblem] {
+        var problems: [AnnotationProblem] = []
+        _ = try? parsingFilters { name, error in
+            guard let entity = self[name] else { return }
+            let location = Catalog.Comment.Object.relation(entity.oid).location(on: name)
+            problems.append(AnnotationProblem(entity: name, location: location, reason: error.message))
+        }
+        return problems
+    }
+
     private func parsingFilters(_ fail: (QualifiedName, SchemaError) throws -> Void) throws -> DatabaseSchema {
         var schema = self
         for entity in entities where entity.filter != nil || entity.softDelete != nil {
