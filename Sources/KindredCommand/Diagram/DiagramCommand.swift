@@ -1,4 +1,5 @@
 import ArgumentParser
+import Kindred
 import KindredAssistant
 import KindredPostgres
 
@@ -120,6 +121,7 @@ struct DiagramCommand: ToolCommand {
 
     func run(in terminal: Terminal) async throws {
         let schema = try await connection.readSchema(in: terminal)
+        connection.print(schema.filterProblems(), in: terminal)
         let graphviz = Graphviz(searchPath: terminal.environment["PATH"], timeLimit: .seconds(drawTimeout))
         do {
             if let site {

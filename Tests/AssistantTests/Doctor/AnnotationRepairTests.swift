@@ -1,4 +1,5 @@
 import Foundation
+import Kindred
 import KindredCommand
 import KindredDoctor
 import KindredSchema
@@ -97,7 +98,7 @@ struct AnnotationRepairTests {
     @Test(arguments: cases) func commandsGoOnWithoutIt(_ item: Case) async throws {
         try await withDoctorClient { client in
             try await comment(item, on: client)
-            await #expect(throws: SchemaError.self) { try await SchemaReader.read(from: client) }
+            await #expect(throws: SchemaError.self) { try await SchemaReader.read(from: client).parsingFilters() }
         }
         try await expectToGoOn([["inspect", "--format", "json"], ["diagram"], ["doctor", "--all"]])
     }
@@ -116,7 +117,7 @@ struct AnnotationRepairTests {
             for line in script.split(separator: "\n") where !line.hasPrefix("--") {
                 try await client.query(SQL(unsafeRaw: String(line)))
             }
-            _ = try await SchemaReader.read(from: client)
+            _ = try await SchemaReader.read(from: client).parsingFilters()
         }
     }
 
@@ -129,7 +130,7 @@ struct AnnotationRepairTests {
                 #expect(finding.repair.count == 1, "\(finding)")
                 try await client.repair(finding)
             }
-            _ = try await SchemaReader.read(from: client)
+            _ = try await SchemaReader.read(from: client).parsingFilters()
             let rows = try await client.query(
                 "SELECT description FROM pg_description WHERE objoid >= 16384 ORDER BY description COLLATE \"C\"")
             let left = try rows.map { try $0.decode(0, as: String.self) ?? "" }

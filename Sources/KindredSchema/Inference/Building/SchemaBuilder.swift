@@ -191,8 +191,10 @@ extension DatabaseSchema {
         }
     }
 
-    /// Makes the model for a program, without the comments' annotations that are invalid: the entities that they are on have an
-    /// error, which each use of them throws. So the comment of a table that the program does not use stops nothing.
+    /// Makes the model for a program, without the comments' annotations that are invalid.
+    ///
+    /// The entities that they are on have an error, which each use of them throws. So the comment of a table that the program does
+    /// not use stops nothing.
     ///
     /// - Throws: ``SchemaError`` with the code `invalidAnnotation` for overrides that are invalid, and for annotations of the
     ///   tables that overrides name.
