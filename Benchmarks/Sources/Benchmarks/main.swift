@@ -24,7 +24,7 @@ let usage = """
         --without-instructions
                        with --counts: leaves out what callgrind takes minutes to count
         --growth       counts what an object costs while other things grow
-        --live         measures live requests: latency, list, load, routing
+        --live         measures live requests: latency, list, load, routing, single
         --update       with --counts: saves them as those that the next are compared with
     """
 var rounds = 7

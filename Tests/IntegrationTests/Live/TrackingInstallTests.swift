@@ -49,6 +49,18 @@ private let schema = """
         }
     }
 
+    /// By the rows that the first statement of a session has, the server would compile the queries of triggers, and run single rows
+    /// through that plan: 500 ms for each.
+    @Test func noFunctionIsCompiled() async throws {
+        try await withTracking("person") { _, other, _ in
+            let compiled: SQL = """
+                SELECT proname::text FROM pg_proc WHERE pronamespace = 'kindred'::regnamespace AND prokind = 'f'
+                    AND 'jit=off' <> ALL (coalesce(proconfig, '{}'))
+                """
+            #expect(try await other.values(compiled) == [])
+        }
+    }
+
     @Test func installingAgainChangesNothing() async throws {
         try await withTracking("person") { database, other, reader in
             let before = try await names(other)

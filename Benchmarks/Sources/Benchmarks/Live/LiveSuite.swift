@@ -38,6 +38,7 @@ struct LiveSuite: Sendable {
         if isSelected("list") { lines += try await LiveList(database, writer).measure() }
         if isSelected("load") { lines += try await LiveLoad(database, writer).measure() }
         if isSelected("routing") { lines += try await LiveLoad(database, writer).measureRouting() }
+        if isSelected("single") { lines += try await LiveSingleRow(database, place).measure() }
         writeColumns(lines)
         print("Processor time is that of this process; the server writes by itself.")
         await writer.close()
