@@ -87,8 +87,10 @@ import TypeModels
             }
             #expect(error?.code == .invalidAnnotation && error?.entity == "public.keeper")
             // Without the class the table stops nothing but its own use.
-            try await withDatabase(classes: KindredModels.all.filter { $0 != Keeper.self }) { _, context in
-                #expect(try await context.fetch("club").all().isEmpty)
+            let others = KindredModels.all.filter { $0 != Keeper.self }
+            try await withDatabase(classes: others) { _, context in
+                let clubs = try await context.fetch("club").all()
+                #expect(clubs.isEmpty)
                 await #expect(throws: SchemaError.self) { try await context.fetch("keeper").all() }
             }
             let object = comment.prefix(upTo: try #require(comment.firstRange(of: " IS ")?.lowerBound))
