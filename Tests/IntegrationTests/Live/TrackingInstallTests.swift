@@ -57,7 +57,8 @@ private let schema = """
                 SELECT proname::text FROM pg_proc WHERE pronamespace = 'kindred'::regnamespace AND prokind = 'f'
                     AND 'jit=off' <> ALL (coalesce(proconfig, '{}'))
                 """
-            #expect(try await other.values(compiled) == [])
+            let names = try await other.values(compiled)
+            #expect(names.isEmpty, "\(names)")
         }
     }
 
