@@ -148,7 +148,7 @@ extension SnapshotQueries {
         FROM pg_default_acl AS f JOIN pg_roles AS r ON r.oid = f.defaclrole LEFT JOIN pg_namespace AS n ON n.oid = f.defaclnamespace
         CROSS JOIN LATERAL (SELECT CASE f.defaclobjtype WHEN 'r' THEN 'TABLES' WHEN 'S' THEN 'SEQUENCES' WHEN 'f' THEN 'FUNCTIONS'
             WHEN 'T' THEN 'TYPES' WHEN 'n' THEN 'SCHEMAS' ELSE 'LARGE OBJECTS' END AS word) AS k
-        WHERE n.nspname IS DISTINCT FROM 'kindred'
+        WHERE (n.nspname IS NULL OR n.nspname <> 'kindred' AND n.nspname <> 'kindred_ddl')
         UNION ALL \(namedObjects)) AS o
         """
 }

@@ -24,14 +24,17 @@ enum SnapshotQueries {
 
     /// Schemas of users.
     static func isUsers(_ schema: String) -> String {
-        "\(schema).nspname !~ '^pg_' AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'"
+        """
+        \(schema).nspname !~ '^pg_' AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred' \
+        AND \(schema).nspname <> 'kindred_ddl'
+        """
     }
 
     /// Leaves out the triggers of change tracking, which call the helper schema.
     static func isNotTrackings(_ function: String) -> String {
         """
         NOT EXISTS (SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE p.oid = \(function) AND n.nspname = 'kindred')
+            WHERE p.oid = \(function) AND (n.nspname = 'kindred' OR n.nspname = 'kindred_ddl'))
         """
     }
 

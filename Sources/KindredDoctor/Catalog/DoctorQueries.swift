@@ -26,6 +26,7 @@ enum DoctorQueries {
     static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
         """
         \(relation).oid >= 16384 AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'
+            AND \(schema).nspname <> 'kindred_ddl'
             AND \(schema).nspname !~~ 'pg\\_%'::pg_catalog.text
             AND NOT \(relation).oid = ANY (
                 SELECT e.objid FROM pg_catalog.pg_depend AS e

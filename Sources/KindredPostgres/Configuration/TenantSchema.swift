@@ -21,7 +21,7 @@ package final class TenantSchema: Sendable {
     /// the one by which a search path means the schema of the session's role.
     package static func isReserved(_ name: String) -> Bool {
         name.utf8.isEmpty || name.utf8.count > SQLIdentifier.maximumBytes || name.utf8.contains(0)
-            || name.hasPrefix("pg_") || ["$user", "information_schema", "kindred"].contains(name)
+            || name.hasPrefix("pg_") || ["$user", "information_schema", "kindred", "kindred_ddl"].contains(name)
     }
 
     package let name: String

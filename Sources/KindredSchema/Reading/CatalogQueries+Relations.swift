@@ -55,7 +55,8 @@ extension CatalogQueries {
                 ) AS o ON o.relation = c.oid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 WHERE \(within("c.oid", isScoped)) AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
-                    AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred' AND n.nspname !~~ 'pg\\_%'::pg_catalog.text
+                    AND n.nspname <> 'information_schema' AND n.nspname <> 'kindred'
+                    AND n.nspname <> 'kindred_ddl' AND n.nspname !~~ 'pg\\_%'::pg_catalog.text
                     AND c.relname <> 'kindred_migration'
                     AND NOT c.oid = ANY (
                         SELECT d.objid FROM pg_catalog.pg_depend AS d

@@ -192,7 +192,7 @@ struct SampleRows {
         LEFT JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         LEFT JOIN base AS b ON b.own = a.atttypid AND b.typtype <> 'd'
         LEFT JOIN pg_type AS t ON t.oid = b.oid
-        WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 AND n.nspname <> 'kindred'
+        WHERE c.relkind IN ('r', 'p') AND c.oid >= 16384 AND n.nspname <> 'kindred' AND n.nspname <> 'kindred_ddl'
         ORDER BY c.oid, a.attnum
         """
 

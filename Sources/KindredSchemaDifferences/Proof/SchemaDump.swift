@@ -81,8 +81,10 @@ struct SchemaDump {
 
     /// Whether an entry belongs to change tracking or to migrations, which are not compared.
     private static func isTrackings(_ key: Key, _ lines: [Substring]) -> Bool {
-        key.schema == "kindred" || key.name.split(separator: " ").contains("kindred_migration")
-            || lines.contains { $0.contains(" EXECUTE FUNCTION kindred.") }
+        ["kindred", "kindred_ddl"].contains(key.schema) || key.name.split(separator: " ").contains("kindred_migration")
+            || lines.contains {
+                $0.contains(" EXECUTE FUNCTION kindred.") || $0.contains(" EXECUTE FUNCTION kindred_ddl.")
+            }
     }
 
     private mutating func add(_ original: Key, _ content: [Substring]) {

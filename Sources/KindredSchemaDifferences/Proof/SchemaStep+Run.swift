@@ -5,8 +5,15 @@ import KindredPostgres
 struct FailedStatement: Error {
     let sql: String
     let reason: String
-    /// Whether it was stopped because it took too long.
-    let isCut: Bool
+    let kind: Kind
+
+    enum Kind {
+        case failed
+        /// It took too long and was stopped.
+        case cut
+        /// Only another role may run it, such as the superuser who owns what an extension has made.
+        case refused
+    }
 }
 
 extension SchemaStep {
@@ -17,12 +24,18 @@ extension SchemaStep {
     /// - Parameter done: Statements that made extensions before.
     func run(on client: PostgresClient, without done: Set<ServerText> = []) async throws {
         let statements = statements.filter { !done.contains($0.sql) }
+        // What an extension has made belongs to the superuser.
+        func isAboutExtension(_ sql: String) -> Bool {
+            sql.hasPrefix("ALTER EXTENSION ") || sql.hasPrefix("DROP EXTENSION ")
+        }
         func run(_ statement: SchemaStatement) async throws {
             do {
                 try await ScratchServer.run(DDL.withoutRows(statement.sql), on: client)
             } catch let error as PostgresError {
+                let isRefused = error.sqlState == .insufficientPrivilege && isAboutExtension(statement.sql)
                 throw FailedStatement(
-                    sql: statement.sql, reason: error.server?.message ?? error.message, isCut: error.isCut)
+                    sql: statement.sql, reason: error.server?.message ?? error.message,
+                    kind: error.isCut ? .cut : isRefused ? .refused : .failed)
             }
         }
         if isTransaction {

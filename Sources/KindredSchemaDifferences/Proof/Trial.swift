@@ -49,6 +49,8 @@ struct Trial {
         var dump: SchemaDump.Text?
         var untried: [String] = []
         var cut: String?
+        /// A statement for which the role of the copies has no right.
+        var refused: String?
     }
 
     func run() async throws -> Outcome {
@@ -76,6 +78,10 @@ struct Trial {
         if let cut = old.cut {
             outcome.proof = .skipped("a statement took too long and was stopped: \(cut)")
             outcome.cut = [cut]
+            return outcome
+        }
+        if let refused = old.refused {
+            outcome.proof = .skipped("the plan has \(refused), which only a superuser may do")
             return outcome
         }
         if let reason = old.reason {
@@ -127,7 +133,11 @@ struct Trial {
                 do {
                     try await step.run(on: client, without: plan.done)
                 } catch let error as FailedStatement {
-                    if error.isCut { result.cut = error.sql } else { result.reason = reason(error, before) }
+                    switch error.kind {
+                    case .cut: result.cut = error.sql
+                    case .refused: result.refused = error.sql
+                    case .failed: result.reason = reason(error, before)
+                    }
                     return result
                 }
             }

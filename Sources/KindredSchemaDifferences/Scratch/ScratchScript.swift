@@ -130,6 +130,7 @@ struct ScratchScript {
                     try await server.makeRole(role)
                     continue
                 }
+                if words.thing?.isTrackings == true { return nil }
                 let needed: Set<SQLState> = [
                     .undefinedObject, .undefinedFunction, .undefinedTable, .undefinedColumn, .invalidSchemaName,
                 ]
@@ -142,7 +143,7 @@ struct ScratchScript {
                     try await server.makeRole(role)
                     return nil
                 }
-                if words.thing?.isTrackings == true || isRefused && words.isAboutExtensionsComment { return nil }
+                if isRefused, words.isAboutExtensionsComment { return nil }
                 let start = statement.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 let shown = start.count > 80 ? start.prefix(80) + "…" : start[...]
                 return LeftOutStatement(

@@ -144,7 +144,11 @@ import Testing
 
     @Test(arguments: cases) func withLeaveItIsMadeAgain(_ item: Case) async throws {
         let differences = try await between(item.from, item.to, allowsDropping: true)
-        #expect(differences.proof == .proven, "\(differences.proof)\n\(differences.sql)")
+        // The copies have no foreign table, whose wrapper a superuser makes.
+        let hasForeign = item.from.contains("CREATE FOREIGN TABLE")
+        let proof: SchemaDifferences.Proof =
+            hasForeign ? .skipped("the statements cannot be tried without what is left out") : .proven
+        #expect(differences.proof == proof, "\(differences.proof)\n\(differences.sql)")
         #expect(differences.withheld.isEmpty)
         let drops = item.withheld.filter { $0.hasPrefix("DROP TABLE") || $0.hasPrefix("DROP FOREIGN TABLE") }
         let losing = differences.steps.flatMap(\.statements).filter(\.canLoseData).map(\.sql)

@@ -25,7 +25,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var isApart = false
         /// The contexts that changes do not reach any more, and why.
         var stopped: [Stop] = []
-        /// What the tables lack of models, by model; of those alone whose statements have failed.
+        /// The columns that the tables lack, by model; of models whose statements have failed.
         var fits: [ObjectIdentifier: ModelFit] = [:]
         /// The model whose statements did not fit the tables in the last step.
         var outdated: SchemaRuntime?
@@ -176,7 +176,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }
         if cores.isEmpty { return [] }
         do {
-            let step = ContextStep(cores, batch, fit)
+            let step = ContextStep(cores, batch, fitting: fit)
             guard isApart else { return try await step.plans() }
             return try await reader.database.client.withTransaction { _ in try await step.plans() }
         } catch  where error.meansOutdatedModel && fit?.isExhausted != true {

@@ -32,7 +32,7 @@ struct ModelFit: Sendable {
             guard let number = try row.decode(0, as: Int.self), names.indices.contains(number - 1),
                 let name = try row.decode(1, as: String.self), let type = try row.decode(2, as: Int64.self)
             else { continue }
-            columns[names[number - 1]]?[ServerText(name)] = UInt32(truncatingIfNeeded: type)
+            columns[names[number - 1]]?[ServerText(name)] = UInt32(exactly: type)
         }
         self.columns = columns
         let known = former.flatMap { $0.columns == columns ? $0 : nil }

@@ -42,8 +42,8 @@ struct Refresher: Sendable {
 
     /// The error for rows that a write did not find: they are gone, or changed since they were read.
     ///
-    /// One SELECT for each entity with optimistic locking, to read the current versions, and for each of whose objects not all need
-    /// be concerned; none for others.
+    /// One SELECT for each entity with optimistic locking, to read the current versions, for each of whose objects not all need be
+    /// concerned, and for each whose triggers may have kept rows as they are; none for others.
     ///
     /// - Parameter areAll: whether the write found none of the rows.
     func unwritten(_ objects: [DatabaseObject], areAll: Bool = false) async throws -> KindredError {
@@ -54,12 +54,14 @@ struct Refresher: Sendable {
         for (entity, objects) in grouped(objects) {
             guard let version = entity.version else {
                 var gone = objects
-                if !areAll, objects.count > 1, entity.showsAllRows {
+                let mayBeThere = !areAll && objects.count > 1 || entity.obstacles.contains(.updateTriggers)
+                if mayBeThere, entity.showsAllRows {
                     let rows = try await currentRows(of: objects, entity)
                     gone = objects.filter { $0.key.map { rows[$0] == nil } ?? true }
+                    if gone.isEmpty { kept += objects }
                 }
                 lost += gone
-                missing += gone.isEmpty ? objects : gone
+                missing += gone
                 continue
             }
             let rows = try await currentRows(of: objects, entity)

@@ -119,13 +119,13 @@ extension Loader {
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
         let mayMissForms = relationship.isComparedByServer && relationship.holdsForeignKey
         guard found.hasOthers || mayMissForms && !found.hasMembersOfAll else { return found }
-        return try await answerEach(query, keys, statement)
+        return try await answerEach(query, keys, asking: statement)
     }
 
     /// One query per owner, in one round trip, where only the server can compare keys: texts that ignore case or
     /// trailing spaces, intervals, documents.
     private func answerEach(
-        _ query: RelationshipQuery, _ keys: KeyNumbers, _ statement: ([ObjectKey]) throws -> Statement
+        _ query: RelationshipQuery, _ keys: KeyNumbers, asking statement: ([ObjectKey]) throws -> Statement
     ) async throws -> LoadedBatch.Builder {
         let owners = keys.keys
         let statements = try owners.map { try statement([$0]) }

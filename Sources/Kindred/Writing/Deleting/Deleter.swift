@@ -67,12 +67,7 @@ struct Deleter: Sendable {
         do {
             try await body()
         } catch let missing as MissingRows {
-            // A rule or policy may hide a row that is there.
-            for object in missing.objects
-            where object.runtime.entity.obstacles.isDisjoint(with: [.policies, .rules]) {
-                try core.accept(deletionOf: object)
-            }
-            throw core.gone(missing.objects)
+            throw try core.lost(missing.objects)
         } catch let error as PostgresError {
             let keys = Dictionary(grouping: objects, by: \.runtime).mapValues { $0.compactMap(\.key) }
             throw KindredError(refusedDeletion: error, core.runtime, among: keys)
