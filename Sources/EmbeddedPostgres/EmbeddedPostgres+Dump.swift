@@ -24,7 +24,8 @@ extension EmbeddedPostgres {
                 .name("sh"),
                 arguments: [
                     "-c", #"exec "$0" "$@""#, program, "--schema-only", "--no-owner", "--no-comments",
-                    "--no-security-labels", "--encoding=UTF8", "--exclude-schema=kindred", "--exclude-schema=kindred_ddl",
+                    "--no-security-labels", "--encoding=UTF8", "--exclude-schema=kindred",
+                    "--exclude-schema=kindred_ddl",
                     "--dbname=" + (role.map { uri(database: database, role: $0) } ?? uri(database: database)),
                 ],
                 // The caller's settings for other servers, such as PGOPTIONS, are not this server's.
