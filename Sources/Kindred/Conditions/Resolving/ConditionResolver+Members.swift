@@ -122,7 +122,7 @@ extension ConditionResolver {
             }
         }
         if relationship.helper == nil { for column in columns { reads.note(column, at: read) } }
-        places.append(place)
+        try append(place)
         // A pair in the helper may have no row in the view, or one that a policy hides.
         if entity.isView || schema.hidesRows(of: entity), relationship.helper != nil {
             _ = try joined(places.count - 1)
@@ -145,7 +145,7 @@ extension ConditionResolver {
         guard let entity = row.entity else { return linkedScope(row, .own) }
         var place = Place(entity: entity, scope: scope, read: read, alias: row.alias, label: PairLink.key)
         place.isPair = true
-        places.append(place)
+        try append(place)
         return try pairScope(at: places.count - 1)
     }
 

@@ -85,7 +85,7 @@ extension ConditionResolver {
                 if !others.isEmpty { place.guards[referenced] = others.map(\.value) }
             }
         }
-        places.append(place)
+        try append(place)
         places[parent].children[relationship.name] = places.count - 1
         return places.count - 1
     }

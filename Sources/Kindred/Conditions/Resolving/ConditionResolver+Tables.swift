@@ -4,6 +4,12 @@ import KindredSchema
 // Tables that others inherit from: their rows are told apart by their table too, and foreign keys refer to rows of one table
 // alone.
 extension ConditionResolver {
+    /// Adds the rows of another table; throws if the table's annotations do not fit.
+    mutating func append(_ place: Place) throws {
+        if !schema.annotationErrors.isEmpty, let error = schema.annotationErrors[place.entity.name] { throw error }
+        places.append(place)
+    }
+
     /// The row is of the table that foreign keys refer to; nothing where that is certain.
     mutating func ofOwnTable(_ place: Int) throws -> [ConditionTerm] {
         guard let tables = places[place].entity.rowTables, !isReferenced(place) else { return [] }

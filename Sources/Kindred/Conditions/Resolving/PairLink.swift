@@ -59,7 +59,7 @@ extension ConditionResolver {
         let place = Place(
             entity: holder, scope: 0, read: readPairs(helper, of: pairLink.relationship), alias: row.alias,
             label: PairLink.key)
-        places.append(place)
+        try append(place)
         for column in helper.sourceColumns + helper.destinationColumns { reads.note(column, at: place.read) }
         let number = places.count - 1
         pairPlace = number

@@ -76,8 +76,9 @@ private let schema =
             }
             #expect(try await staying.update().updates == [0])
             await #expect(throws: (any Error).self) { _ = try await ending.next() }
-            try await world.database.tracking.catchUp()
-            #expect(kept["name"] == "orchard" && left["name"] == "garden")
+            await #expect(throws: (any Error).self) { try await world.database.tracking.catchUp() }
+            #expect(kept["name"] == "orchard")
+            await #expect(throws: (any Error).self) { _ = try await left.value(forKey: "name") }
             // The session's time limit is as before.
             #expect(try await world.database.client.value("SHOW statement_timeout") != "400ms")
         }
