@@ -54,7 +54,7 @@ struct Refresher: Sendable {
         for (entity, objects) in grouped(objects) {
             guard let version = entity.version else {
                 var gone = objects
-                let mayBeThere = !areAll && objects.count > 1 || entity.obstacles.contains(.updateTriggers)
+                let mayBeThere = !areAll && objects.count > 1 || entity.entity.obstacles.contains(.updateTriggers)
                 if mayBeThere, entity.showsAllRows {
                     let rows = try await currentRows(of: objects, entity)
                     gone = objects.filter { $0.key.map { rows[$0] == nil } ?? true }
