@@ -60,6 +60,30 @@ import Testing
         await admin.close()
     }
 
+    @Test("a filter that leads to a table whose own annotation is wrong stops nobody either", .database(.sql(schema)))
+    func aFilterThatLeadsToAWrongAnnotation() async throws {
+        let admin = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
+        var path = ""
+        try await withDatabase { database, _, _ in
+            let relationships = try database.schema.entity(named: "e").relationships
+            path = try #require(relationships.first { $0.destination.name == "email" }).name
+        }
+        try await admin.runScript(
+            """
+            COMMENT ON TABLE email IS '@kindred {"nosuch": 1}';
+            COMMENT ON TABLE e IS '@kindred {"filter": "\(path).id = 1"}'
+            """)
+        try await withDatabase { _, context, _ in
+            let person = try await context.fetch("person").one()
+            #expect(person["name"] == "Ann")
+            for table in ["e", "email"] {
+                let error = await #expect(throws: SchemaError.self) { try await context.fetch(table).all() }
+                #expect(error?.code == .invalidAnnotation && error?.entity == "public.\(table)")
+            }
+        }
+        await admin.close()
+    }
+
     @Test(.database(.sql(schema))) func aStrangersNameGivesWay() async throws {
         let admin = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
         for (inverse, owner, expected) in [

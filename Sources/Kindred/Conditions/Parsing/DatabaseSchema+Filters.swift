@@ -38,11 +38,13 @@ extension DatabaseSchema {
         for entity in entities where entity.filter != nil || entity.softDelete != nil {
             do {
                 schema.filters[entity.name] = try EntityFilter(of: entity, in: self)
-            } catch let error as KindredError {
+            } catch {
+                // A SchemaError where the condition leads to a table whose own annotations do not fit.
+                let reason = (error as? KindredError)?.message ?? (error as? SchemaError)?.message ?? "\(error)"
                 try fail(
                     entity.name,
                     SchemaError(
-                        .invalidAnnotation, "The filter of \(entity.name) does not fit: \(error.message)",
+                        .invalidAnnotation, "The filter of \(entity.name) does not fit: \(reason)",
                         entity: entity.name.description, location: "the filter of \(entity.name)"))
             }
         }
