@@ -47,7 +47,7 @@ let package = Package(
             pkgConfig: "libpq",
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
-        // What makes a server's or caller's text harmless to people who read it; for every layer.
+        // Escapes characters of a server's or caller's text that would harm its readers; for every layer.
         .target(name: "HarmlessText"),
         .target(
             name: "KindredPostgres",
@@ -58,7 +58,8 @@ let package = Package(
             ]
         ),
         .target(name: "KindredSchema", dependencies: ["HarmlessText", "KindredPostgres"]),
-        // What the language does by itself with weak references, to be called by name.
+        // The runtime's functions for weak references, which the language calls by itself, under names that Swift code
+        // can call.
         .systemLibrary(name: "CSwiftRuntime"),
         .target(
             name: "Kindred",
@@ -68,7 +69,7 @@ let package = Package(
             ]
         ),
         .target(name: "KindredFoundation", dependencies: ["Kindred"]),
-        // By itself, so that who needs none of it builds none of it.
+        // A target of its own, so that programs without telemetry do not build its dependencies.
         .target(
             name: "KindredObservability",
             dependencies: [
