@@ -7,7 +7,7 @@ import Subprocess
 #endif
 
 extension EmbeddedPostgres {
-    /// Prints the schema of one of this server's databases by the `pg_dump` that stands beside the server's programs.
+    /// Prints the schema of one of this server's databases with the `pg_dump` beside the server's programs.
     ///
     /// Owners, comments, security labels and the schema `kindred` are left out. Reads the database in one transaction.
     ///

@@ -30,7 +30,7 @@ extension EmbeddedPostgres {
         /// Needs the program `pg_basebackup` beside the others, and the primary's version.
         public var following: EmbeddedPostgres?
 
-        /// The name and the password of the superuser; nil for the one that every local client may be.
+        /// The name and the password of the superuser; nil lets every local client be the superuser.
         ///
         /// With them, a local client needs the password to be the superuser, and none to be another role that may log in.
         package var superuser: Superuser?

@@ -88,7 +88,7 @@ public struct PostgresInstallation: Sendable, Hashable {
 
 /// The folders to search for programs.
 enum SearchPath {
-    /// The folders of `PATH`, by default those of every system.
+    /// The folders of `PATH`, or the usual folders if it is not set, and the folders of every system behind them.
     static var current: String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin"
         return path + ":/usr/bin:/bin"
