@@ -13,7 +13,7 @@ extension Unicode.Scalar {
 
     /// The scalar escaped as in JSON and in SQL texts with escapes, such as `\u001b`.
     ///
-    /// For harmful scalars: each of them has at most four digits.
+    /// Only for harmful scalars, whose values have at most four digits.
     package var inFourDigits: String {
         let digits = String(value, radix: 16)
         return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
