@@ -6,11 +6,12 @@ import KindredSchemaDifferences
 struct RepairAttempt {
     private let client: PostgresClient
     private let options: DoctorOptions
-    /// The server's major version, and that of the database.
+    /// The major versions of the copy's server and of the database's.
     private let versions: (copy: Int, database: Int)
     /// The places of annotations that do not fit on the copy as it is.
     private var misfits: Set<ServerText>
-    /// The keys of findings that the copy had before any repair; others are about what a copy has not, such as its use.
+    /// The keys of findings that the copy had before any repair. Other findings are about facts that a copy lacks, such
+    /// as its use.
     private let keys: Set<ServerText>
     /// The findings of the copy as it is, by their keys.
     private var present: [ServerText: DoctorFinding]

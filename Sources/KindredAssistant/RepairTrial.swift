@@ -23,19 +23,19 @@ public struct RepairTrial: Sendable {
         case untried(String)
     }
 
-    /// A finding with what became of its repair.
+    /// A finding with the outcome of its repair.
     public struct Repair: Sendable {
         /// The finding, as it was before any repair.
         public let finding: DoctorFinding
-        /// The statements, written for the schema as it is when all repairs before it have run; those that were tried and failed
-        /// where it is left out, and none where it is needless.
+        /// The statements, written for the schema as it is when all repairs before it have run; if the repair is left
+        /// out, the statements that were tried and failed; none if it is needless.
         public let statements: [String]
         /// The end of its trial.
         public let outcome: Outcome
     }
 
-    /// Things that the copy lacks, each with the reason, so that repairs about them were not tried: those that only a superuser may
-    /// make, extensions that are neither trusted nor asked for, and all that depends on them.
+    /// Things that the copy lacks, each with the reason, so that repairs about them were not tried: things that only a
+    /// superuser may make, extensions that are neither trusted nor asked for, and everything that depends on these.
     public private(set) var leftOut: [String] = []
 
     /// All findings with a repair, in the order in which the statements are to be run.
@@ -43,20 +43,21 @@ public struct RepairTrial: Sendable {
 
     /// Tries the repairs of a report.
     ///
-    /// The database is read in one round trip of read-only statements, and in no other way used. On a private server
-    /// its schema is made again, without rows, by a role that owns the copy and may do nothing else; there the repairs of one rule after the other run in a transaction, after which
-    /// the doctor looks at the copy and reads its model. Where one of them fails, leaves an annotation that does not fit, or
-    /// leaves its finding, each half is tried by itself, so that the guilty ones are left out and no others. The next repair is written
-    /// for the copy as it is then: it sees the names, keys, comments and indexes that are there by now. CREATE INDEX and
-    /// REINDEX are tried without CONCURRENTLY. A statement that rows refuse can fail on the database all the same.
+    /// The database is read in one round trip of read-only statements, and not used otherwise. On a private server its
+    /// schema is made again, without rows, by a role that owns the copy and may do nothing else; there, rule by rule,
+    /// the repairs of a rule run in a transaction, after which the doctor looks at the copy and reads its model. If a
+    /// repair fails, leaves an annotation that does not fit, or leaves its finding, each half of the repairs is tried
+    /// by itself, so that only the faulty repairs are left out. The next repair is written for the copy as it is then,
+    /// with the names, keys, comments and indexes that the repairs before it made. CREATE INDEX and REINDEX are tried
+    /// without CONCURRENTLY. A statement that rows refuse can fail on the database all the same.
     ///
     /// Costs the copy as many statements as the schema has parts, and 20 for each rule with findings, more where repairs are left
     /// out.
     ///
     /// - Parameters:
-    ///   - report: The findings; those without statements are not among the repairs.
+    ///   - report: The findings. Findings without statements are not among the repairs.
     ///   - client: A client of the database that they were found in.
-    ///   - options: Those that the findings were asked for with.
+    ///   - options: The options with which the report was made.
     ///   - extensions: Extensions that are made on the private server though it does not trust them.
     /// - Returns: The repairs; all of them are ``Outcome/untried(_:)`` where there are no programs of a server, or where the
     ///   schema cannot be copied.
