@@ -1,5 +1,5 @@
 import ArgumentParser
-// Callers of the tool get its exit status and its terminal with it, and its commands what is around them.
+// Re-exported: the exit status and the terminal for callers of the tool, and parsing for its commands.
 @_exported public import KindredCommandLine
 import KindredGenerateCommand
 @_exported public import KindredTerminal

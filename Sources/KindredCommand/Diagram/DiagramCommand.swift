@@ -183,7 +183,7 @@ struct DiagramCommand: ToolCommand {
         }
     }
 
-    /// Draws the diagram; what takes too long with columns is drawn with names alone.
+    /// Draws the diagram; if that takes too long with columns, with names alone.
     private func draw(
         _ diagram: Diagram, as kind: Graphviz.Format, _ schema: DatabaseSchema, _ graphviz: Graphviz,
         in terminal: Terminal

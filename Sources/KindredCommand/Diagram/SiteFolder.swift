@@ -13,7 +13,7 @@ struct SiteFolder {
 
     private func url(_ name: String) -> URL { URL(filePath: path).appending(path: name) }
 
-    /// Writes what is new or changed and removes the pages of what is gone; or fails if there is any of it.
+    /// Writes new and changed pages and removes pages of entities that are gone; with `check`, fails if there are any.
     func update(with pages: [DiagramSite.Page], check: Bool, in terminal: Terminal) throws {
         let changed = try pages.filter { page in
             guard let old = try text(page.path) else { return true }
@@ -52,7 +52,7 @@ struct SiteFolder {
                 : "\(changed.count) of \(pages.count) pages written, \(gone.count) removed: \(path)/index.html")
     }
 
-    /// The pages in the folder and those right below it that the tool wrote.
+    /// The pages that the tool wrote, in the folder and right below it.
     private func pagesThere() throws -> Set<String> {
         func names(in folder: String) -> [String] {
             ((try? FileManager.default.contentsOfDirectory(atPath: url(folder).path)) ?? []).map {

@@ -10,7 +10,7 @@ import KindredSchema
     import Foundation
 #endif
 
-/// `kindred diff`: what leads from one schema to another.
+/// `kindred diff`: the SQL that leads from one schema to another.
 struct DiffCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -28,7 +28,7 @@ struct DiffCommand: ToolCommand {
             Example: kindred diff "$DATABASE_URL" schema.sql --rename public.person.name=surname --output change.sql
             """)
 
-    // All of them, so that none is repeated in an error: an address may hold a password.
+    // An array, so that the parser's errors repeat no argument: an address may hold a password.
     @Argument(help: ArgumentHelp("The schema that is there, and the one that is wanted.", valueName: "from to"))
     var sides: [String] = []
 

@@ -8,7 +8,7 @@ import KindredPostgres
     import Foundation
 #endif
 
-/// `kindred doctor`: what is wrong with a database, or will be.
+/// `kindred doctor`: finds present and coming problems of a database.
 struct DoctorCommand: ToolCommand {
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json, sarif

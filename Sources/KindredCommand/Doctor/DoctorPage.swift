@@ -7,8 +7,8 @@ struct DoctorPage {
     /// Whether each note is printed, and not their number alone.
     var showsNotes = true
 
-    /// Prints every finding with its facts and repair, what matters most first, notes as one line a rule unless they are
-    /// shown, and a summary.
+    /// Prints every finding with its facts and repair, the most important first, and a summary; unless notes are shown,
+    /// only one line for each rule with notes.
     func print(_ report: DoctorReport) {
         for finding in report.ranked where showsNotes || finding.level > .note { print(finding) }
         if !showsNotes { printCounts(of: report.findings.filter { $0.level == .note }) }
@@ -37,7 +37,7 @@ struct DoctorPage {
         terminal.print()
     }
 
-    /// Says what to begin with: the rule of the finding that matters most.
+    /// Advice to begin with the rule of the most important finding.
     private func advice(on report: DoctorReport) -> TerminalText? {
         // With an annotation that does not fit no program connects.
         let ranked = report.ranked
@@ -83,7 +83,7 @@ struct DoctorPage {
         return TerminalText(text + ".")
     }
 
-    /// Prints what a rule is about.
+    /// Prints a rule's summary and explanation.
     func print(_ rule: DoctorRule) {
         terminal.print("\(terminal.styled("\(rule.id) \(rule.name)", .bold)) (\(rule.level.rawValue))")
         terminal.print()

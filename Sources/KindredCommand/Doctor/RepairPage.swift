@@ -5,7 +5,8 @@ import KindredPostgres
 struct RepairPage {
     let terminal: Terminal
 
-    /// Prints the statements, each under the finding that it repairs, and why others are left out; on standard error, how many.
+    /// Prints the statements, each under the finding that it repairs, and why repairs are left out; on standard error,
+    /// the counts.
     func print(_ trial: RepairTrial) {
         terminal.print(
             "-- Each statement is to be run by itself, in this order: CREATE INDEX CONCURRENTLY refuses a transaction.")

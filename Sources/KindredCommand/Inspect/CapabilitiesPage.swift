@@ -2,7 +2,7 @@ import HarmlessText
 import KindredPostgres
 import KindredTerminal
 
-/// Shows what a server can do.
+/// Shows which features a server has.
 struct CapabilitiesPage {
     private let capabilities: ServerCapabilities
     private let terminal: Terminal

@@ -80,7 +80,7 @@ struct InspectCommand: ToolCommand {
         }
     }
 
-    /// Writes the file of names, and shows the keys that have another meaning than in the one that was there.
+    /// Writes the file of names, and shows the keys whose meaning differs from that in the earlier file.
     private func write(_ names: RelationshipNames, to path: String, _ terminal: Terminal) throws {
         let file = URL(filePath: path)
         if FileManager.default.fileExists(atPath: path) {

@@ -86,7 +86,7 @@ struct MigrateApply: ToolCommand {
                 for file in counted { terminal.print("counted \(file.name) as run") }
             }
             var isDone = true
-            // Each at once, so that what has run is known if a later one fails.
+            // Each file as soon as it has run, so that the output is right if a later file fails.
             try await migrations.apply(to: client) { file in
                 print(file, "ran", in: terminal)
                 isDone = false
@@ -113,7 +113,7 @@ struct MigrateApply: ToolCommand {
         terminal.print("\(verb) \(file.name)\(file.isTransaction ? "" : ", without a transaction")")
     }
 
-    /// Ends with 1 if a tenant has failed, after all others were migrated.
+    /// Ends with 1 if a tenant has failed, after all other tenants were migrated.
     private func migrate(_ migrations: Migrations, _ client: PostgresClient, in terminal: Terminal) async throws {
         let (names, limit) = (tenants ? nil : schemas, limit ?? 4)
         let outcomes =

@@ -21,7 +21,7 @@ struct MigrationLintPage {
         terminal.print(summary(of: lint))
     }
 
-    /// Prints the parts that were not looked at, a line for those of a file that have the same reason.
+    /// Prints the parts that were not looked at, one line for all parts of a file that have the same reason.
     private func printSkipped(_ skipped: [MigrationLint.Skip]) {
         if skipped.isEmpty { return }
         terminal.print("Not looked at")

@@ -2,12 +2,12 @@ import HarmlessText
 import KindredMigrations
 import KindredTerminal
 
-/// Shows what became of each tenant, for people and for programs.
+/// Shows the outcome of each tenant, for people and for programs.
 struct TenantMigrationPage {
     let outcomes: [TenantMigration]
     let terminal: Terminal
 
-    /// A line for each tenant that was not done already, and one with the counts.
+    /// Prints a line for each tenant that was not done already, and a line with the counts.
     func print() {
         var table = TextTable()
         for outcome in outcomes where outcome.state != .skipped {
@@ -25,7 +25,7 @@ struct TenantMigrationPage {
         terminal.print("\(outcomes.count) \(noun)\(counts.isEmpty ? "" : ": \(counts.joined(separator: ", "))")")
     }
 
-    /// The error on one line, with what the server said.
+    /// The error with the server's message, on one line.
     private func failure(of outcome: TenantMigration) -> String? {
         outcome.error.map { error in
             let lines = error.debugDescription.split(separator: "\n").map { $0.drop { $0 == " " } }

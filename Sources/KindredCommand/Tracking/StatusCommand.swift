@@ -1,7 +1,7 @@
 import ArgumentParser
 import Kindred
 
-/// `kindred status`: what change tracking does.
+/// `kindred status`: the state of change tracking.
 struct StatusCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
