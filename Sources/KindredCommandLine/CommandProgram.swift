@@ -24,7 +24,7 @@ package struct CommandProgram {
     /// Makes a program.
     ///
     /// - Parameters:
-    ///   - root: The command whose subcommands are those of the program.
+    ///   - root: The command whose subcommands the program has.
     ///   - check: Looks at the arguments before the parser does.
     package init(root: any ParsableCommand.Type, check: @escaping ([String]) throws -> Void = { _ in }) {
         self.root = root

@@ -36,10 +36,10 @@ package struct ConnectionOptions: ParsableArguments {
 
     /// Lends a client for the database and closes it; an invalid address or unreachable database ends the command.
     ///
-    /// Its sessions look up nothing in schemas of users: the database's search path is that of its owner, and the command may be
-    /// run by a superuser.
+    /// Its sessions look up nothing in schemas of users: the database's owner decides its search path, and the command
+    /// may be run by a superuser.
     ///
-    /// - Parameter toPrimary: whether of several servers the one that takes writes is used, for which all are asked.
+    /// - Parameter toPrimary: whether, of several servers, the primary is used; for that, all servers are asked.
     package func withClient<Value>(
         in terminal: Terminal, toPrimary: Bool = false, _ body: (PostgresClient) async throws -> Value
     ) async throws -> Value {

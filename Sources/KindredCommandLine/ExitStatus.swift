@@ -6,7 +6,7 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case failure = 1
     /// The arguments are wrong.
     case usage = 64
-    /// A requested name is not in the database, or a file is not what it should be.
+    /// A requested name is not in the database, or a file is invalid.
     case badInput = 65
     /// The database is unreachable, or no server is installed.
     case unavailable = 69

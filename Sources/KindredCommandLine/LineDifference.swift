@@ -42,7 +42,7 @@ package struct LineDifference {
     /// The limit of compared lines; longer differences are shown as a whole.
     private static let maximumLines = 4_000
 
-    /// The indexes of the lines only in the old text, and of those only in the new one.
+    /// The indexes of lines that only the old text has, and of lines that only the new text has.
     private func changedLines() -> (removed: Set<Int>, inserted: Set<Int>) {
         // Comparing takes time quadratic in the number of differences.
         let start = zip(old, new).prefix { $0 == $1 }.count
