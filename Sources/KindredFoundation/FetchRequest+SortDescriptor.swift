@@ -9,7 +9,7 @@ extension FetchRequest where Object: TypedObject {
     ///
     /// NULL comes first, as in memory, or last in reverse order. Texts follow their column's collation instead of a
     /// locale of the program's. Sends nothing. Throws `KindredError` `.unknownKey` for a descriptor of anything but a
-    /// column of the entity, `.invalidRequest` for one that compares texts lexically.
+    /// column of the entity, `.invalidRequest` for a descriptor that compares texts lexically.
     public func sorted(by descriptors: SortDescriptor<Object>...) throws -> FetchRequest {
         try sorted(by: descriptors)
     }
