@@ -35,7 +35,7 @@ enum EnglishNoun {
         "pos", "series", "sheep", "sms", "species", "statistics", "tls", "yes",
     ]
 
-    /// Plurals that lose only their `s`, although others with that ending lose `es`.
+    /// Plurals that lose only their `s`, although other plurals with that ending lose `es`.
     private static let plainPlurals: Set<String> = [
         "abuses", "aches", "avalanches", "caches", "canoes", "excuses", "foes", "fuses", "headaches", "muses", "niches",
         "refuses", "reuses", "shoes", "toes", "uses",

@@ -113,7 +113,7 @@ extension ModelGenerator {
             && entity.optimisticLocking != .column(attribute.name)
     }
 
-    /// The name of a property for JSON, where it is not that of its column.
+    /// The name of a property for JSON, if it differs from its column's.
     private func nameArgument(_ property: String, unless column: String?) -> [String] {
         let name = SwiftText.bare(property)
         return name == column ? [] : ["name: \(SwiftText.literal(name))"]

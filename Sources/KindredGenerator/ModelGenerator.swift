@@ -35,9 +35,9 @@ public struct ModelGenerator {
     ///   - schema: The model of the database.
     ///   - entities: The entities that get a class; all of the model by default.
     ///   - access: The declarations' access level.
-    ///   - dates: The types of moments; nil for those that the lock says, PostgreSQL's own if it says nothing.
+    ///   - dates: The types of moments; nil for the lock's types, or PostgreSQL's own if the lock names none.
     ///   - lock: The earlier names, which are kept.
-    ///   - takesAnnotations: Whether relationships that annotations have named since get these names all the same.
+    ///   - takesAnnotations: Whether relationships get the names of annotations that are newer than the lock.
     public init(
         schema: DatabaseSchema,
         entities: [Entity]? = nil,
@@ -56,7 +56,7 @@ public struct ModelGenerator {
         types = SwiftTypes(schema: schema, names: names, dates: lock.dates ?? .postgres)
     }
 
-    /// The names in the files and the earlier ones, to be stored beside the files.
+    /// The names in the files and the earlier names, to be stored beside the files.
     public var lock: NameLock { names.lock }
 
     /// All files, sorted by name.

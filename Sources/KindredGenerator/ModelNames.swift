@@ -91,8 +91,8 @@ struct ModelNames {
 
     /// Names the classes after their tables, in the singular: `orders` gives `Order`.
     ///
-    /// If tables of several schemas have one name, the class name belongs to the table on the search path; the others
-    /// get their schema as a prefix.
+    /// If tables of several schemas have one name, the class name belongs to the table on the search path; the other
+    /// tables' classes get their schema as a prefix.
     private mutating func nameClasses(_ schema: DatabaseSchema, _ entities: [Entity], _ taken: inout NameSet) {
         let named = entities.map { entity in
             let base = SwiftName.upperCamel(entity.name.name, ifEmpty: "Table")
@@ -117,7 +117,7 @@ struct ModelNames {
             hidden.formUnion(known.attributes.values)
             hidden.formUnion(known.relationships.values)
         }
-        // A table with a singular name takes precedence over one with the plural.
+        // A table with a singular name takes precedence over a table with the plural.
         let sorted = named.filter { $0.base == $0.singular } + named.filter { $0.base != $0.singular }
         for (entity, base, singular) in sorted where lock.entities[NameLock.key(entity)] == nil {
             let qualified = SwiftName.upperCamel(
@@ -173,8 +173,8 @@ struct ModelNames {
             let base = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
             names.attributes[NameLock.key(attribute.name)] = taken.take([base, "\(base)Value"], else: base)
         }
-        // All relationships, so that names do not depend on which classes are generated first.
-        // Those of tables come first.
+        // All relationships, so that names do not depend on which classes are generated first; relationships of tables
+        // come first.
         let sorted = entity.relationships.filter { !$0.isByView } + entity.relationships.filter(\.isByView)
         for relationship in sorted {
             let key = NameLock.key(self.key(of: relationship, among: names.relationships))
@@ -214,7 +214,7 @@ private struct NameSet {
         for name in names { self.names.insert(ignoresCase ? name.lowercased() : name) }
     }
 
-    /// The first free name, else one with a number.
+    /// The first free name, else the base with a number.
     mutating func take(_ candidates: [String], else base: String) -> String {
         for candidate in candidates where insert(candidate) { return candidate }
         var number = 2

@@ -43,7 +43,7 @@ public struct NameLock: Sendable, Hashable, Codable {
 
     /// Reads a lock file.
     ///
-    /// Throws what `JSONDecoder` throws for an invalid file.
+    /// Throws the error of `JSONDecoder` for an invalid file.
     public init(text: String) throws {
         self = try JSONDecoder().decode(NameLock.self, from: Data(text.utf8))
     }

@@ -31,8 +31,8 @@ enum ReservedNames {
         "value", "view", "willSave", "withState", "writeProperty",
     ]
 
-    /// Types that generated or common code uses, which a class of that name would shadow, and types that every class has as
-    /// members, which would shadow one of that name.
+    /// Types that generated or common code uses, which a class of that name would shadow; and types that every class
+    /// has as members, which would shadow a class of that name.
     static let types: Set<String> = [
         "Any", "AnyObject", "Array", "Attribute", "Bool", "Character", "Codable", "Collection", "Columns", "Comparable",
         "Condition", "Data", "Database", "DatabaseContext", "DatabaseEnum", "DatabaseObject", "DatabaseSchema", "Date",

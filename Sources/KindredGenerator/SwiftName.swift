@@ -64,7 +64,7 @@ enum SwiftName {
         if value < 0x80 {
             return scalar == "_" || scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
         }
-        // The language allows invisible characters, but names with them would look like others.
+        // The language allows invisible characters, but names with them would look like other names.
         return scalar.properties.generalCategory != .format && ranges.contains { $0.contains(value) }
     }
 
