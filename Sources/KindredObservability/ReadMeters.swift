@@ -6,7 +6,7 @@ import Synchronization
 final class ReadMeters: Sendable {
     private struct State {
         var figures: ReadMetrics?
-        /// By the reason why a read went to the primary; nil for those on replicas.
+        /// By the reason why a read went to the primary; nil for reads on replicas.
         var reads: [ReadMetrics.Reason?: Counter] = [:]
         var ignoredPositions: Counter?
         /// The lag of each replica, and whether it is left out.

@@ -66,8 +66,8 @@ extension PostgresClient {
 extension Database {
     /// Reports statements as spans and metrics until the returned observation is cancelled or released.
     ///
-    /// Sends nothing; see `PostgresClient.addTelemetry`. What follows changes is measured as `kindred.tracking.*`, and where reads go
-    /// as `kindred.reads` and `kindred.replica.*`.
+    /// Sends nothing; see `PostgresClient.addTelemetry`. Subscribers and live requests are measured as
+    /// `kindred.tracking.*`, reads by their server as `kindred.reads` and `kindred.replica.*`.
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
         client.addTelemetry(
             telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory,

@@ -2,7 +2,7 @@ import Kindred
 import Metrics
 import Synchronization
 
-/// Measures what follows changes of a database; makes its instruments when something does.
+/// Measures subscribers and live requests of a database; makes its instruments when the first of them begins.
 final class TrackingMeters: Sendable {
     private struct Instruments: Sendable {
         let subscribers: Meter
