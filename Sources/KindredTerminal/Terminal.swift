@@ -59,7 +59,7 @@ public struct Terminal: Sendable {
 
     /// Opens the numbers of standard input, output and error where the caller has closed them; to be called first.
     ///
-    /// No socket gets one of them, and then what is printed; writing to them fails.
+    /// Otherwise a socket could get such a number, and with it the printed text. Writing to the opened numbers fails.
     package static func reserveDescriptors() {
         while true {
             let descriptor = unsafe open("/dev/null", O_RDONLY)
