@@ -31,7 +31,7 @@ public struct DatabaseTrait: TestTrait, SuiteTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
-        // The trait nearest to the test applies; those of outer suites are ignored.
+        // The trait nearest to the test applies; traits of outer suites are ignored.
         let nearest = test.traits.lazy.compactMap { $0 as? DatabaseTrait }.last
         guard nearest?.identity === identity else { return try await function() }
         if testCase == nil {
@@ -75,8 +75,8 @@ extension Trait where Self == DatabaseTrait {
     /// The databases are created on the server that the environment variable `DATABASE_URL` names, whose role
     /// needs CREATEDB; without it on an embedded server that the process shares.
     ///
-    /// Not more than some tests have a database at the same time; the others wait. A test without arguments waits before
-    /// it begins, so that `.timeLimit` counts its own time only. The cases of a test with arguments wait within
+    /// Only some tests have a database at the same time; the others wait. A test without arguments waits before it
+    /// begins, so that `.timeLimit` counts its own time only. The cases of a test with arguments wait within
     /// `.timeLimit`: give them `timeLimit` instead, which counts from the moment that the case has its database.
     ///
     /// - Parameters:

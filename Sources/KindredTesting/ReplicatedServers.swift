@@ -144,10 +144,10 @@ public final class ReplicatedServers: Sendable {
         }
     }
 
-    /// Kills the primary, and has the replica take its place; returns when that takes writes.
+    /// Kills the primary, and has the replica take its place; returns when the replica takes writes.
     ///
-    /// The replica gets everything that was committed before the call first, whatever its lag is; what was not shown yet is shown
-    /// then. Can be called once.
+    /// The replica gets everything that was committed before the call first, whatever its lag is; commits that it did
+    /// not show yet are shown then. Can be called once.
     ///
     /// - Throws: ``TestDatabaseError`` `.failoverFailed` if the replica does not follow within a minute; `PostgresError` if a server
     ///   cannot be asked.

@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// A process that creates databases on a shared server.
 ///
-/// While it runs, one of its sessions holds an advisory lock, so that other processes can recognise the stale databases of
-/// ended ones.
+/// While it runs, one of its sessions holds an advisory lock, so that other processes can recognise the stale databases
+/// of ended processes.
 final class TestRun: Sendable {
     /// Part of the names of its databases.
     let name: String
