@@ -175,7 +175,9 @@ package final class SharedServer: Sendable {
     /// - Parameter options: Makes the options of each start.
     package init(_ options: @escaping @Sendable () -> EmbeddedPostgres.Options) { self.options = options }
 
-    /// The running server. A server that was stopped or has crashed is replaced, and a failed start is tried again.
+    /// The running server.
+    ///
+    /// A server that was stopped or has crashed is replaced, and a failed start is tried again.
     package func get() async throws -> EmbeddedPostgres {
         while true {
             let options = options
