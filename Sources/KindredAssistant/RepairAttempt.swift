@@ -10,8 +10,9 @@ struct RepairAttempt {
     private let versions: (copy: Int, database: Int)
     /// The places of annotations that do not fit on the copy as it is.
     private var misfits: Set<ServerText>
-    /// The keys of findings that the copy had before any repair. Other findings are about facts that a copy lacks, such
-    /// as its use.
+    /// The keys of findings that the copy had before any repair.
+    ///
+    /// Other findings are about facts that a copy lacks, such as its use.
     private let keys: Set<ServerText>
     /// The findings of the copy as it is, by their keys.
     private var present: [ServerText: DoctorFinding]
