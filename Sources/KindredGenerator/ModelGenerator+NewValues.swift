@@ -11,7 +11,9 @@ extension ModelGenerator {
         var text: String { isRequired ? "\(property): \(type)" : "\(property): \(type)? = nil" }
     }
 
-    /// `Book.new(title:…)`: the values of a new row. The compiler demands the values that the database does not fill.
+    /// `Book.new(title:…)`: the values of a new row.
+    ///
+    /// The compiler demands the values that the database does not fill.
     ///
     /// Required foreign keys are given as columns or as objects: one function for each.
     func newValues(of entity: Entity) -> String {
