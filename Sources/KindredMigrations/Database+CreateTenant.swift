@@ -9,25 +9,24 @@ extension Database {
     /// let context = try tenant.makeContext()
     /// ```
     ///
-    /// The files are those that made the template; ``Migrations/apply(toTenants:of:limit:)`` says how they run in a schema. All of it is one
-    /// transaction, over a connection of its own. If that fails, or if a file runs without a transaction, it is done once more with
-    /// each file by itself: some statements need what was committed before them, such as the use of a new label of an enum. If
-    /// that fails, too, or if what was made does not fit the classes, the schema is dropped. Only a process or connection that ends in
-    /// between leaves one behind; `dropTenant` drops it.
+    /// The files must be the template's; ``Migrations/apply(toTenants:of:limit:)`` says how they run in a schema. All
+    /// of it is one transaction, over a connection of its own. If the transaction fails, or if a file runs without a
+    /// transaction, each file runs by itself: some statements need earlier statements to be committed, as the use of a
+    /// new label of an enum does. If that fails, too, or if the new schema does not fit the classes, the schema is
+    /// dropped. It stays only if the process or the connection ends in between; `dropTenant` drops it.
     ///
     /// A copy of the template's definitions without migrations is not made: `pg_dump --schema-only` is the tool for that.
     ///
     /// - Parameters:
     ///   - name: The schema's name.
     ///   - migrations: The folder of the tenants' files.
-    /// - Returns: The tenant, whose schema has been read. Statements: seven for the schema, the lock and the records; those of
-    ///   each file as ``Migrations/apply(to:)`` sends them; and those of `tenant(_:)`.
-    /// - Throws: `KindredError` `.invalidRequest` and `.notFound`, before anything is made, for a name that can be that of no tenant:
-    ///   one that `tenant(_:)` refuses, `public`, `$user`, an empty one, and one of more than 63 bytes; `.classMismatch`;
-    ///   ``MigrationError`` `.failed` with file and line if a statement
-    ///   fails, `.exists` if there is such a schema already, `.invalidFolder`, `.invalidFile`, `.locked`; `PostgresError`
-    ///   `.invalidParameter` in a transaction, and `.commitUnknown` if the answer to COMMIT was lost: look whether the schema
-    ///   is there.
+    /// - Returns: The tenant, whose schema has been read. Statements: seven for the schema, the lock and the records;
+    ///   each file's as ``Migrations/apply(to:)`` sends them; and the statements of `tenant(_:)`.
+    /// - Throws: `KindredError` `.invalidRequest` and `.notFound`, before anything is made, for a name that no tenant
+    ///   can have: a name that `tenant(_:)` refuses, `public`, `$user`, an empty name, or a name of more than 63 bytes;
+    ///   `.classMismatch`; ``MigrationError`` `.failed` with file and line if a statement fails, `.exists` if there is
+    ///   such a schema already, `.invalidFolder`, `.invalidFile`, `.locked`; `PostgresError` `.invalidParameter` in a
+    ///   transaction, and `.commitUnknown` if the answer to COMMIT was lost: look whether the schema is there.
     @discardableResult
     public func createTenant(_ name: String, migrations: Migrations) async throws -> DatabaseTenant {
         let path = try sharedPath(besidesTenant: name)
@@ -72,16 +71,16 @@ private struct TenantCreation {
                     try await apply(files)
                 }
             } catch let error as MigrationError where error.code == .failed {
-                // Nothing is left of it.
+                // The transaction was rolled back; nothing of it is left.
             } catch let error as PostgresError where error.code == .server {
-                // Nor of what COMMIT refused; each file's own COMMIT tells which one it was.
+                // COMMIT refused it, and nothing of it is left; each file's own COMMIT tells which file was refused.
             }
         }
         try await makeSchema()
         do {
             try await apply(files)
         } catch {
-            // A connection of its own, since this one may be gone or the task cancelled.
+            // Over a new connection: the present connection may be gone, or the task cancelled.
             let (client, name) = (client, name)
             await Task { await Self.drop(name, client.configuration) }.value
             throw error

@@ -6,18 +6,20 @@ import KindredPostgres
     import Foundation
 #endif
 
-/// Reads the files of a folder, in the order of their numbers, and finds all that is wrong with their names at once.
+/// Reads the files of a folder, in the order of their numbers, and finds all problems with their names at once.
 ///
-/// A name is a number of up to 18 digits, or a time stamp such as `2026-01-31-120000`, then `_`, `-` or a dot, anything and `.sql`;
-/// numbers may have gaps, so that they can be dates. A folder with such a name holds one file, `migration.sql` as Prisma writes it, or
-/// `up.sql`. Files that undo others, `.down.sql` beside `.up.sql`, are left alone; so is what does not end with `.sql`, in capitals or
-/// not, or begins with a dot. A folder that has one of the two files and no number is wrong: it would not run.
+/// A name is a number of up to 18 digits, or a time stamp such as `2026-01-31-120000`, then `_`, `-` or a dot, anything
+/// and `.sql`; numbers may have gaps, so that they can be dates. A folder with such a name holds one file,
+/// `migration.sql` as Prisma writes it, or `up.sql`. Files that undo a migration, `.down.sql` beside `.up.sql`, are
+/// left alone; so are files that do not end with `.sql`, in capitals or not, or begin with a dot. A folder that has one
+/// of the two files and no number is an error: it would not run.
 struct FolderReader {
     private let folder: String
     private var files: [MigrationFile] = []
     private var problems: [MigrationError] = []
 
-    /// Throws the first problem with a name, with all others, those of the files' statements too.
+    /// Reads the files of a folder; throws the first problem with a name, together with all others and with the
+    /// problems of the files' statements.
     static func files(in folder: String) throws -> [MigrationFile] {
         var reader = FolderReader(folder: folder)
         try reader.read()

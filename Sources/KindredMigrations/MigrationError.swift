@@ -28,7 +28,7 @@ public struct MigrationError: Error, Sendable, Hashable {
         public static let locked = Code("locked")
         /// The server has no advisory locks, or the role may not take them; nothing was done.
         public static let unsupported = Code("unsupported")
-        /// A schema is not there, or is that of no tenant, since all share it.
+        /// A schema does not exist, or belongs to no tenant, since all tenants share it.
         public static let noTenant = Code("noTenant")
         /// There is such a schema already.
         public static let exists = Code("exists")
@@ -50,7 +50,7 @@ public struct MigrationError: Error, Sendable, Hashable {
     public let message: String
     /// The server's message if a statement failed; its message, detail and context may quote values of rows.
     public let server: ServerMessage?
-    /// The other problems that were found together with this one, in the order of the files.
+    /// The other problems that were found at the same time, in the order of the files.
     public private(set) var further: [MigrationError] = []
 
     init(_ code: Code, _ message: String, file: String? = nil, line: Int? = nil, server: ServerMessage? = nil) {
@@ -74,7 +74,7 @@ extension MigrationError: CustomStringConvertible, CustomDebugStringConvertible 
     /// The messages of all problems, or of the first twenty, on one line.
     public var description: String { ([message] + otherLines(\.message)).joined(separator: " ") }
 
-    /// The same with what the server said: its message, detail, hint and context, and the names concerned.
+    /// The messages with the server's message, detail, hint and context, and the names concerned.
     ///
     /// One fact a line; multi-line texts are indented.
     public var debugDescription: String { ([message] + details).joined(separator: "\n") }
@@ -95,7 +95,8 @@ extension MigrationError: CustomStringConvertible, CustomDebugStringConvertible 
 }
 
 extension ServerMessage {
-    /// The fields for people who may see values of rows, a line each; the message unless another text has it already.
+    /// The fields for readers with the right to see values of rows, a line each; the message unless another text has it
+    /// already.
     package func facts(besides text: String) -> [String] {
         var facts: [String] = []
         if !text.lowercased().contains(message.harmless.lowercased()) {

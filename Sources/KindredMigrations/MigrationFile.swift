@@ -14,7 +14,7 @@ public struct MigrationFile: Sendable, Hashable {
     public let name: String
     /// Whether it runs as one transaction: yes, unless a line of it is `-- kindred: no transaction`.
     public let isTransaction: Bool
-    /// Its text, of which the server makes the checksum; line ends are `\n`, whatever a checkout makes of them.
+    /// Its text, from which the server computes the checksum; line ends are `\n`, whatever a checkout makes of them.
     let text: Data
     /// The statements, each with the line at which it begins.
     let statements: [SQLScanner.ScriptStatement]

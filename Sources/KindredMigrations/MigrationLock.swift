@@ -50,7 +50,7 @@ struct MigrationLock {
         }
     }
 
-    /// Throws if the session is another than the one that took the lock, as behind a pooler in transaction mode.
+    /// Throws if the present session did not take the lock, as behind a pooler in transaction mode.
     func check() async throws {
         let rows = try await client.query(
             """

@@ -10,10 +10,10 @@ struct MigrationRecord: Sendable {
     let appliedAt: String
 }
 
-/// The table of the files that have run: in the schema that belongs to Kindred and holds no entities, or in that of a tenant,
-/// where it is no entity, either.
+/// The table of the files that have run: in the schema that belongs to Kindred and holds no entities, or in the schema
+/// of a tenant, where the table is no entity.
 ///
-/// The search path of a database is its owner's, so that operators, functions and types are named with their schema.
+/// The database's owner decides its search path; so operators, functions and types are named with their schema.
 struct MigrationRecords {
     /// The table's name in the schemas of tenants; the queries of the catalog leave it out.
     static let nameInTenants = "kindred_migration"
@@ -36,8 +36,8 @@ struct MigrationRecords {
 
     /// Makes the table, if there is none.
     ///
-    /// Throws `.otherOwner` for one that belongs to a role which is not trusted, or runs what others have made, before it is
-    /// used.
+    /// Throws `.otherOwner`, before the table is used, if it belongs to a role that is not trusted, or runs code that
+    /// other roles have made.
     func makeTable() async throws {
         guard try await !isThere() else { return }
         if tenant == nil { try await client.query("CREATE SCHEMA IF NOT EXISTS kindred") }

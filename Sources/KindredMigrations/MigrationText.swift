@@ -23,7 +23,8 @@ struct MigrationText {
         let line: Int
     }
 
-    /// The words of comments that ask for no transaction: Kindred's own, and those of goose, dbmate and sql-migrate.
+    /// The words of comments that ask for no transaction: Kindred's own, and the words of goose, dbmate and
+    /// sql-migrate.
     private static let withoutTransaction: [[String]] = [
         ["kindred:", "no", "transaction"], ["+goose", "no", "transaction"], ["migrate:up", "transaction:false"],
         ["+migrate", "up", "notransaction"],

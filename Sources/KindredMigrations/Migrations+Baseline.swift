@@ -10,18 +10,19 @@ extension Migrations {
     /// try await migrations.apply(to: client)
     /// ```
     ///
-    /// Records all files up to the one with the number, with the present time, in one statement. Nothing tells whether they have run:
-    /// compare the database with them, as by `kindred diff`. They may hold what Kindred would not run. A repeated call changes
-    /// nothing.
+    /// Records all files up to the file with the number, with the present time, in one statement. Nothing tells whether
+    /// they have run: compare the database with them, as by `kindred diff`. They may hold statements that Kindred would
+    /// not run. A repeated call changes nothing.
     ///
-    /// Eight statements, which make the table, too; six if there is one; four if nothing is left to record.
+    /// Eight statements, which make the table, too; six if the table exists; four if nothing is left to record.
     ///
     /// - Parameters:
     ///   - number: The number of the last file that has run.
     ///   - client: The database's client. Not in a transaction.
-    /// - Returns: The files that are recorded now; none if all were.
-    /// - Throws: ``MigrationError`` `.missing` if no file has the number, `.alreadyMigrated` if files are recorded, but not all of
-    ///   these, `.invalidFolder`, `.locked`; `PostgresError` if the records cannot be read or written.
+    /// - Returns: The files that this call recorded; none if all were recorded before.
+    /// - Throws: ``MigrationError`` `.missing` if no file has the number, `.alreadyMigrated` if files are recorded, but
+    ///   not all files up to the number, `.invalidFolder`, `.locked`; `PostgresError` if the records cannot be read or
+    ///   written.
     @discardableResult
     public func baseline(_ number: Int64, in client: PostgresClient) async throws -> [MigrationFile] {
         let files = try allFiles()
@@ -42,8 +43,8 @@ extension Migrations {
         }
     }
 
-    /// The files that `baseline` would record, and those that `apply` would run then; sends as ``status(of:)`` does, and changes
-    /// nothing.
+    /// The files that `baseline` would record, and the files that `apply` would run then; sends as ``status(of:)``
+    /// does, and changes nothing.
     package func pending(
         afterBaseline number: Int64, in client: PostgresClient
     ) async throws -> (counted: [MigrationFile], pending: [MigrationFile]) {

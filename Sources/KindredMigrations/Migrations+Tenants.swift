@@ -1,8 +1,8 @@
 public import KindredPostgres
 
-// The same files in the schema of each tenant, whose tables stand behind names without a schema.
+// Runs the same files in the schema of each tenant; names without a schema mean the tenant's tables.
 extension Migrations {
-    /// The schemas of tenants in which files have run: those that hold a table of records.
+    /// The schemas of tenants in which files have run: the schemas that hold a table of records.
     ///
     /// One statement.
     ///
@@ -26,23 +26,24 @@ extension Migrations {
     /// for outcome in outcomes { print(outcome.schema, outcome.state, outcome.error?.message ?? "") }
     /// ```
     ///
-    /// The files run in each schema as ``apply(to:)`` runs them in the database, over a connection of its own whose search path is the
-    /// schema, then the client's: `CREATE TABLE person` makes the tenant's. Statements that name a schema are the same for all
-    /// tenants. What has run is recorded in the table `kindred_migration` of the schema, which is no entity. A tenant that is done
-    /// is not touched, so that a call which ended early goes on when it is repeated; one that fails stops no other. The
-    /// template is a tenant here: migrate it with them.
+    /// The files run in each schema as ``apply(to:)`` runs them in the database, over a connection of its own whose
+    /// search path is the schema, then the client's: `CREATE TABLE person` makes the tenant's. Statements that name a
+    /// schema are the same for all tenants. The files that have run are recorded in the table `kindred_migration` of
+    /// the schema, which is no entity. A tenant that is done is not touched, so that a call which ended early goes on
+    /// when it is repeated. A tenant that fails stops no other. The template is a tenant here: migrate it with them.
     ///
-    /// Two statements for all, or one where names are given; then two for each tenant, or one if nothing has ever run there. For
-    /// each that has something to run, a connection and the statements of ``apply(to:)``, but for the one that makes a schema.
+    /// Two statements for all, or one where names are given; then two for each tenant, or one if nothing has ever run
+    /// there. For each tenant with files to run, a connection and the statements of ``apply(to:)`` without the
+    /// statement that makes a schema.
     ///
     /// - Parameters:
-    ///   - schemas: The names of the schemas; nil for those of ``tenants(of:)``. Give them the first time.
-    ///   - client: The database's client; its configuration is that of the connections. Not in a transaction.
+    ///   - schemas: The names of the schemas; nil for the result of ``tenants(of:)``. Give them the first time.
+    ///   - client: The database's client; the connections have its configuration. Not in a transaction.
     ///   - limit: How many tenants are migrated at a time, each over a connection; at least one.
-    /// - Returns: What became of each tenant, in the order of the names.
-    /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, and `.noTenant` for a schema that
-    ///   is not there or is on the client's search path; `PostgresError` if the schemas cannot be read; `CancellationError`,
-    ///   once what runs has come to its end.
+    /// - Returns: The outcome of each tenant, in the order of the names.
+    /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, and `.noTenant` for a
+    ///   schema that is not there or is on the client's search path; `PostgresError` if the schemas cannot be read;
+    ///   `CancellationError`, once the running files have come to their end.
     @discardableResult
     public func apply(
         toTenants schemas: [String]?, of client: PostgresClient, limit: Int = 4
@@ -80,10 +81,10 @@ extension Migrations {
     /// Sends as ``apply(toTenants:of:limit:)`` does where nothing is to run. Throws as it does.
     ///
     /// - Parameters:
-    ///   - schemas: The names of the schemas; nil for those of ``tenants(of:)``.
+    ///   - schemas: The names of the schemas; nil for the result of ``tenants(of:)``.
     ///   - client: The database's client.
     ///   - limit: How many tenants are asked about at a time; at least one.
-    /// - Returns: What would become of each tenant, in the order of the names.
+    /// - Returns: The outcome that `apply` would have for each tenant, in the order of the names.
     public func pending(
         forTenants schemas: [String]?, of client: PostgresClient, limit: Int = 4
     ) async throws -> [TenantMigration] {

@@ -33,17 +33,18 @@ public struct Migrations: Sendable {
 
     /// Reads the files, in their order.
     ///
-    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`, the first problem with all others in its `further`.
+    /// Throws ``MigrationError`` `.invalidFolder` and `.invalidFile`, the first problem with all other problems in its
+    /// `further`.
     public func files() throws -> [MigrationFile] {
         let files = try allFiles()
         if let error = MigrationError(files.flatMap(\.problems)) { throw error }
         return files
     }
 
-    /// The files, of which those that have run need not be valid: another tool may have run them.
+    /// All files; files that have run need not be valid, since another tool may have run them.
     package func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: folder) }
 
-    /// The same with its files read, which the calls that follow use as they are now.
+    /// The folder with its files read: the calls that follow use the files as they are now.
     package func read() throws -> Migrations {
         var migrations = self
         migrations.kept = try allFiles()
@@ -65,7 +66,8 @@ public struct Migrations: Sendable {
     /// Runs the files that have not run yet.
     ///
     /// A file is one transaction, in which it is recorded, too; with a line `-- kindred: no transaction` each of its
-    /// statements is one. If a statement fails, its file is rolled back, files before it stay, and those after it do not run.
+    /// statements is one. If a statement fails, its file is rolled back, files before it stay, and files after it do
+    /// not run.
     ///
     /// Statements, one round trip each: four where nothing is to run; three more the first time, which make the table; for each
     /// file that runs five, BEGIN and COMMIT, and its own, or six and its own without a transaction. While another process
@@ -74,9 +76,9 @@ public struct Migrations: Sendable {
     ///
     /// - Returns: The files that ran now.
     /// - Throws: ``MigrationError``, before anything runs: `.invalidFolder`, `.invalidFile`, `.changed`, `.missing`,
-    ///   `.outOfOrder`, `.unfinished`, the first with all others in its `further`, and `.locked`; `.failed` with file and line, and
-    ///   with the server's message, if a statement fails, or without a line if the server refuses COMMIT. `PostgresError` if the
-    ///   records cannot be read or written.
+    ///   `.outOfOrder`, `.unfinished`, the first problem with all other problems in its `further`, and `.locked`;
+    ///   `.failed` with file and line, and with the server's message, if a statement fails, or without a line if the
+    ///   server refuses COMMIT. `PostgresError` if the records cannot be read or written.
     @discardableResult
     public func apply(to client: PostgresClient) async throws -> [MigrationFile] {
         var applied: [MigrationFile] = []
@@ -84,7 +86,7 @@ public struct Migrations: Sendable {
         return applied
     }
 
-    /// The same, which tells of each file when it has run.
+    /// Runs the files that have not run yet, and calls a closure with each file when it has run.
     package func apply(to client: PostgresClient, _ didRun: (MigrationFile) -> Void) async throws {
         try await apply(to: MigrationRecords(client, owner: owner), didRun)
     }
@@ -187,7 +189,7 @@ public struct MigrationStatus: Sendable, Hashable {
 
     /// The file's number.
     public let number: Int64
-    /// The file's name; that of the record if it is missing.
+    /// The file's name; the record's name if the file is missing.
     public let name: String
     /// The file's state.
     public let state: State

@@ -6,7 +6,7 @@ public struct TenantMigration: Sendable {
         case applied
         /// Nothing was to run.
         case skipped
-        /// Files would run; only where it was asked what would.
+        /// Files would run; only in the result of `pending`.
         case pending
         /// A file failed, or none may run; see ``TenantMigration/error``.
         case failed
@@ -16,8 +16,8 @@ public struct TenantMigration: Sendable {
     public let schema: String
     /// The kind of outcome.
     public let state: State
-    /// The files that ran now, in their order; those that would run if that was asked.
+    /// The files that this call ran, in their order; in the result of `pending`, the files that would run.
     public let files: [MigrationFile]
-    /// Why it failed, nil unless it did; the files before the one that it names have run.
+    /// Why it failed, nil unless it did; the files before the file that it names have run.
     public let error: MigrationError?
 }

@@ -50,7 +50,7 @@ struct AddedColumn {
         "varying",
     ]
 
-    /// Reads what stands behind ADD COLUMN; nil if no name does.
+    /// Reads the text behind ADD COLUMN; nil if it does not begin with a name.
     init?(_ cursor: StatementCursor) {
         var cursor = cursor
         guard let name = cursor.identifier() else { return nil }

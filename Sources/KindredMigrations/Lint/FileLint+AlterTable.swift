@@ -133,7 +133,7 @@ extension FileLint {
 
     private mutating func alter(_ column: String, of table: WrittenName, _ cursor: inout StatementCursor) {
         let line = cursor.line
-        // These let others read and write.
+        // SET STATISTICS lets other sessions read and write.
         if cursor.isAt("set", "statistics") { return }
         if cursor.take("set", "not", "null") {
             if !history.isNeverNull(column, of: table) {

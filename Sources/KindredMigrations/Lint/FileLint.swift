@@ -127,9 +127,9 @@ struct FileLint {
 
     // MARK: Locks
 
-    /// Notes a lock that lasts until the transaction ends, and what follows from it.
+    /// Notes a lock that lasts until the transaction ends, and its consequences.
     ///
-    /// - Parameter isExclusive: Whether it keeps others from reading, too.
+    /// - Parameter isExclusive: Whether it keeps other sessions from reading, too.
     mutating func lock(_ name: WrittenName, line: Int, isExclusive: Bool = true) {
         guard !made.contains(name) else { return }
         if !locks.hasTimeout, !locks.isTimeoutMissed {

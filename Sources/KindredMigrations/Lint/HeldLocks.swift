@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The locks that a transaction holds on tables of others, and how long it waits for them.
+/// The locks that a transaction holds on tables that it did not make, and how long it waits for them.
 struct HeldLocks: Sendable {
     struct Lock: Sendable {
         let name: WrittenName
@@ -33,7 +33,7 @@ struct HeldLocks: Sendable {
     }
 
     mutating func add(_ lock: Lock) {
-        // The first one of each kind says all.
+        // One lock of each kind is enough.
         guard !held.contains(where: { $0.name.mayBe(lock.name) && ($0.isExclusive || !lock.isExclusive) }) else {
             return
         }

@@ -36,7 +36,7 @@ public struct MigrationLint: Sendable, Hashable {
         findings.contains { $0.rule.level >= level }
     }
 
-    /// The findings as JSON, in a stable form that only grows: that of `kindred doctor`, with file and line.
+    /// The findings as JSON, in a stable form that only grows: the form of `kindred doctor`, with file and line.
     ///
     /// - Returns: One JSON object and a newline.
     public func json() -> String {

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// Goes through the tokens of a statement, or of a part of one, from the left.
+/// Goes through the tokens of a statement, or of a part of a statement, from the left.
 struct StatementCursor {
     private(set) var tokens: ArraySlice<SQLToken>
     /// The line of the latest token, counted from the statement's.

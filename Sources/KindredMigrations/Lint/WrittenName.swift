@@ -7,16 +7,16 @@ struct WrittenName: Sendable, Hashable, CustomStringConvertible {
 
     var description: String { schema.map { "\($0).\(name)" } ?? name }
 
-    /// Whether both can be one: one without a schema may be in any.
+    /// Whether both names can mean one relation: a name without a schema may be in any schema.
     func mayBe(_ other: WrittenName) -> Bool {
         name == other.name && (schema == nil || other.schema == nil || schema == other.schema)
     }
 
-    /// The same in another relation's place, as RENAME leaves it.
+    /// The relation's name after RENAME: the new name in the same schema.
     func renamed(to name: String) -> WrittenName { WrittenName(schema: schema, name: name) }
 }
 
-/// A set of written names, in which a name without a schema may be any of them.
+/// A set of written names, in which a name without a schema may be in any schema.
 struct WrittenNames: Sendable, Hashable {
     private var schemas: [ServerText: Set<ServerText?>] = [:]
 
