@@ -30,7 +30,7 @@ public struct CoreDataModel: Sendable, Hashable {
         public var relationships: [Relationship] = []
         /// The names of the properties of each uniqueness constraint.
         public var uniquenessConstraints: [[String]] = []
-        /// The indexes, those of the older forms `compoundIndex` and `indexed` included.
+        /// The indexes, including the older forms `compoundIndex` and `indexed`.
         public var indexes: [Index] = []
         /// The entries of the user info, sorted by key.
         public var userInfo: [UserInfoEntry] = []

@@ -16,7 +16,7 @@ public struct ModelImportOptions: Sendable, Hashable {
     public var inheritance: Inheritance
     /// The configuration whose entities are taken; nil for all.
     public var configuration: String?
-    /// The entities that are taken, and with them those that they inherit from; empty for all.
+    /// The entities that are taken, together with the entities that they inherit from; empty for all.
     public var entities: [String]
     /// Whether a migration removes what the newer version no longer has, with its data, and changes values that do not fit
     /// the newer type, such as 1.5 for a whole number.

@@ -1,11 +1,11 @@
 import KindredDDL
 public import KindredPostgres
 
-/// The way from the tables of one version of a Core Data model to those of another.
+/// The way from the tables of one version of a Core Data model to the tables of another.
 ///
-/// Entities and properties with a renaming identifier are renamed, with their data. What the newer version no longer has
-/// stays unless the options allow drops, and so does the type of a column whose values the newer type would change. Nothing
-/// is sent until ``apply(to:)``.
+/// Entities and properties with a renaming identifier are renamed, with their data. Entities and properties that the
+/// newer version no longer has stay unless the options allow drops, and so does the type of a column whose values the
+/// newer type would change. Nothing is sent until ``apply(to:)``.
 ///
 /// ```swift
 /// let migration = try ModelMigration(
@@ -15,12 +15,13 @@ public import KindredPostgres
 public struct ModelMigration: Sendable {
     /// The statements in an order that works, each without its semicolon; empty if both versions have the same tables.
     public let statements: [String]
-    /// Everything that is not done, what may fail where there are rows, and what the newer model's ``ModelImport`` reports.
+    /// All changes that are not made, statements that may fail where there are rows, and the reports of the newer
+    /// model's ``ModelImport``.
     public let reports: [ModelReport]
 
     /// Compares the tables of two versions; a pure function, which needs no database.
     ///
-    /// Both are taken with the same options, those with which the older one was imported.
+    /// Both are read with the same options, with which the older version was imported.
     ///
     /// - Throws: ``ModelImportError`` `.unknownName` for a configuration, entity or schema that cannot be.
     public init(

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// Which entity and property of an older model each one of a newer model was.
+/// Finds the older entity and property of each entity and property of a newer model.
 ///
 /// The renaming identifier decides, then the name, then Xcode's own identifier. Nothing is matched twice.
 struct ModelMatching {

@@ -1,7 +1,7 @@
 import KindredDDL
 import KindredPostgres
 
-/// The newer plan with all of the older one that is to stay, and reports of that and of what may fail.
+/// The newer plan with all parts of the older plan that stay, and reports of these and of changes that may fail.
 struct PlanKeeping {
     private(set) var plan: SchemaPlan
     private(set) var reports: [ModelReport] = []
@@ -52,7 +52,7 @@ struct PlanKeeping {
             if kept != column { staying.insert(column.name) }
             plan.tables[place].columns[number] = kept
         }
-        // Conditions on what is of another type than they ask for.
+        // Leaves out conditions on columns whose type stays, since the conditions are written for the new type.
         let (constraints, indexes) = (before.constraints.map(\.definition), before.indexes.map(\.definition))
         plan.tables[place].constraints.removeAll {
             !staying.isDisjoint(with: $0.definition.columns) && !constraints.contains($0.definition)

@@ -1,11 +1,11 @@
 import KindredDDL
 import KindredPostgres
 
-/// Which table and column of an older plan each one of a newer plan was.
+/// Finds the older table and column of each table and column of a newer plan.
 struct PlanMatching {
-    /// For each new table the old one that it was.
+    /// For each new table its old table.
     private(set) var tableBefore: [Int: Int] = [:]
-    /// The same the other way.
+    /// For each old table its new table.
     private(set) var tableAfter: [Int: Int] = [:]
     /// For each new table that was there before, the old column of each of its columns.
     private(set) var columnBefore: [Int: [String: String]] = [:]

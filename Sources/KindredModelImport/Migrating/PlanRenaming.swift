@@ -53,7 +53,7 @@ struct PlanRenaming {
         statements += try Renaming.statements(renamings)
     }
 
-    /// Renames the columns of a table that has its new name; gives the new names of old ones.
+    /// Renames the columns of a table that has its new name; returns the new names by the old names.
     private mutating func renameColumns(
         of place: Int, to new: TablePlan, _ before: [String: String]
     ) throws -> [String: String] {

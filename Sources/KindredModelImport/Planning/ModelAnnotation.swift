@@ -32,7 +32,7 @@ struct ModelAnnotation {
         return names.take("\(table)_\(column)_fkey")
     }
 
-    /// Chooses the name of a helper's key, which is that of the relationship of the entity that it refers to.
+    /// Chooses the name of a helper table's foreign key: the name of the referenced entity's relationship.
     mutating func helperConstraint(
         _ relationship: String, _ column: String, _ table: String, _ names: inout NameSupply
     ) -> String {
@@ -55,7 +55,8 @@ struct ModelAnnotation {
         return before != UInt8(ascii: "_")
     }
 
-    /// Whether inference may take a name for one that a tool made; wider than it is, since an annotation does no harm.
+    /// Whether inference may think that a tool made a name; wider than inference itself, since an annotation does no
+    /// harm.
     private static func looksMade(_ text: String, _ table: String) -> Bool {
         let lower = text.lowercased()
         return ["fk", "foreign", table.lowercased()].contains { lower.contains($0) }

@@ -119,7 +119,7 @@ extension ModelPlanner {
 }
 
 extension CoreDataModel.Attribute {
-    /// Whether both fit one column: all is the same but for what other versions call them and whether they are required.
+    /// Whether both fit one column: all is equal except their names in other versions and whether they are required.
     fileprivate func isSameColumn(as other: Self) -> Bool {
         func plain(_ attribute: Self) -> Self {
             var copy = attribute

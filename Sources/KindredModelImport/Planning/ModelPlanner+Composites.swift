@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension ModelPlanner {
-    /// Makes the types of composite attributes, those that others are made of first.
+    /// Makes the types of composite attributes, each after the types that it is made of.
     mutating func makeTypes() {
         var waiting = model.composites
         var isProgress = true

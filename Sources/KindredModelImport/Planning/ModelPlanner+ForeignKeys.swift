@@ -59,7 +59,7 @@ extension ModelPlanner {
         plan.tables[table].foreignKeys.append(key)
     }
 
-    /// The database's action when the referenced row is deleted; what it cannot say is annotated.
+    /// The database's action when the referenced row is deleted; a rule that no action expresses is annotated.
     mutating func onDelete(_ target: ModelEnd?, _ isRequired: Bool, _ annotation: inout ModelAnnotation)
         -> String
     {
@@ -109,7 +109,7 @@ extension ModelPlanner {
         return column
     }
 
-    /// Ties a sub-entity's table to that of its parent, which inference reads as a one-to-one relationship.
+    /// Ties a sub-entity's table to its parent's table, which inference reads as a one-to-one relationship.
     mutating func linkToParent(_ node: Int) {
         guard let parent = nodes[node].parent else { return }
         let (table, target) = (nodes[node].table, nodes[parent].table)

@@ -131,7 +131,8 @@ extension ModelPlanner {
             let required = Set(table.columns.filter(\.isRequired).map(\.name))
             for key in table.foreignKeys where required.contains(key.column) { needs[place].insert(key.target) }
         }
-        // What needs nothing that is left can be inserted, and what nothing needs is in no circle.
+        // A table that needs none of the remaining tables can be inserted into, and a table that none needs is in no
+        // circle.
         var left = Set(plan.tables.indices)
         var isProgress = true
         while isProgress {

@@ -133,7 +133,8 @@ extension ModelPlanner {
         }
     }
 
-    /// Which end of a one-to-one relationship has the foreign key: the required one, or the one that the other owns.
+    /// Chooses the end of a one-to-one relationship that has the foreign key: the required end, or the end that the
+    /// other owns.
     mutating func chooseHolder(_ left: ModelEnd, _ right: ModelEnd) -> (holder: ModelEnd, target: ModelEnd) {
         func rank(_ end: ModelEnd, _ other: ModelEnd) -> (Int, Int) {
             (end.relationship.isOptional ? 0 : 1, other.relationship.deleteRule == .cascade ? 1 : 0)

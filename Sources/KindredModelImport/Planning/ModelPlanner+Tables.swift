@@ -102,7 +102,7 @@ extension ModelPlanner {
             ConstraintPlan(name: constraintNames[table].take(name), definition: definition))
     }
 
-    /// Refuses rows of an entity, and of those below it, without a value.
+    /// Refuses rows of an entity, and of the entities below it, without a value.
     mutating func addRequirement(_ node: Int, _ column: String) {
         let table = nodes[node].table
         guard let discriminator = discriminators[table], !nodes[node].concrete.isEmpty else { return }

@@ -8,7 +8,8 @@ struct ModelPlanner {
         var parent: Int?
         /// The place of its table in the plan.
         var table = 0
-        /// The names of the entities whose objects it stands for, itself and those below it, without abstract ones.
+        /// The names of the entities whose objects it stands for: itself and the entities below it, without abstract
+        /// entities.
         var concrete: [String] = []
     }
 
@@ -28,7 +29,7 @@ struct ModelPlanner {
     var nodeOf: [String: Int] = [:]
     /// The names of tables, types and indexes.
     var relationNames = NameSupply()
-    /// For each table the names of columns and relationships, those of the model kept from the start.
+    /// For each table the names of columns and relationships; the model's names are kept from the start.
     var keyNames: [NameSupply] = []
     /// For each table the names of constraints.
     var constraintNames: [NameSupply] = []
@@ -65,7 +66,7 @@ struct ModelPlanner {
 
     // MARK: Entities
 
-    /// Takes the entities that are asked for and those that they inherit from, parents first.
+    /// Takes the entities that the options name and the entities that they inherit from, parents first.
     mutating func selectEntities() throws {
         let known = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
         var wanted = Set(model.entities.indices)
@@ -127,7 +128,7 @@ struct ModelPlanner {
         nodes.append(node)
     }
 
-    /// The entity and those that it inherits from, nearest first.
+    /// The entity and the entities that it inherits from, nearest first.
     func line(of node: Int) -> [Int] {
         var line: [Int] = []
         var next: Int? = node
@@ -138,6 +139,6 @@ struct ModelPlanner {
         return line
     }
 
-    /// Whether the entity has its table for itself or is the root of those that share it.
+    /// Whether the entity has its table for itself or is the root of the entities that share it.
     func isWhole(_ node: Int) -> Bool { nodes[node].parent == nil || options.inheritance == .joined }
 }

@@ -26,7 +26,8 @@ struct NameSupply {
         take(names.first { !isTaken($0) } ?? names.last ?? "column")
     }
 
-    /// The name with a suffix in at most 63 bytes; what is cut away leaves a number that tells it from others.
+    /// The name with a suffix in at most 63 bytes; a cut name gets a hash of the whole, which tells it from other
+    /// names.
     private static func cut(_ name: String, _ suffix: String) -> String {
         if name.utf8.count + suffix.utf8.count <= SQLIdentifier.maximumBytes { return name + suffix }
         var hash: UInt32 = 2_166_136_261

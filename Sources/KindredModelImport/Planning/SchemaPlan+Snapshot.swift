@@ -37,7 +37,7 @@ extension SchemaPlan {
         ItemName(kind: kind, schema: schema, name: table.name, part: part)
     }
 
-    /// A table and some of its columns, as what depends on them.
+    /// The names of a table and some of its columns, as dependencies.
     private func columns(_ names: [String], of table: TablePlan) -> Set<ItemName> {
         Set(names.map { part(.column, $0, of: table) }).union([name(of: table)])
     }

@@ -30,7 +30,8 @@ enum PlanOrigin: Hashable {
     case helper(entity: String, relationship: String)
     case key
     case discriminator
-    /// The name is also that of a relationship whose foreign key the column is, or whose order it keeps.
+    /// An attribute's column; in the next two cases the name is the relationship whose foreign key or order the column
+    /// holds.
     case attribute(entity: String, name: String)
     case reference(entity: String, name: String)
     case position(entity: String, name: String)

@@ -10,8 +10,8 @@ extension CoreDataModel {
     /// Reads a model.
     ///
     /// - Parameters:
-    ///   - path: A `.xcdatamodeld` folder, whose current version is read; a `.xcdatamodel` folder, which is one version; or
-    ///     the `contents` file of one.
+    ///   - path: A `.xcdatamodeld` folder, whose current version is read; a `.xcdatamodel` folder, which is one version;
+    ///     or the `contents` file of a version.
     ///   - version: The version of a `.xcdatamodeld` to read, with or without `.xcdatamodel`; the current one if nil.
     /// - Throws: ``ModelImportError`` `.unreadable`, `.unsupported`, `.malformed` or `.inconsistent`.
     public init(at path: String, version: String? = nil) throws {
@@ -61,7 +61,7 @@ extension CoreDataModel {
         )
     }
 
-    /// The folder of the version to read: the one that is named, the current one, or the only one.
+    /// The folder of the version to read: the named version, the current version, or the only version.
     private static func version(of folder: URL, named version: String?) throws -> URL {
         let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])
             .filter { $0.hasSuffix(".xcdatamodel") }.sorted()

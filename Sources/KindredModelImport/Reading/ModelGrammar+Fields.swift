@@ -31,7 +31,7 @@ extension ModelGrammar {
             return text
         }
 
-        /// Takes a truth value; what is none is a problem, and nil.
+        /// Takes a truth value; any other text is a problem, and gives nil.
         mutating func flag(_ key: String) -> Bool? {
             guard let text = text(key) else { return nil }
             switch text.lowercased() {

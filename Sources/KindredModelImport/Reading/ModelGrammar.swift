@@ -102,15 +102,15 @@ struct ModelGrammar {
         return entity
     }
 
-    // MARK: What is left over
+    // MARK: Unread attributes and elements
 
     mutating func omit(_ subject: String, _ reason: String) {
         omissions.append(ModelReport(.omitted, subject, reason))
     }
 
-    /// Notes what nothing asked for.
+    /// Reports attributes and elements that no rule has read.
     ///
-    /// - Parameter isLeaf: Whether the element has none within it.
+    /// - Parameter isLeaf: Whether elements within the element are unknown.
     mutating func finish(_ fields: Fields, isLeaf: Bool = false) {
         if isLeaf { for child in fields.children { omit("\(fields.subject).\(child)", "the element is unknown") } }
         for name in fields.ignored { ignored[name, default: 0] += 1 }

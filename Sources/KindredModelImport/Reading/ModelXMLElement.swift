@@ -23,7 +23,8 @@ struct ModelXMLElement {
         parser.shouldResolveExternalEntities = false
         parser.delegate = builder
         let isParsed = parser.parse()
-        // The parser reports success for a text that ends too early, so what counts is that the root was closed.
+        // The parser reports success for a text that ends too early, so a model is complete only if its root was
+        // closed.
         guard isParsed, parser.parserError == nil, builder.failure == nil, builder.open.isEmpty, let root = builder.root
         else {
             throw ModelImportError(

@@ -2,9 +2,9 @@ import KindredPostgres
 
 /// Refuses XML that a model has no use for, before a parser sees it.
 ///
-/// A parser that meets a DOCTYPE expands the entities that it declares, and one that meets another encoding may find markup
-/// where this sees none. So a model is UTF-8 without a DOCTYPE, of limited depth and size, whose only references are those
-/// that XML has itself.
+/// A parser that meets a DOCTYPE expands the entities that it declares, and a parser that meets another encoding may
+/// find markup where this guard sees none. So a model is UTF-8 without a DOCTYPE, of limited depth and size, and its
+/// only references are XML's own.
 struct ModelXMLGuard {
     private static let maximumDepth = 32
     private static let maximumElements = 200_000
@@ -19,7 +19,7 @@ struct ModelXMLGuard {
         self.bytes = bytes
     }
 
-    /// Throws ``ModelImportError`` `.malformed` with the line for what it refuses.
+    /// Throws ``ModelImportError`` `.malformed` with the line of the refused text.
     static func check(_ bytes: [UInt8]) throws(ModelImportError) {
         guard String(validating: bytes, as: UTF8.self) != nil else {
             throw ModelImportError(.malformed, "The model is no UTF-8 text")
@@ -118,7 +118,7 @@ struct ModelXMLGuard {
         place = end + 1
     }
 
-    /// An XML declaration may name no encoding but the one that this reads.
+    /// An XML declaration may name no encoding but UTF-8, which this guard reads.
     private func checkDeclaration(_ text: ArraySlice<UInt8>) throws(ModelImportError) {
         let words = String(decoding: text, as: UTF8.self).lowercased()
         guard words.hasPrefix("<?xml"), let found = words.firstRange(of: "encoding") else { return }

@@ -20,7 +20,7 @@ struct AttributeMapping {
         case transformable = "Transformable"
         case composite = "Composite"
 
-        /// The type in SQL; that of a composite attribute has a name of its own.
+        /// The type in SQL; the type of a composite attribute has a name of its own.
         var type: String {
             switch self {
             case .integer16: "smallint"
@@ -72,7 +72,7 @@ struct AttributeMapping {
         }
     }
 
-    /// A number for what is a default of a Boolean: an attribute whose type was changed in the editor keeps the text.
+    /// The number for a Boolean's default text: an attribute whose type was changed in the editor keeps the text.
     func numberOfBoolean(_ text: String) -> (digit: String, value: String)? {
         switch kind {
         case .integer16, .integer32, .integer64, .decimal, .double, .float: break
@@ -87,7 +87,7 @@ struct AttributeMapping {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
     }
 
-    /// A limit of a type with an order; that of an integer may lie beyond the type.
+    /// A limit of a type with an order; an integer's limit may lie beyond the type.
     func limit(_ text: String) -> String? {
         switch kind {
         case .integer16, .integer32, .integer64, .decimal:
@@ -117,7 +117,7 @@ struct AttributeMapping {
             return "'\(value)'::real"
         case .date:
             guard let seconds = Self.isDecimal(text) ? Double(text) : nil else { return nil }
-            // From the beginning of 2001, to which 2000 counts 366 days.
+            // The seconds count from the beginning of 2001, which is 366 days after the beginning of 2000.
             let microseconds = ((seconds + 31_622_400) * 1_000_000).rounded()
             guard let whole = Int64(exactly: microseconds), let moment = PostgresTimestamp(microsecondsSince2000: whole)
             else { return nil }

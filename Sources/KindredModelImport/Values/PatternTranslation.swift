@@ -22,10 +22,10 @@ enum PatternTranslation {
         private var output = ""
         /// Whether something stands before that can be repeated.
         private var isRepeatable = false
-        /// The groups that are open, outermost first: whether each only looks around, and how many characters it has, those
-        /// that are repeated counted as often.
+        /// The groups that are open, outermost first: whether each only looks around, and how many characters it has,
+        /// repeated characters counted as often as they are repeated.
         private var groups: [(isLookaround: Bool, weight: Int)] = [(false, 0)]
-        /// The weight of what stands before.
+        /// The weight of the part before the present place that can be repeated.
         private var weight = 0
 
         init(_ pattern: String) {
@@ -183,7 +183,7 @@ enum PatternTranslation {
             return digits
         }
 
-        /// A set of characters: single ones, ranges, and the classes that both have.
+        /// A set of characters: single characters, ranges, and the classes that both languages have.
         private mutating func bracket() throws(Failure) {
             output += "["
             if following == "^" {

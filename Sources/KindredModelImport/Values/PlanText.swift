@@ -45,7 +45,7 @@ struct PlanText: Hashable {
         pieces.compactMap { if case .column(let name) = $0 { name } else { nil } }
     }
 
-    /// The same with other names for columns.
+    /// The text with other names for columns.
     func renaming(_ names: [String: String]) -> PlanText {
         var text = self
         text.pieces = pieces.map { if case .column(let name) = $0 { .column(names[name] ?? name) } else { $0 } }
