@@ -36,8 +36,8 @@ public struct Graphviz: Sendable {
     /// Creates a way to draw; nothing is run yet.
     ///
     /// - Parameters:
-    ///   - searchPath: The folders in which `dot` is looked for, with `:` between them; by default those of `PATH`, and
-    ///     the usual ones behind them.
+    ///   - searchPath: The folders in which `dot` is looked for, with `:` between them; by default the folders of `PATH`,
+    ///     and the usual folders behind them.
     ///   - timeLimit: How long one run may take.
     public init(searchPath: String? = nil, timeLimit: Duration = .seconds(60)) {
         let usual = ["/usr/local/bin", "/opt/homebrew/bin", "/usr/bin", "/bin"].joined(separator: ":")
@@ -140,7 +140,7 @@ public struct Graphviz: Sendable {
     }
 }
 
-/// Runs short blocking work on files on a thread of Dispatch instead of one of Swift's few.
+/// Runs short blocking work on files on a thread of Dispatch, since Swift's concurrency has few threads.
 private func offCooperativePool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(returning: work()) }

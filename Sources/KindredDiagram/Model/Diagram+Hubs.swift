@@ -15,7 +15,7 @@ extension Diagram {
 
     /// The labels of the hubs' lines.
     ///
-    /// Lines from a hub to itself and between two hubs are drawn as all others are.
+    /// Lines from a hub to itself and between two hubs are drawn like all other lines.
     struct Labels {
         private let hubs: Set<QualifiedName>
         /// The labels beside each entity, sorted by hub.

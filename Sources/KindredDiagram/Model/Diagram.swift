@@ -1,7 +1,7 @@
 import KindredPostgres
 public import KindredSchema
 
-/// A picture of a database's entities and relationships, as data: what is in it, not where it stands.
+/// A picture of a database's entities and relationships, as data: its contents, not their places.
 ///
 /// It is a pure function of a schema and the options, so equal schemas give equal diagrams and equal texts, which can be
 /// committed and compared.
@@ -41,14 +41,16 @@ public struct Diagram: Sendable, Hashable {
 
     /// How much of each entity is shown.
     public enum Detail: String, Sendable, Hashable, CaseIterable {
-        /// All columns of up to 40 entities, what identifies objects of up to 100, the names of more. Around some entities
-        /// all of their columns, what identifies objects of up to 20 others, and the names of more.
+        /// All columns of up to 40 entities, the identifying columns of up to 100, the names of more.
+        ///
+        /// Around some entities: all of their columns, the identifying columns of up to 20 other entities, and the
+        /// names of more.
         case automatic
         /// All columns, and the names of relationships.
         case columns
         /// The columns that identify objects and those that relationships compare, and the names of relationships.
         case keys
-        /// The names of entities alone; what makes no picture still has the columns of keys.
+        /// The names of entities alone; texts that are no picture still have the columns of keys.
         case names
     }
 
@@ -56,8 +58,8 @@ public struct Diagram: Sendable, Hashable {
     public struct Node: Sendable, Hashable {
         /// The entity's name.
         public let entity: QualifiedName
-        /// The name that people see: without the schema where all entities of the diagram have the same, or where it is that of what
-        /// the diagram is about.
+        /// The name that people see: without the schema where all entities of the diagram have the same, or where it is
+        /// the schema of the entities that the diagram is about.
         public let title: String
         /// The kind of relation that holds its rows.
         public let kind: Entity.Kind
@@ -83,7 +85,7 @@ public struct Diagram: Sendable, Hashable {
     enum PicturedColumns {
         /// All that the diagram has.
         case all
-        /// Those that identify objects: what the others are for, the names of relationships say.
+        /// The columns that identify objects; the names of relationships tell the purpose of the other columns.
         case identifying
         /// None.
         case none
@@ -95,7 +97,7 @@ public struct Diagram: Sendable, Hashable {
         public let name: String
         /// Its type, as SQL writes it.
         public let type: String
-        /// Whether it is part of what identifies an object.
+        /// Whether it is one of the columns that identify an object.
         public let isKey: Bool
         /// Whether it is part of a foreign key.
         public let isForeignKey: Bool
@@ -105,9 +107,9 @@ public struct Diagram: Sendable, Hashable {
 
     /// A pair of inverse relationships.
     public struct Edge: Sendable, Hashable {
-        /// The end that is referred to; of a many-to-many relationship the one whose name comes first.
+        /// The end that is referred to; of a many-to-many relationship the end whose name comes first.
         public let from: End
-        /// The end that holds the foreign key; of a many-to-many relationship the other one.
+        /// The end that holds the foreign key; of a many-to-many relationship the other end.
         public let to: End
         /// How many objects stand on either side, seen from `from`.
         public let kind: Relationship.Kind
@@ -155,9 +157,9 @@ public struct Diagram: Sendable, Hashable {
         public let title: String
         /// Why the entities stand together.
         public let kind: Kind
-        /// The entities that are in no group within this one, sorted.
+        /// The entities that are in none of the inner groups, sorted.
         public let members: [QualifiedName]
-        /// The groups within this one.
+        /// The inner groups.
         public let groups: [Group]
     }
 }
@@ -171,20 +173,20 @@ extension Diagram {
         public var detail: Detail = .automatic
         /// Whether helper tables are entities of their own, instead of one line for each.
         public var showsHelpers = false
-        /// Whether views and materialized views are shown; those that `around` or `included` name always are.
+        /// Whether views and materialized views are shown; views that `around` or `included` names are always shown.
         public var showsViews = false
-        /// Whether an entity with more than ``Diagram/mostLines`` lines is a hub, and large diagrams are cut; those in
-        /// `around` are no hubs unless the diagram is cut.
+        /// Whether an entity with more than ``Diagram/mostLines`` lines is a hub, and large diagrams are cut; entities
+        /// in `around` are no hubs unless the diagram is cut.
         public var labelsHubs = true
-        /// Only these entities, such as `person` or `public.person`, and what is within `distance` of them.
+        /// Only these entities, such as `person` or `public.person`, and the entities within `distance` of them.
         public var around: [String] = []
-        /// How many lines away from those an entity may be.
+        /// How many lines away from an entity in ``around`` another entity may be.
         public var distance = 1
         /// Only entities of these schemas; all if empty.
         public var schemas: Set<String> = []
-        /// Only entities like one of these, such as `person` or `sales.*`; all if empty.
+        /// Only entities like one of these patterns, such as `person` or `sales.*`; all if empty.
         public var included: [String] = []
-        /// No entity like one of these.
+        /// No entity like one of these patterns.
         public var excluded: [String] = []
 
         /// Creates options that show all tables, as far as they can be read.
@@ -201,6 +203,6 @@ extension Diagram {
     public static let largestPart = 40
     /// The most columns of one entity that are drawn.
     static let mostColumns = 60
-    /// The most columns of a helper table that are named beside a line, besides those of its keys.
+    /// The most columns of a helper table that are named beside a line, besides the columns of its keys.
     static let mostHelperColumns = 2
 }

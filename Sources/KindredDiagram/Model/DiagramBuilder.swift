@@ -25,7 +25,7 @@ final class DiagramBuilder {
     let options: Diagram.Options
     /// Every pair of inverse relationships once, sorted.
     private let pairs: [Diagram.Edge]
-    /// Entities to begin at, besides those that the options name.
+    /// Entities to begin at, besides the entities that the options name.
     private let start: [QualifiedName]
     /// The helper tables that are folded into lines.
     private var folded: Set<QualifiedName> = []
@@ -34,7 +34,7 @@ final class DiagramBuilder {
     private var selected: Set<QualifiedName> = []
     /// The entities that the diagram is about.
     private var around: Set<QualifiedName> = []
-    /// Those that are nearer to them than the diagram reaches.
+    /// The entities that are nearer to ``around`` than the diagram reaches.
     private var inner: Set<QualifiedName> = []
 
     init(
@@ -84,7 +84,7 @@ final class DiagramBuilder {
         return !options.excluded.contains(where: name.isLike)
     }
 
-    /// Leaves out what is more lines away than wanted.
+    /// Leaves out entities that are more lines away than wanted.
     private func keepNeighbours(of start: [QualifiedName]) {
         var neighbours: [QualifiedName: [QualifiedName]] = [:]
         for edge in lines() {
@@ -109,7 +109,7 @@ final class DiagramBuilder {
         }
     }
 
-    /// The lines of the diagram: where there are many around some entities, without those between two entities at its
+    /// The lines of the diagram; if there are many around some entities, without lines between two entities at its
     /// border.
     private func shownLines() -> [Diagram.Edge] {
         let lines = lines()
@@ -187,7 +187,7 @@ final class DiagramBuilder {
             hiddenRelationships: away, joins: joins, shownTables: entity.shownTables)
     }
 
-    /// Whether the diagram is to show some entities and what is around them, in less detail.
+    /// Whether the diagram shows some entities and, in less detail, the entities around them.
     private var isNeighbourhood: Bool { options.detail == .automatic && !around.isEmpty }
 
     private func pictured(_ isFocus: Bool, _ detail: Diagram.Detail) -> Diagram.PicturedColumns {
@@ -205,6 +205,6 @@ final class DiagramBuilder {
 }
 
 extension [String] {
-    /// Whether a name of the same bytes is among these.
+    /// Whether the array holds a name of the same bytes.
     func holds(_ name: String) -> Bool { contains { $0 == name } }
 }

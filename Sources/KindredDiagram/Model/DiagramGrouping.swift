@@ -79,8 +79,8 @@ struct DiagramGrouping {
         }
     }
 
-    /// The parts of some entities that relationships connect, the largest first; then what is too small for a part of its
-    /// own, and those that no relationship connects to anything.
+    /// The parts of some entities that relationships connect, the largest first; then the entities of parts that are
+    /// too small, and the entities that no relationship connects to anything.
     private func parts(of members: [QualifiedName], _ everywhere: [QualifiedName: Int]?) -> [Diagram.Group] {
         let numbers = everywhere ?? parts(of: Set(members))
         var parts: [Int: [QualifiedName]] = [:]

@@ -61,7 +61,7 @@ public struct DiagramSite: Sendable {
         return pages
     }
 
-    /// Draws diagrams; those that Graphviz does not draw are nil.
+    /// Draws diagrams; nil for each diagram that Graphviz does not draw.
     private static func draw(_ dots: [String], with graphviz: Graphviz?) async throws -> [String?] {
         guard let graphviz else { return dots.map { _ in nil } }
         // The index's may be large, and is drawn by itself.
@@ -86,7 +86,7 @@ public struct DiagramSite: Sendable {
     }
 
     let schema: DatabaseSchema
-    /// Those that have a page.
+    /// The entities that have a page.
     let entities: [Entity]
     private let options: Diagram.Options
     private let pairs: [Diagram.Edge]

@@ -5,7 +5,7 @@ import KindredSchema
 extension DOTWriter {
     /// The groups that have a frame.
     ///
-    /// If the diagram is cut, no frame is within another: what is inside of one is not packed.
+    /// If the diagram is cut, no frame is within another, since Graphviz does not pack the contents of a frame.
     var frames: [Diagram.Group] {
         guard hasFrames else { return [] }
         guard diagram.isCut else { return diagram.groups }

@@ -3,8 +3,8 @@ import KindredSchema
 
 // Where entities stand that lines do not place well.
 extension DOTWriter {
-    /// So many entities without other lines stand in one column beside the one they are related to: fewer where that one
-    /// is what the diagram is about.
+    /// The most entities without other lines that stand in one column beside the entity they are related to; fewer
+    /// where the diagram is about that entity.
     private var mostInColumn: Int { diagram.around.isEmpty ? 16 : 8 }
 
     /// Invisible edges, so that entities without lines stand in rows and columns instead of in one endless column.
@@ -40,7 +40,7 @@ extension DOTWriter {
         for edge in drawn where degrees[edge.to.entity] == 1 && labels.label(of: edge) == nil {
             leaves[edge.from.entity, default: []].append(edge.to.entity)
         }
-        // Those of several entities may stand in one column, too, unless each has a frame.
+        // The leaves of several entities may stand in one column, too, unless each entity has a frame.
         let all = leaves.values.map(\.count).reduce(0, +)
         var spans: [QualifiedName: Int] = [:]
         for leaves in leaves.values where leaves.count > 3 {

@@ -11,7 +11,7 @@ extension Diagram {
     /// in words where they lead, and each group is laid out by itself, so that the sheet is about as wide as it is high.
     ///
     /// - Parameters:
-    ///   - emphasis: An entity that stands out, besides those in ``around``.
+    ///   - emphasis: An entity that stands out, besides the entities in ``around``.
     ///   - link: The address that an entity's picture leads to; none if nil.
     public func dot(emphasis: QualifiedName? = nil, link: ((QualifiedName) -> String?)? = nil) -> String {
         DOTWriter(diagram: self, emphasis: emphasis, link: link).text()
@@ -34,8 +34,8 @@ struct DOTWriter {
     let drawn: [Diagram.Edge]
     /// The words of an entity about its lines that are not drawn.
     let words: LinesInWords
-    /// The entities that lines of others lead to, so that others stand at their left: a line from such an entity to itself
-    /// leaves at its right, where there is room for it.
+    /// The entities that other entities' lines lead to, so that those entities stand at their left: a line from such an
+    /// entity to itself leaves at its right, where there is room for it.
     private let isReferring: Set<QualifiedName>
 
     /// How many lines of each entity are drawn to another or to itself.
@@ -55,7 +55,7 @@ struct DOTWriter {
         let titles = DiagramTitles(diagram, hasFrames: hasFrames)
         let words = LinesInWords(diagram, titles)
         let drawn = diagram.edges.filter { !words.says($0) }
-        // Where lines are said in words, those of hubs are among them.
+        // In a cut diagram, the lines of hubs are among the lines said in words.
         let labels = Diagram.Labels(hubs: diagram.isCut ? [] : diagram.hubs, edges: drawn)
         var notes: [QualifiedName: [ServerText: String]] = [:]
         for edge in diagram.edges {

@@ -175,6 +175,6 @@ struct MermaidWriter {
 }
 
 extension Diagram.Group {
-    /// The entities of the group and of those within it.
+    /// The entities of the group and of the groups within it.
     var allMembers: [QualifiedName] { members + groups.flatMap(\.allMembers) }
 }

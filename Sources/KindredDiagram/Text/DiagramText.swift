@@ -57,7 +57,7 @@ extension String {
     /// The text on one line, for comments of several lines.
     var onOneLine: String { split(whereSeparator: \.isNewline).joined(separator: " ") }
 
-    /// The text with what could command a terminal, and what no XML may hold, written out.
+    /// The text with characters written out that could command a terminal or that no XML may hold.
     private var writable: String {
         harmless.unicodeScalars.reduce(into: "") { result, scalar in
             if scalar.properties.isNoncharacterCodePoint {

@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// The lines that a diagram which is cut says in words instead of drawing them: those of hubs, and those that lead from one
-/// group to another.
+/// The lines that a cut diagram says in words instead of drawing them: lines of hubs, and lines from one group to
+/// another.
 struct LinesInWords {
     /// The lines that each entity says: the names of the other ends after an arrow that has one head towards one object and two
     /// towards many.
