@@ -102,7 +102,8 @@ struct Comparison {
         return result
     }
 
-    /// Compares the sides as the server writes both, and what is left out as their own servers write it.
+    /// Compares both sides as the scratch server writes them, and things that are left out as their own servers write
+    /// them.
     private func normalised(
         _ old: ComparedSide, _ new: ComparedSide, _ leftOut: LeftOut, on server: ScratchServer
     ) async throws -> (SchemaDifferences, Trial.Plan) {
@@ -111,7 +112,7 @@ struct Comparison {
             return try await server.snapshot(of: client)
         }
         let first = (old: leftOut.firstExtensions(of: old.snapshot), new: leftOut.firstExtensions(of: new.snapshot))
-        // Extensions that come first are those of one side.
+        // The extensions that come first differ between the sides: then the new side gets a database of its own.
         let apart =
             first.old == first.new
             ? nil : try await server.withDatabase(first.new) { try await copy(new, on: $0) }
@@ -125,7 +126,8 @@ struct Comparison {
             }
             var present = try await copy(old, on: client)
             let (renames, renamed) = try await rename(&present, wanted, on: client, of: server)
-            // The copies hold everything that is changed, and not all that is only named. What is left out is not renamed.
+            // The copies hold everything that statements change, but not all things that are only named. Things that
+            // are left out are not renamed.
             let others = options.renames.isEmpty ? leftOut.names.subtracting(leftOut.unknown) : []
             var (result, plan) = try differences(
                 (
@@ -181,7 +183,7 @@ struct Comparison {
         return nil
     }
 
-    /// Renames what was asked for in the old side's copy, so that what follows is read with the new names.
+    /// Does the options' renames in the old side's copy, so that the comparison reads the new names.
     private func rename(
         _ present: inout SchemaSnapshot, _ wanted: SchemaSnapshot, on client: PostgresClient, of server: ScratchServer
     ) async throws -> (statements: [SchemaStatement], renamed: [ItemName: ItemName]) {

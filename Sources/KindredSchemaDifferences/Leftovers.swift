@@ -1,19 +1,19 @@
 import KindredDDL
 import KindredPostgres
 
-/// Triggers and functions that stay as they were and name what is gone, so that they fail whenever they run.
+/// Triggers and functions that stay as they were and name things that are gone, so that they fail whenever they run.
 ///
-/// The server knows nothing of what a trigger's arguments and a function's text name, so that no statement fails.
+/// The server does not know the names in a trigger's arguments and a function's text, so that no statement fails.
 struct Leftovers {
     private let before: SchemaSnapshot
     private let after: SchemaSnapshot
     private let wanted: SchemaSnapshot
-    /// The old names of tables that were renamed, by their new ones.
+    /// The old names of tables that were renamed, by their new names.
     private let oldNames: [ItemName: ItemName]
 
     /// - Parameters:
     ///   - before: The old side.
-    ///   - renamed: The new names of its relations, by their old ones.
+    ///   - renamed: The new names of its relations, by their old names.
     ///   - after: The old side after the statements.
     ///   - wanted: The new side.
     init(
@@ -58,7 +58,7 @@ struct Leftovers {
         return columns(of: earlier, in: before).subtracting(columns(of: table, in: after))
     }
 
-    /// All columns of a table, those of its parents too.
+    /// All columns of a table and of its parents.
     private func columns(of table: ItemName, in side: SchemaSnapshot) -> Set<ServerText> {
         var (seen, waiting): (Set<ItemName>, [ItemName]) = ([table], [table])
         var found: Set<ServerText> = []
@@ -71,8 +71,8 @@ struct Leftovers {
 
     // MARK: Functions
 
-    /// Those that the new side does not have as they are, and that name a relation that is gone, or a column that is gone
-    /// beside its table.
+    /// Functions that the new side does not have in this form, and that name a relation that is gone, or a column that
+    /// is gone together with its table's name.
     private var functions: [String] {
         let relations = before.items.keys.filter { ($0.kind == .table || $0.kind == .view) && after[$0] == nil }
         let columns = before.items.keys.filter { $0.kind == .column && after[$0] == nil && after[$0.owner()] != nil }
@@ -97,7 +97,7 @@ struct Leftovers {
 private struct SQLWords {
     /// As they are written and in small letters, since it does not matter here which of them are in quotes.
     private var words: Set<ServerText> = []
-    /// Those that stand behind a word and a dot, by that word in small letters.
+    /// The words that stand behind another word and a dot, by that word in small letters.
     private var qualified: [ServerText: Set<ServerText>] = [:]
 
     init(_ text: String) {

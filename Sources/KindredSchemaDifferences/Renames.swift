@@ -1,12 +1,12 @@
 import KindredDDL
 import KindredPostgres
 
-/// Names that are to change, as the options ask for.
+/// The renames of the options that are still to do.
 ///
 /// A column's table may be written with its old name or the new one, and the renames may come in any order.
 struct Renames {
     private var queue: [String]
-    /// The relations that have new names, by their old ones.
+    /// The new names of renamed relations, by their old names.
     private(set) var renamed: [ItemName: ItemName] = [:]
 
     init(_ renames: [String]) { queue = renames }
@@ -33,7 +33,7 @@ struct Renames {
         return nil
     }
 
-    /// The present name and the new one of one old=new.
+    /// The present name and the new name of one `old=new`.
     private func names(
         of rename: String, _ from: SchemaSnapshot, _ to: SchemaSnapshot
     ) throws -> (ItemName, ItemName) {
@@ -81,7 +81,7 @@ struct Renames {
         }
     }
 
-    /// The name that a thing is to have; the new one may have its schema and table before it, as the old one has.
+    /// The full new name of a thing; the written new name may have the schema and table before it, as the old name has.
     private func target(of name: ItemName, _ new: String, _ to: SchemaSnapshot) -> ItemName {
         func target(_ new: String) -> ItemName {
             var result = name

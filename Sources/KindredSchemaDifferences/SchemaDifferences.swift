@@ -22,15 +22,15 @@ public struct SchemaDifferences: Sendable {
         /// Others can write meanwhile; in exchange the change is several transactions. Without it, it is one, but for new
         /// labels of enums.
         public var isConcurrent = true
-        /// Old names and new ones: `public.person=people` for a table, view, sequence or type, `public.person.name=surname`
+        /// Old and new names: `public.person=people` for a table, view, sequence or type, `public.person.name=surname`
         /// for a column, whose table may have its old name or its new one; in any order.
         public var renames: [String] = []
-        /// Whether the statements are run on an embedded server, and what comes out is compared again.
+        /// Whether the statements are run on an embedded server, and the result is compared again.
         public var isProven = true
-        /// Extensions that are made on the embedded server though it does not trust them, by its superuser, before all else; trusted
-        /// ones need not be named.
+        /// Extensions that are made on the embedded server though it does not trust them, by its superuser, before all
+        /// else; trusted extensions need not be named.
         ///
-        /// What functions of a database may do through an extension of this list, they may do on this machine.
+        /// Functions of a database may use an extension of this list on this machine, with all that it allows.
         public var extensions: [String] = []
         /// The longest time of a statement on the embedded server.
         public var statementLimit: Duration = .seconds(10)
@@ -39,14 +39,14 @@ public struct SchemaDifferences: Sendable {
         public init() {}
     }
 
-    /// Whether the statements were seen to lead from one side to the other, but for what is ``leftOut``.
+    /// Whether a trial has shown that the statements lead from one side to the other, except for things in ``leftOut``.
     public enum Proof: Sendable, Hashable {
         /// Run where the old side's schema is as it is, on an embedded server, they left nothing to change by the word of `pg_dump`,
         /// and rows can be written in the tables that they touch.
         case proven
         /// That was not found out, and why not.
         case skipped(String)
-        /// They do not do what they should: the statement that fails, or what is left.
+        /// The trial failed: the statement that fails, or the difference that is left.
         case failed(String)
     }
 
@@ -64,9 +64,10 @@ public struct SchemaDifferences: Sendable {
     /// Tables that the statements touch and in which no row could be tried: each with what refused it, such as a constraint
     /// that does not take the values that were made up.
     public internal(set) var untriedTables: [String] = []
-    /// Things that were compared by the catalogs alone and not tried out, each with the reason: those that only a superuser may
-    /// make, extensions that are neither trusted nor in ``Options/extensions``, and all that depends on them; statements of
-    /// a script for which its role has no right, about whose things nothing is compared.
+    /// Things that were compared by the catalogs alone and not tried out, each with the reason: things that only a
+    /// superuser may make, extensions that are neither trusted nor in ``Options/extensions``, and everything that
+    /// depends on these; statements of a script for which its role has no right, about whose things nothing is
+    /// compared.
     public internal(set) var leftOut: [String] = []
     /// Statements that were stopped on the embedded server, since they took longer than ``Options/statementLimit``.
     public internal(set) var cut: [String] = []
@@ -86,12 +87,14 @@ public struct SchemaDifferences: Sendable {
     /// databases, has BYPASSRLS and may do nothing else, so that no function of a side reaches the machine. Where no server can
     /// be started, two databases are compared as they stand.
     ///
-    /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size, and
-    /// nothing else; beside an inspection it gets those of `SchemaReader.read`. The private server gets each script and 16
-    /// more, and one about extensions where a side has any; for the comparison 53, and those that make both sides. For the proof a database is copied once more, by 28
-    /// and those that make it; then come the statements that were found, 17 more, and 7 for each table that they touch and one for
-    /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once more where
-    /// statements are withheld; where the dumps differ, each of them is read and printed again. Two inspections send none.
+    /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size,
+    /// and nothing else; beside an inspection it gets the statements of `SchemaReader.read`. The private server gets
+    /// each script and 16 more, and one about extensions where a side has any; for the comparison 53, and the
+    /// statements that make both sides. For the proof a database is copied once more, by 28 and the statements that
+    /// make it; then come the statements that were found, 17 more, and 7 for each table that they touch and one for
+    /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once
+    /// more where statements are withheld; where the dumps differ, each of them is read and printed again. Two
+    /// inspections send none.
     ///
     /// - Parameters:
     ///   - from: The schema that is there.

@@ -11,18 +11,17 @@ public import KindredPostgres
 public enum SchemaSource: Sendable {
     /// A database, of which the catalog is read: one round trip, no lock beyond those of reading the catalog.
     case database(PostgresConfiguration)
-    /// A script of SQL, which runs on an embedded server, and what it is called in errors.
+    /// A script of SQL, which runs on an embedded server, and its name in errors.
     ///
     /// The DDL of any other model is given in this way, too.
     case sql(String, name: String = "the script")
-    /// The JSON of `kindred inspect --format json`, and what it is called in errors.
+    /// The JSON of `kindred inspect --format json`, and its name in errors.
     ///
-    /// It holds less than a schema, so that the comparison is one of what it holds; see
-    /// ``SchemaDifferences/isOfModels``.
+    /// It holds less than a schema, so only its contents are compared; see ``SchemaDifferences/isOfModels``.
     case inspection(String, name: String = "the inspection")
 
-    /// Reads what a command's argument names: a database's address, a file with SQL or JSON, or a Core Data model, of which
-    /// the tables are compared that ``ModelImport`` makes.
+    /// Reads the source that a command's argument names: a database's address, a file with SQL or JSON, or a Core Data
+    /// model, whose tables, as ``ModelImport`` makes them, are compared.
     ///
     /// Asks no database.
     ///

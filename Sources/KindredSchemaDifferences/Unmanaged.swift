@@ -1,7 +1,7 @@
 import KindredDDL
 import KindredPostgres
 
-/// Names differences that no statement changes, and others that are worth a remark.
+/// Names differences that no statement changes, and differences that are worth a remark.
 enum Unmanaged {
     static func lines(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         var lines: [String] = []
@@ -31,7 +31,7 @@ enum Unmanaged {
         return Dictionary(settings.map { (ServerText($0.key), ServerText($0.value)) }) { first, _ in first }
     }
 
-    /// The things that the new side builds on and no statement makes: those that are only named.
+    /// Things that the new side depends on but that no statement makes, since they are only named.
     static func needed(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         let dependents = new.dependents
         return new.items.keys.sorted().compactMap { name in
@@ -58,8 +58,8 @@ enum Unmanaged {
 }
 
 extension SchemaSnapshot {
-    /// A copy's snapshot with the things that only the original has: those that are only named, those that are left out of
-    /// copies, and the versions of its extensions, which are told by what its own server installs.
+    /// A copy's snapshot with the things that only the original has: things that are only named, things that are left
+    /// out of copies, and the versions of its extensions, which depend on its own server.
     func withOriginals(of original: SchemaSnapshot, _ leftOut: Set<ItemName> = []) -> SchemaSnapshot {
         func isOriginals(_ name: ItemName, _ item: SchemaItem) -> Bool {
             !item.isManaged || name.kind == .extension || leftOut.contains(name)

@@ -1,7 +1,7 @@
 import KindredDDL
 import KindredPostgres
 
-// Tables that stay as they were, and those of the new side that have to wait for them.
+// Tables that stay as they were, and tables of the new side that have to wait for them.
 extension Withholding {
     /// Keeps a table that the new side lacks, or has as something that it cannot become.
     mutating func retainTable(_ name: ItemName) { retainTable(name, "DROP TABLE \(shown(name))") }

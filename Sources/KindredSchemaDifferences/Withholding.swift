@@ -12,11 +12,11 @@ struct Withholding {
     let newDependents: [ItemName: Set<ItemName>]
     let (oldParts, newParts): ([ItemName: [ItemName]], [ItemName: [ItemName]])
     let (oldSequences, newSequences): ([ItemName: [ItemName]], [ItemName: [ItemName]])
-    /// Retained things that may need others.
+    /// Retained things whose dependencies may have to stay, too.
     private var queue: [ItemName] = []
     /// Tables that stay as they were.
     var retainedTables: Set<ItemName> = []
-    /// Tables of the new side that cannot be what they are there, as long as something else stays as it was.
+    /// Tables that cannot get the new side's form as long as something else stays as it was.
     var postponedTables: [ItemName] = []
 
     init(from: SchemaSnapshot, to: SchemaSnapshot) {
@@ -27,7 +27,7 @@ struct Withholding {
         (oldParts, newParts) = (from.partsOfTables, to.partsOfTables)
         (oldSequences, newSequences) = (from.sequencesOfColumns, to.sequencesOfColumns)
         let replacement = TableReplacement(from: self.from, to: retained)
-        // Tables before their columns and triggers, so that these are not listed twice.
+        // Tables before their columns and triggers, so that columns and triggers are not listed twice.
         let kinds: [ItemName.Kind] = [
             .foreignTable, .table, .view, .type, .sequence, .column, .trigger, .policy, .function, .other, .extension,
             .schema,

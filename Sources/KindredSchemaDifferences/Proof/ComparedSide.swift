@@ -11,7 +11,7 @@ struct ComparedSide {
     let script: (text: ScratchScript, client: PostgresClient)?
     /// The statements of the script that were not run.
     var leftOut: [ScratchScript.LeftOutStatement] = []
-    /// The schema without what is left out of both sides.
+    /// The schema without the things that are left out of both sides.
     private(set) var snapshot: SchemaSnapshot
 
     init(
@@ -25,7 +25,7 @@ struct ComparedSide {
     /// a side of which something is left out.
     private(set) var isExact = false
 
-    /// The side without what is left out of both.
+    /// The side without the things that are left out of both sides.
     func without(_ leftOut: LeftOut) -> ComparedSide {
         var result = self
         result.snapshot = leftOut.rest(of: original)

@@ -108,7 +108,7 @@ struct SampleRows {
             }
             if !changes.isEmpty { statements.append("UPDATE \(path) SET \(changes.joined(separator: ", "))") }
             statements.append("DELETE FROM \(path)")
-            // What is deferred is due with each statement.
+            // Deferred constraints are checked with each statement.
             return .statements(
                 statements.enumerated().flatMap { number, text in
                     number < statements.count - (changes.isEmpty ? 2 : 3)
@@ -169,7 +169,7 @@ struct SampleRows {
 
     // MARK: The catalog
 
-    /// A domain's values are those of the type that it is made of.
+    /// A domain gets values of its base type.
     private static let columnsQuery = """
         WITH RECURSIVE base AS (
             SELECT t.oid AS own, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typnotnull, t.typdefault IS NOT NULL AS has

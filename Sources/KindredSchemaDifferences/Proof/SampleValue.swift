@@ -4,14 +4,14 @@ import KindredPostgres
 /// Two values of a type, as expressions.
 struct SampleValue {
     let first: String
-    /// Another one; the same where a type has one value only.
+    /// Another value; the same value if the type has only one.
     let second: String
 
-    /// Makes up values; nil for a type of which none is known.
+    /// Makes up values; nil for a type of which no value is known.
     ///
     /// - Parameters:
     ///   - type: The type as a cast names it, with its modifier.
-    ///   - base: The name of the type, for a domain of the one that it is made of.
+    ///   - base: The name of the type; for a domain, of its base type.
     ///   - kind: The type's kind as `pg_type.typtype` has it, or `A` for an array.
     ///   - labels: An enum's labels.
     ///   - fields: The number of a composite type's attributes.

@@ -3,8 +3,8 @@ import KindredPostgres
 /// A schema as `pg_dump` prints it, split into its entries: a table, a default, a privilege.
 ///
 /// Two dumps are equal if they have the same entries. The order of columns does not count, nor do names that the server
-/// makes by itself: those of the sequences of identities, of the indexes that a partition gets with its table's, and of NOT
-/// NULL.
+/// makes by itself: names of the sequences of identities, of the indexes that a partition gets with its table's, and of
+/// NOT NULL.
 struct SchemaDump {
     /// The name of an entry.
     struct Key: Hashable, Comparable {
@@ -31,7 +31,7 @@ struct SchemaDump {
             }
         }
 
-        /// Whether statements are planned for what is of this kind; casts, for one, are only named.
+        /// Whether statements are planned for things of this kind; casts, for instance, are only named.
         var isPlanned: Bool { Self.planned.contains(kind) }
 
         private static let planned: Set<ServerText> = [

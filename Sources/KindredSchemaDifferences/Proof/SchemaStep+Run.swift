@@ -11,7 +11,7 @@ struct FailedStatement: Error {
         case failed
         /// It took too long and was stopped.
         case cut
-        /// Only another role may run it, such as the superuser who owns what an extension has made.
+        /// Only another role may run it, such as the superuser that owns the things of an extension.
         case refused
     }
 }
@@ -24,7 +24,7 @@ extension SchemaStep {
     /// - Parameter done: Statements that made extensions before.
     func run(on client: PostgresClient, without done: Set<ServerText> = []) async throws {
         let statements = statements.filter { !done.contains($0.sql) }
-        // What an extension has made belongs to the superuser.
+        // The things of an extension belong to the superuser.
         func isAboutExtension(_ sql: String) -> Bool {
             sql.hasPrefix("ALTER EXTENSION ") || sql.hasPrefix("DROP EXTENSION ")
         }

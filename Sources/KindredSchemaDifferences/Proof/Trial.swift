@@ -2,31 +2,31 @@ import EmbeddedPostgres
 import KindredDDL
 import KindredPostgres
 
-/// Runs a plan where the old side is as it is, and compares what comes out with the new side.
+/// Runs a plan on a copy of the old side, and compares the result with the new side.
 ///
-/// The scratch database begins with the old side and nothing else: a script runs there, a database is copied. What comes
-/// out is judged by the embedded server's `pg_dump`, and by a row that is inserted, updated and deleted in each table that
-/// the plan touched.
+/// The scratch database begins with the old side and nothing else: a script runs there, a database is copied. The
+/// result is judged by the embedded server's `pg_dump`, and by a row that is inserted, updated and deleted in each
+/// table that the plan touched.
 struct Trial {
     let server: ScratchServer
     let (from, to): (ComparedSide, ComparedSide)
     let plan: Plan
 
-    /// The statements to try, and what they should make of the old side.
+    /// The statements to try, and the schema that they should make of the old side.
     struct Plan {
         var steps: [SchemaStep] = []
         /// The new side, with everything that is withheld.
         var target: SchemaSnapshot
         /// The new side as the server writes it.
         var wanted: SchemaSnapshot
-        /// The new names of relations, by their old ones.
+        /// The new names of relations, by their old names.
         var renamed: [ItemName: ItemName] = [:]
         /// Differences that the result names already: they may be left.
         var named: [String] = []
         var isWithholding = false
         /// Obstacles, for the case that a statement fails.
         var obstacles: [String] = []
-        /// The extensions that are made before the old side, and those of the new side.
+        /// The extensions that are made before the old side, and before the new side.
         var first: (old: [FirstExtension], new: [FirstExtension]) = ([], [])
         /// The statements that made them.
         var done: Set<ServerText> = []
@@ -201,7 +201,7 @@ struct Trial {
         // A whole copy is written as the new side's copy is.
         guard !from.isExact, lacking.isEmpty else { return nil }
         var present = after.withOriginals(of: from.snapshot)
-        // Versions of extensions are those of their own servers.
+        // The versions of extensions depend on the servers of the sides.
         for name in Set(present.items.keys).union(plan.target.items.keys) where name.kind == .extension {
             present.items[name] = after[name] == nil ? nil : plan.target[name] ?? present[name]
         }
@@ -210,9 +210,10 @@ struct Trial {
         return rest.first.map { "Afterwards \(rest.count) statements are still to do, such as: \($0.sql)" }
     }
 
-    // MARK: What is left
+    // MARK: Remaining differences
 
-    /// Compares dumps; what differs is read and written once more by the server, which settles how it writes expressions.
+    /// Compares dumps; if they differ, the server reads and writes each once more, which settles how it writes
+    /// expressions.
     private func differences(_ dump: SchemaDump.Text, _ targets: [SchemaDump.Text]) async throws
         -> [SchemaDump.Difference]
     {
@@ -228,13 +229,13 @@ struct Trial {
                     })
             }
         } catch is SchemaDifferencesError {
-            // A dump that cannot be read again says what it says.
+            // A dump that cannot be read again is compared as it is.
             return found
         }
         return again[0].differences(from: Array(again.dropFirst()))
     }
 
-    /// Whether a line of the result names what differs: its kind and its name.
+    /// Whether a line of the result names the kind and the name of a difference.
     private func isNamed(_ difference: SchemaDump.Difference) -> Bool {
         let key = difference.key
         let isPrivilege = key.kind == "ACL" || key.kind == "DEFAULT ACL"
@@ -247,7 +248,7 @@ struct Trial {
             (kind, schema, words) = ("publication", "", Array(words.prefix(1)))
         default: break
         }
-        // These names have words of the statement in capitals, such as the kind of what a privilege is on.
+        // These names have words of the statement in capitals, such as the kind of a privilege's object.
         if isPrivilege || key.kind == "USER MAPPING" { words.removeAll { $0 == $0.uppercased() } }
         guard let start = words.first else { return false }
         let anchor = schema.isEmpty ? start : "\(schema).\(start)"

@@ -1,9 +1,9 @@
 package import KindredDDL
 import KindredPostgres
 
-/// The things that are in no copy: those that only a superuser may make, and everything that stands on them.
+/// The things that are in no copy: things that only a superuser may make, and everything that depends on them.
 ///
-/// They are left out of both sides of a comparison, so that what is tried out is the same on both.
+/// They are left out of both sides of a comparison, so that both sides of the trial have the same things.
 package struct LeftOut {
     /// The reason of each thing, in words for people.
     private var reasons: [ItemName: String] = [:]
@@ -43,7 +43,7 @@ package struct LeftOut {
             result.spread(from: result.names, in: sides, dependents)
             result.unknown = result.names
         }
-        // Its own reason is told of a thing, before that of what it needs.
+        // A thing's own reason comes before the reason of a thing that it needs.
         var found: [ItemName: String] = [:]
         for side in sides {
             for (name, item) in side.items where result.reasons[name] == nil {
@@ -101,7 +101,7 @@ package struct LeftOut {
         switch name.name {
         case "event trigger", "foreign-data wrapper": return superuser
         case "cast":
-            // The owner of one of its types may make it, and no types but the schema's own are in a copy as such.
+            // The owner of one of its types may make a cast, and the role owns all types of the schema in a copy.
             let hasOwnType = item.dependencies.contains { [.type, .table, .view, .foreignTable].contains($0.kind) }
             let hasFunction = !object.definition.joined().contains(" WITHOUT FUNCTION")
             return hasOwnType && hasFunction ? nil : superuser
@@ -134,7 +134,7 @@ package struct LeftOut {
 
     // MARK: Results
 
-    /// A schema without what is left out.
+    /// A schema without the things that are left out.
     package func rest(of snapshot: SchemaSnapshot) -> SchemaSnapshot {
         var result = snapshot
         result.items = snapshot.items.filter { reasons[$0.key] == nil }
@@ -163,7 +163,7 @@ package struct LeftOut {
         return result.indexed()
     }
 
-    /// The extensions of a schema that only a superuser may make, and those that they need, in their order.
+    /// The extensions of a schema that only a superuser may make, and the extensions that they need, in their order.
     package func firstExtensions(of snapshot: SchemaSnapshot) -> [FirstExtension] {
         var (wanted, waiting) = (Set<ItemName>(), snapshot.items.keys.filter { isUntrusted($0) })
         while let next = waiting.popLast() {
@@ -182,7 +182,7 @@ package struct LeftOut {
         }
     }
 
-    /// A line for each thing, but for the parts of what has its own line.
+    /// A line for each thing; the parts of a thing that has a line get none.
     package var lines: [String] {
         names.sorted().compactMap { name in
             let parts: [ItemName.Kind] = [.column, .constraint, .trigger, .policy]

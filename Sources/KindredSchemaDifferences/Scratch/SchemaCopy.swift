@@ -16,10 +16,10 @@ package struct SchemaCopy {
     let snapshot: SchemaSnapshot
     let name: String
 
-    /// Names what is copied.
+    /// Creates a copy; nothing is sent yet.
     ///
     /// - Parameters:
-    ///   - snapshot: The schema as it was read, without what is left out of copies.
+    ///   - snapshot: The schema as it was read, without the things that are left out of copies.
     ///   - name: The original's name in errors: `the old side`.
     package init(_ snapshot: SchemaSnapshot, of name: String) {
         self.snapshot = snapshot
@@ -73,7 +73,7 @@ package struct SchemaCopy {
 }
 
 extension SchemaSnapshot {
-    /// The same with the extensions that an empty database has already, and with their schemas.
+    /// The snapshot with the extensions that an empty database has already, and with their schemas.
     fileprivate func keepingFirst(of present: SchemaSnapshot) -> SchemaSnapshot {
         var result = self
         for (name, item) in present.items {

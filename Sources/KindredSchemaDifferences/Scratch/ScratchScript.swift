@@ -61,7 +61,7 @@ struct ScratchScript {
         while true {
             do {
                 let text = text
-                // Each statement has the server's limit; this is one for what does not let itself be stopped.
+                // Each statement has the server's limit; this limit is for statements that cannot be cancelled.
                 return try await server.limited(.seconds(600), name) { try await client.runScript(text) }
             } catch let error as PostgresError {
                 if error.sqlState == .insufficientPrivilege { throw NeedsSuperuser() }
@@ -91,7 +91,8 @@ struct ScratchScript {
 
     // MARK: Statement by statement
 
-    /// Runs the statements one by one, but for those that an ordinary role may not run, and all that need what they make.
+    /// Runs the statements one by one, except statements that an ordinary role may not run, and statements that need
+    /// the things that such a statement makes.
     private func run(
         _ statements: [SQLScanner.ScriptStatement], on client: PostgresClient, of server: ScratchServer,
         without listed: [FirstExtension]
@@ -138,7 +139,7 @@ struct ScratchScript {
                 guard isRefused || mayLack && error.sqlState.map(needed.contains) == true else {
                     throw failure(error, at: statement)
                 }
-                // Roles are the server's, and those that a script makes are stand-ins here.
+                // Roles belong to the whole server; stand-ins take the place of the roles that a script makes.
                 if let role = words.roleToMake {
                     try await server.makeRole(role)
                     return nil

@@ -4,14 +4,14 @@ package import KindredPostgres
 
 /// Databases on a private server that live as long as a closure.
 ///
-/// Whatever comes from a database or a script runs in sessions that log in as a role of this comparison's own: it owns the scratch
-/// databases, reads past policies (BYPASSRLS), is a member of the stand-ins for the schema's roles, and may do nothing else. So
-/// no function that it runs reaches the machine. The server is not the one that tests and programs share, and its superuser
-/// has a random name and a password.
+/// Everything that comes from a database or a script runs in sessions that log in as a role of this comparison's own:
+/// it owns the scratch databases, reads past policies (BYPASSRLS), is a member of the stand-ins for the schema's roles,
+/// and may do nothing else. So no function that it runs reaches the machine. Tests and programs share another server;
+/// this server's superuser has a random name and a password.
 package struct ScratchServer {
     private let server: EmbeddedPostgres
     private let maintenance: PostgresClient
-    /// The role of all sessions but those that make databases, roles and the extensions of the list.
+    /// The role of all sessions, except the sessions that make databases, roles and the extensions of the list.
     let role: String
     /// Extensions that are made though they are not trusted.
     let listed: Set<ServerText>
@@ -20,7 +20,8 @@ package struct ScratchServer {
 
     private static let roleStart = "kindred_scratch_"
 
-    /// A member of all stand-ins, of which the sessions' roles of all comparisons are members: a stand-in may be there already.
+    /// A role that is a member of all stand-ins; the sessions' roles of all comparisons are its members, since a
+    /// stand-in may exist already.
     private static let all = "\(roleStart)all_\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
     /// A role that may make things in each schema of a script, so that ALTER … OWNER TO its members, the stand-ins, works.
     private static let owners = "\(roleStart)owners_\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
@@ -155,7 +156,7 @@ package struct ScratchServer {
         var versions: Set<ServerText> = []
     }
 
-    /// Asks the server about extensions; one that it does not have is not in the answer.
+    /// Asks the server about extensions; the answer leaves out extensions that it does not have.
     func availability(of names: Set<ServerText>) async throws -> [ServerText: Availability] {
         guard !names.isEmpty else { return [:] }
         let rows = try await maintenance.query(
@@ -184,7 +185,7 @@ package struct ScratchServer {
         } catch let error as PostgresError where ["42710", "23505"].contains(error.sqlState?.rawValue) {
             // Another comparison has made it, or has made it meanwhile.
         }
-        // Only stand-ins; a schema cannot know the names of others, which are random.
+        // Only stand-ins are granted; a schema cannot know the names of other comparisons' roles, which are random.
         let isOwn =
             name == server.connectionParameters["user"] || name.hasPrefix(Self.roleStart) || name.hasPrefix("pg_")
         guard !isOwn else { return }
@@ -213,7 +214,7 @@ package struct ScratchServer {
             let isOwn = item.roles.contains(role)
             guard isOwn || item.grants.count < original.grants.count else { continue }
             snapshot.items[name] = item
-            // Default privileges that a script gives without FOR ROLE are those of the role that runs it.
+            // Default privileges that a script sets without FOR ROLE belong to the role that runs it.
             guard isOwn, case .defaultPrivileges(var privileges) = item.content else { continue }
             snapshot.items[name] = nil
             if item.grants.isEmpty, !original.grants.isEmpty { continue }

@@ -58,7 +58,7 @@ struct StatementWords {
         return zip(words[place...], wanted).allSatisfy { $0.capitals == $1 }
     }
 
-    /// The last part of the name at a place, with which what follows begins.
+    /// The last part of the name at a place, and the place behind it.
     private func name(at place: Int) -> (name: String, end: Int)? {
         var place = place
         for start in ["CONCURRENTLY", "IF NOT EXISTS", "IF EXISTS", "ONLY"] where starts(with: start, at: place) {
@@ -118,20 +118,20 @@ struct StatementWords {
     }
 }
 
-/// A thing as a statement of a script names it: without its schema, since that may be one of the search path.
+/// A thing as a statement of a script names it: without its schema, since the search path may give the schema.
 struct StatedThing: Hashable {
     enum Kind: Hashable {
         case item(ItemName.Kind)
-        /// One of the other kinds, by its word.
+        /// A thing of another kind, by its word.
         case other(String)
-        /// One whose name does not tell it from others of its kind.
+        /// A thing whose name does not tell it from other things of its kind.
         case any(String)
     }
 
     let kind: Kind
     let name: String
 
-    /// The words behind CREATE or ALTER; those that begin with others stand before them.
+    /// The words behind CREATE or ALTER; longer words stand before shorter words that they begin with.
     fileprivate static let kinds: [(String, Kind)] = [
         ("EVENT TRIGGER", .other("event trigger")), ("FOREIGN DATA WRAPPER", .other("foreign-data wrapper")),
         ("FOREIGN TABLE", .item(.foreignTable)), ("USER MAPPING", .any("user mapping")),
@@ -150,7 +150,7 @@ struct StatedThing: Hashable {
         ("SUBSCRIPTION", .other("subscription")), ("LANGUAGE", .other("language")), ("SERVER", .other("server")),
     ]
 
-    /// Whether a thing of a schema may be the one.
+    /// Whether a thing of a schema may be the stated thing.
     func isName(_ item: ItemName) -> Bool {
         switch kind {
         case .any(let word): return item.kind == .other && item.name == word
