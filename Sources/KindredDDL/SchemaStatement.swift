@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// One statement of a change of schemas, and what it means for a database that is in use.
+/// One statement of a change of schemas, and its consequences for a database that is in use.
 public struct SchemaStatement: Sendable, Hashable {
     /// The statement, without a semicolon.
     public let sql: String

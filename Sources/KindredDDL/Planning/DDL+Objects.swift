@@ -19,7 +19,7 @@ extension DDL {
         case (.function, .object(let object)): return object.target
         case (.other, .object(let object)):
             switch name.name {
-            // An aggregate's privileges are those of a function.
+            // An aggregate has the privileges of a function.
             case "aggregate":
                 let signature = object.target.dropFirst("AGGREGATE ".count)
                 return "FUNCTION \(signature.hasSuffix("(*)") ? "\(signature.dropLast(2)))" : String(signature))"

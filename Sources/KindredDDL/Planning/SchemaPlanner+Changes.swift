@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension SchemaPlanner {
-    /// Compares everything, and follows dependencies from what has to go.
+    /// Compares everything, and follows dependencies from the things that have to go.
     mutating func findChanges() {
         for (name, item) in from.items.sorted(by: { $0.key < $1.key }) {
             guard let target = to[name] else {
@@ -25,7 +25,7 @@ extension SchemaPlanner {
         renamedTypes = replacedTypes.union(leaving).sorted()
     }
 
-    /// Whether a thing that both sides have otherwise becomes what it is to be; a difference is named if not.
+    /// Whether statements change a thing of the old side into the new side's; otherwise the difference is only named.
     ///
     /// Values and indexes stand on a collation and on a range's functions, which no statement exchanges.
     package static func isAlterable(_ name: ItemName, _ old: ItemContent, _ new: ItemContent) -> Bool {
@@ -45,7 +45,8 @@ extension SchemaPlanner {
             if old.base != new.base || old.collation != new.collation { replaceType(name) }
         case (.composite(let old), .composite(let new)):
             let changes = old.contains { field in new.contains { $0.name == field.name && $0 != field } }
-            // An attribute that columns use cannot change its type, not even those of tables that are made before.
+            // An attribute cannot change its type while columns use its type, not even columns of tables that are made
+            // before.
             if changes, isUsedByColumns(name, dependents) || isUsedByColumns(name, to.dependents) { replaceType(name) }
         case (.table(let old), .table(let new)):
             if TableReplacement(from: from, to: to).isNeeded(for: name) { drop(name) }
@@ -198,7 +199,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// Whether a column is calculated before and afterwards; one that goes on as an ordinary one keeps its values.
+    /// Whether a column is calculated before and afterwards; a column that becomes an ordinary column keeps its values.
     private func isGenerated(_ column: ItemName) -> Bool {
         from.column(column)?.generation != nil && to.column(column)?.generation != nil
     }

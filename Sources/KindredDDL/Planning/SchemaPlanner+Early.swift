@@ -26,7 +26,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// Drops everything that is in the way, each thing before those that it depends on.
+    /// Drops everything that is in the way, each thing before the things that it depends on.
     mutating func dropThings() throws {
         // They would run for the statements below.
         for name in dropped.sorted() where name.isEventTrigger { try drop(object: name) }
@@ -157,7 +157,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// A partition that foreign keys refer to by way of its parents cannot be dropped before it leaves those.
+    /// A partition that foreign keys refer to by way of its parents cannot be dropped before it is detached from them.
     private mutating func detachReferencedPartitions() throws {
         var referenced: Set<ItemName> = []
         for (name, item) in from.items where from.constraint(name)?.kind == .foreignKey && !dropped.contains(name) {

@@ -48,7 +48,7 @@ extension SchemaPlanner {
 
     private mutating func addToTable(_ name: ItemName, _ constraint: ConstraintItem) throws {
         let isNew = !isKept(name.owner())
-        // A new table has them already, but for those that are not valid.
+        // A new table has its constraints already, except constraints that are not valid.
         if isNew, constraint.isValid { return }
         let (path, part) = (try DDL.path(name), try DDL.name(name.part))
         let isLater = isConcurrent && !isNew && constraint.isValid
@@ -86,8 +86,8 @@ extension SchemaPlanner {
         if waits, constraint.isValid { validations.append(try validation(of: name, constraint)) }
     }
 
-    /// Those of partitioned tables before those of their partitions: an index of a partition that is there already would
-    /// become the part of its parent's, and not one beside it.
+    /// The indexes of partitioned tables come before the indexes of their partitions: an index that a partition has
+    /// already would become a part of its parent's index, and not an index beside it.
     private var createdTableIndexes: [IndexItem] {
         let indexes = to.items.keys.sorted().compactMap { name -> IndexItem? in
             guard name.kind == .index, isCreated(name), let index = to.index(name), index.relation.kind == .table

@@ -67,7 +67,7 @@ extension SchemaPlanner {
         return seen
     }
 
-    /// Makes the views and objects of a stage, each after those that it needs.
+    /// Makes the views and objects of a stage, each after the things that it needs.
     mutating func makeObjects(of stage: Stage) throws {
         let names = Set(stages.filter { $0.value == stage && to.constraint($0.key) == nil }.keys)
         for name in to.ordered(names) {
@@ -137,7 +137,7 @@ extension SchemaPlanner {
 
     // MARK: Extensions and event triggers
 
-    /// Makes extensions, and gives those that are there the schema and the version that they are to have.
+    /// Makes extensions, and gives existing extensions their new schema and version.
     mutating func alterExtensions() throws {
         let names = Set(to.items.keys.filter { $0.kind == .extension })
         for name in to.ordered(names) {
@@ -172,7 +172,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// Functions may name each other, and what is made later.
+    /// Functions may name each other, and things that are made later.
     mutating func allowUncheckedBodies() {
         let functions = stages.filter { $0.key.kind == .function }.values
         let statement = SchemaStatement(

@@ -5,19 +5,20 @@ extension SchemaPlanner {
     /// The state into which the statements before have brought a column.
     private struct Outcome {
         var state: ColumnOverride
-        /// Whether one of them has set its default or NOT NULL, and with it that of all heirs.
+        /// Whether one of the statements has set the column's default or NOT NULL, and thereby the heirs'.
         var setsDefault: Bool
         var setsNotNull: Bool
     }
 
-    /// Gives inherited columns what they do not have from their parents; runs when these have what they are to have.
+    /// Gives inherited columns the defaults and NOT NULL that they do not have from their parents; runs when the
+    /// parents have their final state.
     mutating func alterOverrides() throws {
         var columns: Set<ServerText> = []
         for name in heirs {
             for side in [from, to] { columns.formUnion((side.table(name)?.overrides ?? [:]).keys) }
         }
         if columns.isEmpty { return }
-        // Those without anything of their own as well, since what is set above them goes down to those below.
+        // Heirs without a state of their own as well, since a change of a table above them reaches the tables below.
         var outcomes: [ItemName: [ServerText: Outcome]] = [:]
         for name in heirs {
             for column in columns.sorted().texts {
@@ -40,7 +41,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// Takes away an heir's own defaults before what they depend on changes: the type of their column, or a sequence.
+    /// Takes away an heir's own defaults before the column's type or the sequence changes that they depend on.
     mutating func dropOverriddenDefaults() throws {
         for name in heirs where isKept(name) {
             // The catalog's rows tell that the table depends on it, and not which column.
@@ -57,7 +58,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// The tables that inherit columns, each after those above it.
+    /// The tables that inherit columns, each after the tables above it.
     private var heirs: [ItemName] {
         to.items.keys.filter { to.table($0)?.parents.isEmpty == false }
             .map { (to.depth(of: $0), $0) }.sorted { $0 < $1 }.map(\.1)

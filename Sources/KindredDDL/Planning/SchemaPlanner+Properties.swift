@@ -2,9 +2,9 @@ import KindredPostgres
 
 // Privileges, and properties that ALTER gives a thing and takes from it.
 extension SchemaPlanner {
-    /// Grants, revokes and sets what differs.
+    /// Grants, revokes and sets properties that differ.
     ///
-    /// - Parameter isLate: Whether it is the turn of what is made behind the constraints, or needs one of them.
+    /// - Parameter isLate: Whether it is the turn of things that are made after the constraints, or need a constraint.
     mutating func setProperties(isLate: Bool) throws {
         var statements: [SchemaStatement] = []
         let items = to.items.sorted(by: { $0.key < $1.key }).filter { $0.value.isManaged }
@@ -143,7 +143,7 @@ extension SchemaPlanner {
             var greater = grant
             greater.isGrantable = true
             let isThere = isCertain && (old.contains(grant) || old.contains(greater))
-            // Who loses a privilege on a table loses it on the columns, too.
+            // A role that loses a privilege on a table loses it on the columns, too.
             let isLost = revoked.contains {
                 !grant.column.isEmpty && $0.role == grant.role && $0.privilege == grant.privilege
             }

@@ -36,7 +36,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// A new sequence of a column that has values goes on behind those.
+    /// A new sequence of a column that has values continues behind the values.
     mutating func continueSequence(of column: ItemName, _ options: [String]) throws {
         let (path, name) = (try DDL.path(column), try DDL.name(column.part))
         let isDescending = options.contains { $0.hasPrefix("INCREMENT BY -") }

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// Types, sequences and tables, those that are made and those that are altered in place.
+// Types, sequences and tables that are made or altered in place.
 extension SchemaPlanner {
     private func exclusive(_ name: ItemName) -> String { "ACCESS EXCLUSIVE on \(name.schema).\(name.name)" }
 
@@ -199,8 +199,8 @@ extension SchemaPlanner {
 
     /// Lets a column have no NULL any more.
     ///
-    /// - Parameter isEmpty: Whether no row has to be looked at while others wait: the table is new, or the column has to be
-    ///   ready at once.
+    /// - Parameter isEmpty: Whether rows need not be read without blocking other sessions: the table is new, or the
+    ///   column has to be ready at once.
     mutating func setNotNull(_ column: String, of table: ItemName, isEmpty: Bool) throws {
         let (path, quoted) = (try DDL.path(table), try DDL.name(column))
         let set = "ALTER TABLE \(path) ALTER COLUMN \(quoted) SET NOT NULL"

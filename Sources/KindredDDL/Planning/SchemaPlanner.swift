@@ -20,8 +20,8 @@ package struct SchemaPlanner {
     var dropped: Set<ItemName> = []
     var retyped: [ItemName: TypeChange] = [:]
     var replacedTypes: Set<ItemName> = []
-    /// Types that leave their names to others before they are dropped: those that are replaced by one of the same name,
-    /// and those that go while a relation of the same name comes.
+    /// Types that are renamed before they are dropped, so that their names are free: types that a type of the same name
+    /// replaces, and types that are dropped while a relation of the same name is made.
     var renamedTypes: [ItemName] = []
     var resetDefaults: Set<ItemName> = []
     var replacedViews: Set<ItemName> = []
@@ -41,7 +41,7 @@ package struct SchemaPlanner {
     var main: [SchemaStatement] = []
     /// Functions and collations that go after the types and columns that need them.
     var lateDrops: [SchemaStatement] = []
-    /// Indexes that go for good, or before others of their names are built.
+    /// Indexes that are dropped for good, or before other indexes with their names are built.
     var concurrentDrops: [SchemaStatement] = []
     var concurrent: [SchemaStatement] = []
     var constraints: [SchemaStatement] = []

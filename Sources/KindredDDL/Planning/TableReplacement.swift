@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// Which tables cannot become what they are to be in place: they are dropped and made again.
+/// Finds the tables that cannot be altered into their new form: they are dropped and made again.
 ///
 /// The server knows no statement that gives a table a partition key, and a table that becomes a partition, or is one no
 /// longer, has other columns, keys and indexes of its own than before.
@@ -18,7 +18,7 @@ package struct TableReplacement {
         if old.partitionKey != new.partitionKey { return true }
         if (old.bound == nil) != (new.bound == nil) { return true }
         guard old.parents != new.parents else { return false }
-        // The things that a partition has from its parent are not those of another one.
+        // A partition's keys and indexes come from its parent; another parent would give others.
         if old.bound != nil { return true }
         let leaving = old.parents.filter { !new.parents.contains($0) }
         let coming = new.parents.filter { !old.parents.contains($0) }

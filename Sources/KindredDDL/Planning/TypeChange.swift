@@ -13,7 +13,7 @@ package struct TypeChange {
         self.isReplaced = isReplaced
     }
 
-    /// Whether values can be changed or refused: everything but what is known to keep them.
+    /// Whether values can be changed or refused: true for every change that is not known to keep them.
     package var canLoseData: Bool { outcome != .kept }
 
     /// The fate of the values.
@@ -69,7 +69,7 @@ package struct TypeChange {
         return true
     }
 
-    /// How values become those of the new type, where the server does not know it by itself.
+    /// The expression that converts values to the new type; nil where the server converts them by itself.
     package func conversion(of column: String, casts snapshot: SchemaSnapshot) -> String? {
         if isReplaced { return "\(column)::text::\(to.type)" }
         if from.base == to.base { return nil }

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The name of a thing in a schema: what tells it from all others, on both sides of a comparison.
+/// The name of a thing in a schema, which identifies it on both sides of a comparison.
 package struct ItemName: Hashable, Comparable {
     /// Kinds in the order in which things are listed.
     package enum Kind: Int, Comparable {
@@ -29,7 +29,7 @@ package struct ItemName: Hashable, Comparable {
 
     var isEventTrigger: Bool { kind == .other && name == "event trigger" }
 
-    /// Whether its name stands among those of tables, views, sequences, indexes and composite types of the schema.
+    /// Whether it shares the names of tables, views, sequences, indexes and composite types of the schema.
     package var isRelation: Bool {
         switch kind {
         case .table, .foreignTable, .view, .sequence, .index: true

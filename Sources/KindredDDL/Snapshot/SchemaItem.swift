@@ -52,6 +52,6 @@ package enum ItemContent: Hashable {
     /// A function, trigger, policy and the like.
     case object(ObjectItem)
     case defaultPrivileges(DefaultPrivileges)
-    /// A thing whose differences are only named, with a text that tells it from others.
+    /// A thing whose differences are only named, with a text that tells it from other things.
     case other(String)
 }

@@ -5,7 +5,7 @@ package struct SchemaSnapshot {
     package var items: [ItemName: SchemaItem] = [:]
     /// The casts that an assignment makes by itself: `integer>bigint`.
     package var assignmentCasts: Set<ServerText> = []
-    /// Those that have to be asked for.
+    /// The casts that a statement has to name.
     package var explicitCasts: Set<ServerText> = []
     /// The server's version, such as 150004.
     package var serverVersion = 0
@@ -14,10 +14,10 @@ package struct SchemaSnapshot {
 
     package subscript(name: ItemName) -> SchemaItem? { items[name] }
 
-    /// Columns and constraints by what they belong to; see ``indexed()``.
+    /// Columns and constraints by their tables and domains; see ``indexed()``.
     private var parts: [ItemName: [ItemName]] = [:]
 
-    /// The same with its columns and constraints found by their tables, as its items stand now.
+    /// The snapshot with an index of its columns and constraints by their tables, for its present items.
     package func indexed() -> SchemaSnapshot {
         var result = self
         let parts = items.keys.filter { $0.kind == .column || $0.kind == .constraint }
@@ -96,8 +96,8 @@ package struct SchemaSnapshot {
         return roles.texts.filter { !$0.isEmpty && !$0.hasPrefix("pg_") }.sorted()
     }
 
-    /// Whether of two things of the same name there can be one only: relations and composite types, and any type and a
-    /// relation with rows, since those are types, too.
+    /// Whether only one of two things of the same name can exist: true for relations and composite types, and for any
+    /// type and a relation with rows, since such a relation is a type, too.
     package func excludes(_ name: ItemName, _ other: ItemName) -> Bool {
         guard name.kind == .type || other.kind == .type else { return true }
         let (type, relation) = name.kind == .type ? (name, other) : (other, name)
@@ -115,7 +115,7 @@ package struct SchemaSnapshot {
         return result
     }
 
-    /// Names in an order in which each comes after what it depends on; what depends on itself stands by its name.
+    /// Names in an order in which each comes after its dependencies; in a cycle the least name is the first.
     ///
     /// - Parameters:
     ///   - names: The names to bring into order.

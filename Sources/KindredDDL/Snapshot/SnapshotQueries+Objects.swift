@@ -1,4 +1,4 @@
-// Everything that one or two statements make: the statements are written here, by the server.
+// Things that one or two statements make; the server writes the statements.
 extension SnapshotQueries {
     private static func operatorName(_ oid: String) -> String {
         """
@@ -9,7 +9,7 @@ extension SnapshotQueries {
 
     static let none = "'{}'::text[]"
 
-    /// Where `definition` is empty, a difference is only named, and `detail` tells the thing from others.
+    /// Where `definition` is empty, a difference is only named, and `detail` tells the thing from other things.
     static let objects = """
         SELECT o.*, obj_description(o.oid::oid, o.catalog::name) AS comment FROM (
         SELECT 'trigger' AS kind, 'pg_trigger' AS catalog, t.oid::text AS oid, t.tgrelid::text AS relation, NULL::text AS schema,

@@ -1,4 +1,4 @@
-// Properties that ALTER gives a thing and takes from it again: one row each, where they are not as a new thing has them.
+// Settings that ALTER sets and resets: one row for each that differs from a new thing's.
 extension SnapshotQueries {
     private static func state(_ column: String) -> String {
         "CASE \(column) WHEN 'D' THEN 'DISABLE' WHEN 'R' THEN 'ENABLE REPLICA' WHEN 'A' THEN 'ENABLE ALWAYS' ELSE 'ENABLE' END"

@@ -1,4 +1,4 @@
-/// The statements that read what is compared; all of them together take one round trip.
+/// The statements that read the compared parts of a schema; together they take one round trip.
 ///
 /// The search path and the settings that decide how the server writes expressions are fixed, so that two servers write
 /// the same thing in the same way. Queries are not compiled: that takes seconds where their estimates are high. Each column has a name, by which ``SnapshotCells`` takes it.
@@ -54,7 +54,7 @@ enum SnapshotQueries {
         """
     }
 
-    /// The same of a relation's columns; before the role stand the length of the column's name, and the name.
+    /// The privileges on a relation's columns; before the role stand the length of the column's name, and the name.
     private static let columnGrants = """
         ARRAY(SELECT DISTINCT g.privilege_type || E'\\t' || g.is_grantable::text || E'\\t' || length(a.attname::text) || E'\\t'
                 || a.attname::text || COALESCE(r.rolname::text, '')
@@ -135,7 +135,7 @@ enum SnapshotQueries {
         ORDER BY a.attrelid, a.attnum
         """
 
-    /// Those of partitions and children that came with their parents' are no things of their own, and NOT NULL is a
+    /// Constraints that partitions and children have from their parents are no things of their own, and NOT NULL is a
     /// property of its column.
     private static let constraints = """
         SELECT k.oid::text AS oid, k.conrelid::text AS relation, k.contypid::text AS domain, k.conname::text AS name,
@@ -187,8 +187,8 @@ enum SnapshotQueries {
             AND \(isNotOfExtension("t.oid", "pg_type"))
         """
 
-    /// Dependencies; a default stands for its column, a view's rule for the view, and an array's type for that of its elements
-    /// where the extension is looked for that has it.
+    /// Dependencies; a default stands for its column, a view's rule for the view, and an array's type for its elements'
+    /// type where the query looks for the extension that owns it.
     private static let dependencies = """
         SELECT CASE WHEN a.oid IS NOT NULL OR r.oid IS NOT NULL THEN 'pg_class' ELSE d.classid::regclass::text END AS catalog,
             COALESCE(a.adrelid, r.ev_class, d.objid)::text AS oid, COALESCE(a.adnum::integer, d.objsubid)::text AS number,

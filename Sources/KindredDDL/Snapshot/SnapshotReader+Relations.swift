@@ -114,7 +114,7 @@ extension SnapshotReader {
         }
     }
 
-    /// Keeps of inherited columns what is not as their parents have it.
+    /// Keeps the properties of inherited columns that differ from their parents'.
     private mutating func takeOverrides(_ inherited: [ItemName: [ServerText: ColumnOverride]]) {
         for (name, columns) in inherited {
             guard var table = snapshot.table(name) else { continue }
@@ -151,7 +151,7 @@ extension SnapshotReader {
                 SchemaItem(
                     content: .constraint(constraint), comment: try cells.optional("comment"), dependencies: [owner]))
             names[Address(catalog: "pg_constraint", oid: try cells.text("oid"))] = name
-            // The index of a foreign key is the one it refers to.
+            // The index of a foreign key belongs to the referenced key.
             if kind != .foreignKey, kind != .check {
                 names[Address(catalog: "pg_class", oid: try cells.text("index_oid"))] = name
             }
