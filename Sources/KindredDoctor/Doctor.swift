@@ -1,7 +1,7 @@
 public import KindredPostgres
 package import KindredSchema
 
-/// Looks for what is wrong with a database, or will be: `kindred doctor` as a call.
+/// Finds present and coming problems of a database: `kindred doctor` as a call.
 ///
 /// ```swift
 /// let report = try await Doctor.findings(of: client)
@@ -10,9 +10,10 @@ package import KindredSchema
 public enum Doctor {
     /// Reads the catalog and applies every rule.
     ///
-    /// One read-only transaction of three round trips, whatever the size of the schema: the model, what the rules need
-    /// beside it, and COMMIT. No row of any table is read, and nothing is changed. Any role may do it; what it may not see
-    /// is among ``DoctorReport/skipped``. Inside a transaction of the task it sees what that transaction sees.
+    /// One read-only transaction of three round trips, whatever the size of the schema: the model, further facts for
+    /// the rules, and COMMIT. No row of any table is read, and nothing is changed. Any role may do it; parts that it
+    /// may not see are among ``DoctorReport/skipped``. Inside a transaction of the task it sees that transaction's
+    /// changes.
     ///
     /// - Throws: `PostgresError` if the server does, or if it takes longer than ``DoctorOptions/timeout``.
     public static func findings(
@@ -21,7 +22,8 @@ public enum Doctor {
         try await examine(client, options).report
     }
 
-    /// The same, with the annotations that do not fit, be they ignored or not.
+    /// Reads and reports like ``findings(of:options:)``, and also returns the annotations that do not fit, be they
+    /// ignored or not.
     package static func examine(
         _ client: PostgresClient, _ options: DoctorOptions
     ) async throws -> (report: DoctorReport, problems: [AnnotationProblem]) {
@@ -38,7 +40,7 @@ public enum Doctor {
         return (report, examination.problems)
     }
 
-    /// Applies every rule to what was read: a pure function.
+    /// Applies every rule to an examination: a pure function.
     static func report(on examination: Examination, _ options: DoctorOptions) -> DoctorReport {
         var findings: [DoctorFinding] = []
         var skipped: [DoctorReport.Skip] = []

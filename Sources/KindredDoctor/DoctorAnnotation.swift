@@ -8,7 +8,7 @@ struct DoctorAnnotation {
     /// The text behind the JSON: the comment for people.
     private let remainder: String
 
-    /// Takes a comment apart; nil for one that is no annotation, or a malformed one.
+    /// Takes a comment apart; nil if it is no annotation, or a malformed annotation.
     init?(_ comment: String) {
         guard AnnotationText.isAnnotation(comment), let parts = try? AnnotationText.parts(of: comment),
             let object = try? JSONSerialization.jsonObject(with: Data(parts.object.utf8)) as? [String: Any]

@@ -10,8 +10,8 @@ import KindredSchema
 /// K302
 /// ```
 ///
-/// Each line is the ``DoctorFinding/ignoreKey`` of a finding; `*` stands for any characters, a number alone for all of the
-/// rule's findings, and what follows `#` at the beginning of a line or after a blank is for people.
+/// Each line is the ``DoctorFinding/ignoreKey`` of a finding; `*` stands for any characters, a number alone for all of
+/// the rule's findings, and text behind a `#` at the beginning of a line or after a blank is a comment.
 public struct DoctorIgnoreList: Sendable, Hashable {
     /// A line that is no key.
     public struct InvalidLine: Error, Sendable, Hashable, CustomStringConvertible {

@@ -2,7 +2,7 @@
 public struct DoctorOptions: Sendable {
     /// Whether rules about the speed of statements look at tables of fewer than 1,000 rows, too.
     public var includesSmallTables = false
-    /// The findings that are left out beside those that annotations leave out.
+    /// Findings to leave out, in addition to the findings that annotations leave out.
     public var ignored = DoctorIgnoreList()
     /// The generated classes that have to fit the database; nil for none.
     public var generated: GeneratedClasses?

@@ -1,10 +1,10 @@
 import KindredPostgres
 import KindredSchema
 
-/// A rule of ``Doctor``: what it looks for, and why.
+/// A rule of ``Doctor``: the problem that it finds, and why it is a problem.
 ///
-/// Numbers and names are stable: K1 is about indexes, K2 about relationships, K3 about keys and names, K4 about safety, K5
-/// about what Kindred itself needs.
+/// Numbers and names are stable: K1 is about indexes, K2 about relationships, K3 about keys and names, K4 about safety,
+/// K5 about the needs of Kindred itself.
 public struct DoctorRule: Sendable {
     /// The number, such as `K101`.
     public let id: String

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Tables that have columns and rows of others.
+// Tables that inherit columns, and tables that show rows of their heirs.
 extension Examination {
     /// Whether other tables inherit from a table; partitions do not count.
     func hasChildren(_ relation: UInt32) -> Bool {

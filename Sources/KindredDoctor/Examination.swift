@@ -2,7 +2,8 @@ import Kindred
 import KindredPostgres
 import KindredSchema
 
-/// The state of a database that the rules look at: the catalog's rows by what they belong to, and the model that Kindred makes of them.
+/// The state of a database that the rules look at: the catalog's rows by their owners, and the model that Kindred makes
+/// of them.
 struct Examination: Sendable {
     private(set) var facts: DoctorCatalog
     /// The rows that the model is made of, as if the role might read everything.
@@ -10,7 +11,8 @@ struct Examination: Sendable {
     let schema: DatabaseSchema
     /// The annotations that do not fit; the model is made without them.
     let problems: [AnnotationProblem]
-    /// Their comments without what does not fit, which further annotations are added to.
+    /// The comments of these annotations without the members that do not fit; further annotations are added to these
+    /// texts.
     private(set) var annotationRepairs = AnnotationRepairs()
     /// The files that would be written otherwise today, and what the folder is called; nil where it was not compared.
     let outdated: (folder: String, files: [String]?)?
@@ -24,7 +26,7 @@ struct Examination: Sendable {
     /// Tables, partitions and views, sorted by name.
     let sortedRelations: [DoctorCatalog.Relation]
     let partitions: [UInt32: [UInt32]]
-    /// The foreign keys that are no parts of others', sorted by table and name.
+    /// The foreign keys that are not part of a parent table's key, sorted by table and name.
     let foreignKeys: [DoctorCatalog.ForeignKey]
     private let columnsByRelation: [UInt32: [DoctorCatalog.Column]]
     private let indexesByRelation: [UInt32: [DoctorCatalog.Index]]
@@ -33,14 +35,14 @@ struct Examination: Sendable {
     private let takenNames: Set<QualifiedName>
     private let indexesByOID: [UInt32: DoctorCatalog.Index]
     private let domainBases: [UInt32: UInt32]
-    /// Partitions, and tables that inherit, by what they are parts of.
+    /// Partitions, and tables that inherit, by their parents.
     let descendants: [UInt32: [UInt32]]
     let columnUses: [UInt32: [DoctorCatalog.ColumnUse]]
     let constraints: [UInt32: [DoctorCatalog.Constraint]]
     /// The numbers of rules that annotations ignore.
     private let ignored: [CatalogObject: Set<ServerText>]
 
-    /// The model without the annotations that do not fit, and these.
+    /// The model without the annotations that do not fit, and the problems of these annotations.
     static func model(of catalog: Catalog) -> (schema: DatabaseSchema, problems: [AnnotationProblem]) {
         let (schema, problems) = DatabaseSchema.diagnosed(catalog: catalog)
         return (schema, problems + schema.filterProblems())
@@ -120,7 +122,7 @@ struct Examination: Sendable {
         columns(of: relation).first { $0.name == name }
     }
 
-    /// The names of columns; those that are gone are left out.
+    /// The names of columns; columns that are gone are left out.
     func names(_ numbers: some Sequence<Int16>, of relation: UInt32) -> [String] {
         numbers.compactMap { column($0, of: relation)?.name }
     }
@@ -145,7 +147,7 @@ struct Examination: Sendable {
         return leaves.sorted { $0.qualifiedName < $1.qualifiedName }
     }
 
-    /// The estimated number of rows, those of partitions together.
+    /// The estimated number of rows; of a partitioned table, its partitions' sum.
     func rows(of relation: UInt32) -> Int {
         leaves(of: relation).reduce(0) { $0.addingReportingOverflow($1.rows).partialValue }
     }

@@ -16,7 +16,7 @@ struct RuleRun {
     let examination: Examination
     private(set) var found: [Found] = []
     private(set) var skipped: [DoctorReport.Skip] = []
-    /// The names that repairs give, of this rule and of those before it.
+    /// The names that the repairs of this rule and of the rules before it give.
     private(set) var newNames: Set<QualifiedName>
 
     init(rule: DoctorRule, examination: Examination, newNames: Set<QualifiedName> = []) {
@@ -41,9 +41,9 @@ struct RuleRun {
     ///
     /// - Parameters:
     ///   - relation: The table or view concerned.
-    ///   - object: The name of what it is about, if that is not the table itself.
-    ///   - subjects: What annotations may leave it out on, beside the table.
-    ///   - repair: Makes the statements; none are given where it throws, for a name that cannot be quoted.
+    ///   - object: The name of the object that it is about, if that is not the table itself.
+    ///   - subjects: The objects whose annotations may leave the finding out, beside the table.
+    ///   - repair: Makes the statements; if it throws, for a name that cannot be quoted, the finding has none.
     mutating func report(
         _ relation: DoctorCatalog.Relation?, object: String? = nil, subjects: [CatalogObject] = [],
         level: DoctorLevel? = nil, _ message: String, facts: [(String, String)] = [], weight: Double = 0,

@@ -15,7 +15,8 @@ struct DoctorCatalog: Sendable {
     /// Which equality operators of foreign keys each operator family can search for.
     var searchable: Set<SearchOperator> = []
     var sequences: [Sequence] = []
-    /// Those in a language that resolves names by the search path, or that run with the rights of their owners.
+    /// Functions in a language that resolves names by the search path, and functions that run with the rights of their
+    /// owners.
     var functions: [Function] = []
     var policies: [Policy] = []
     /// Views, with the tables with row security that they read.
@@ -118,7 +119,8 @@ struct DoctorCatalog: Sendable {
         /// As `pg_get_expr` writes them.
         var expressions: String?
         var predicate: String?
-        /// All columns of an index with an expression or a predicate, those that only these name too; empty for every other.
+        /// All columns of an index with an expression or a predicate, including columns that only these name; empty for
+        /// every other index.
         var namedColumns: [Int16] = []
         /// The constraint that it belongs to, if any.
         var constraint: UInt32 = 0

@@ -5,7 +5,7 @@ import KindredSchema
 struct DoctorCatalogDecoder {
     private(set) var catalog = DoctorCatalog()
 
-    /// - Parameter results: Those of `DoctorQueries.all`, in its order.
+    /// - Parameter results: The results of `DoctorQueries.all`, in its order.
     /// - Throws: `PostgresError` `.protocolViolation` if a result has another shape than was asked for.
     init(_ results: [QueryResult]) throws {
         var rest = results[...]

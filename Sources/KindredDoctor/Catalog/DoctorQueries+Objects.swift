@@ -1,9 +1,9 @@
 import KindredPostgres
 import KindredSchema
 
-// What belongs to schemas and tables beside columns, indexes and foreign keys.
+// Parts of schemas and tables beside columns, indexes and foreign keys.
 extension DoctorQueries {
-    /// Functions that run with their owners' rights, and those whose names mean what a search path says.
+    /// Functions that run with their owners' rights, and functions whose names the search path resolves.
     ///
     /// `prosqlbody` came with PostgreSQL 14. An aggregate has no search path.
     static let functions = StatementText(

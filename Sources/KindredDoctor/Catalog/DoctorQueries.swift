@@ -69,7 +69,7 @@ enum DoctorQueries {
             """
     )
 
-    /// Their columns, those of partitions too.
+    /// The columns of all relations, including partitions.
     private static let columns = StatementText(
         catalog: """
             SELECT a.attrelid, a.attnum, a.attname, a.atttypid, pg_catalog.format_type(a.atttypid, a.atttypmod),
@@ -156,7 +156,7 @@ enum DoctorQueries {
             """
     )
 
-    /// Sequences of identity columns, of serial columns, and those that defaults call.
+    /// Sequences of identity columns, of serial columns, and sequences that defaults call.
     private static let sequences = {
         func select(_ source: String) -> String {
             """

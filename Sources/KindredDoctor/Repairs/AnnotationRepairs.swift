@@ -2,10 +2,10 @@ import KindredDDL
 import KindredPostgres
 import KindredSchema
 
-/// Comments that are left of those whose annotations do not fit: all that they say, without the members at fault.
+/// The mended comments of annotations that do not fit: the whole text without the members at fault.
 struct AnnotationRepairs: Sendable {
-    /// How many comments are looked into in one run, since each member of one takes a model: the rest has no repair before
-    /// those have theirs.
+    /// How many comments are examined in one run, since each member of a comment takes a model: the other comments get
+    /// a repair once these are mended.
     private static let mostComments = 20
 
     /// A comment with an annotation that does not fit.
@@ -15,7 +15,7 @@ struct AnnotationRepairs: Sendable {
         let name: String?
         let object: CatalogObject
         fileprivate let target: Target
-        /// The comment without the members at fault; nil where it was not looked into.
+        /// The comment without the members at fault; nil where it was not examined.
         fileprivate(set) var text: String?
 
         enum Target { case relation, column, constraint }
@@ -82,12 +82,12 @@ struct AnnotationRepairs: Sendable {
     /// The comment that a problem is about; nil where it is none.
     func comment(of problem: AnnotationProblem) -> Comment? { comments[problem.location] }
 
-    /// The mended comments, by what they stand on.
+    /// The mended comments, by their objects.
     var texts: [CatalogObject: String] {
         comments.values.reduce(into: [:]) { $0[$1.object] = $1.text }
     }
 
-    /// The COMMENT that a problem's place gets; none for what is no comment's.
+    /// The COMMENT statement that mends a problem; none if the problem is not about a comment.
     func statements(for problem: AnnotationProblem, in examination: Examination) throws -> [String] {
         guard let comment = comments[problem.location], let text = comment.text,
             let relation = examination.relations[comment.relation]

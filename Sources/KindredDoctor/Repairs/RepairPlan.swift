@@ -5,8 +5,8 @@ import KindredSchema
 package struct RepairPlan: Sendable {
     /// The findings with repairs, in groups to be tried together.
     ///
-    /// Annotations that do not fit come first and one by one, as one that is mended can make another fit; then what matters most, a
-    /// rule at a time.
+    /// Annotations that do not fit come first and one by one, since mending one annotation can make another fit; then
+    /// the most important findings, a rule at a time.
     package let groups: [[DoctorFinding]]
 
     /// Orders the repairs of a report.

@@ -31,7 +31,8 @@ enum RepairText {
         "ALTER TABLE \(try name(table)) \(what)"
     }
 
-    /// Says again what was said of a constraint that was made anew; none where nothing was.
+    /// The statement that gives a constraint its comment back when the constraint was made anew; none if it has no
+    /// comment.
     static func comment(
         on name: String, _ oid: UInt32, of table: DoctorCatalog.Relation, in examination: Examination
     ) throws -> [String] {

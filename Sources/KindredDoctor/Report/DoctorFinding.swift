@@ -23,7 +23,7 @@ public struct DoctorFinding: Sendable, Hashable {
     public let name: String
     /// How much it matters.
     public let level: DoctorLevel
-    /// The table or view concerned, such as `public.email`; nil for what belongs to none.
+    /// The table or view concerned, such as `public.email`; nil if the object belongs to none.
     public let entity: String?
     /// The constraint, index, column, function or schema concerned; nil where it is the entity itself.
     public let object: String?

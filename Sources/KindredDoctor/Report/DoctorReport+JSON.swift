@@ -3,7 +3,7 @@ import HarmlessText
 extension DoctorReport {
     /// The report as JSON, in a stable form: the same findings give the same bytes.
     ///
-    /// The format is that of `kindred doctor --format json`; later versions may add members, and change none.
+    /// The format of `kindred doctor --format json`; later versions may add members, and change none.
     ///
     /// - Returns: One JSON object and a newline.
     public func json() -> String {

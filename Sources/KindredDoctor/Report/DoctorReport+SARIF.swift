@@ -4,8 +4,8 @@ import KindredPostgres
 extension DoctorReport {
     /// The report in the Static Analysis Results Interchange Format, version 2.1.0, which code hosts and editors read.
     ///
-    /// A finding's place is the logical location `schema.table.object`; its facts and repairs are among its properties, and
-    /// its ignore key is a fingerprint, by which a finding of today is known as one of yesterday.
+    /// A finding's place is the logical location `schema.table.object`; its facts and repairs are among its properties,
+    /// and its ignore key is a fingerprint, by which a finding is recognised in later reports.
     ///
     /// - Parameter version: The version of the program that writes it.
     /// - Returns: One JSON object and a newline.

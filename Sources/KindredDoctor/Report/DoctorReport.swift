@@ -15,7 +15,7 @@ public struct DoctorReport: Sendable, Hashable {
     public let findings: [DoctorFinding]
     /// The rules that could not look at everything, sorted.
     public let skipped: [Skip]
-    /// How many findings comments or the list of ignored ones leave out.
+    /// How many findings are left out by comments or by the list of ignored findings.
     public let ignoredCount: Int
     /// How many findings about small tables are left out; see ``DoctorOptions/includesSmallTables``.
     public let smallTableCount: Int
@@ -31,7 +31,7 @@ public struct DoctorReport: Sendable, Hashable {
         self.smallTableCount = smallTableCount
     }
 
-    /// The findings with what matters most first: by level, then by rule, then by what each costs.
+    /// The findings, the most important first: by level, then by rule, then by weight.
     public var ranked: [DoctorFinding] {
         findings.enumerated().sorted { left, right in
             let (a, b) = (left.element, right.element)

@@ -42,7 +42,8 @@ enum InvalidIndexes {
             }
     }
 
-    /// The index that does what an incomplete one was to do: another attempt at it, or what it was to take the place of.
+    /// The index with the purpose of an incomplete index: another attempt at building it, or the index that it was to
+    /// replace.
     private static func twin(
         of index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ examination: Examination
     ) -> DoctorCatalog.Index? {
@@ -52,7 +53,7 @@ enum InvalidIndexes {
             guard other.oid != index.oid, RedundantIndexes.Shape(other) == shape, other.isUnique || !index.isUnique,
                 !other.hasDistinctNulls || index.hasDistinctNulls
             else { return false }
-            // Of several that are incomplete the first is built anew.
+            // Of several incomplete indexes the first is built anew.
             if other.isUsable { return true }
             if other.isUnique != index.isUnique { return other.isUnique }
             if isLeftover(other) != isLeftover(index) { return !isLeftover(other) }
@@ -73,7 +74,8 @@ enum InvalidIndexes {
         _ index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, isLeftover: Bool
     ) throws -> String {
         let name = try RepairText.name(schema: relation.schema, index.name)
-        // What belongs to a constraint cannot be dropped; what keeps rows apart by exclusion is not built beside writers.
+        // A constraint's index cannot be dropped; an exclusion constraint's index cannot be built concurrently with
+        // writers.
         if index.isExclusion { return "REINDEX INDEX \(name)" }
         return "\(isLeftover && index.constraint == 0 ? "DROP INDEX" : "REINDEX INDEX") CONCURRENTLY \(name)"
     }
@@ -83,7 +85,7 @@ enum InvalidIndexes {
         _ index: DoctorCatalog.Index, _ relation: DoctorCatalog.Relation, _ columns: [String],
         _ missing: [(DoctorCatalog.Relation, name: String)]
     ) throws -> [String] {
-        // What cannot be told from the columns alone is the owner's to write.
+        // An index that its columns alone do not describe is left for the owner to write.
         guard index.expressions == nil, index.predicate == nil, index.method == "btree", !index.isUnique,
             index.includedColumns.isEmpty, index.options.allSatisfy({ $0 == 0 })
         else { return [] }

@@ -87,7 +87,8 @@ enum KeyChecks {
                                 relation, "ADD PRIMARY KEY USING INDEX \(try RepairText.name(unique.name))")
                         ]
                     }
-                    // An identity cannot go to the tables that inherit from this one, and a typed table has its type's columns.
+                    // Tables that inherit cannot get an identity from their parent, and a typed table has its type's
+                    // columns.
                     if relation.isTyped || examination.hasChildren(oid) { return [] }
                     if names.contains("id") || entity.relationship(named: "id") != nil { return [] }
                     return [
@@ -100,7 +101,7 @@ enum KeyChecks {
 
     /// The unique index that K301's repair makes the key of a table without one.
     ///
-    /// None whose columns cannot be a key's: those that annotations leave out, and a version.
+    /// Not an index with columns that no key can have: columns that annotations leave out, and a version.
     private static func keyToBe(
         of relation: DoctorCatalog.Relation, _ entity: Entity, without dropped: Set<UInt32>, _ examination: Examination
     ) -> DoctorCatalog.Index? {
@@ -175,7 +176,7 @@ enum KeyChecks {
         }
     }
 
-    /// Makes a column and those that refer to it bigint.
+    /// Makes a column and the columns that refer to it bigint.
     private static func widening(
         _ relation: DoctorCatalog.Relation, _ column: DoctorCatalog.Column, _ sequence: DoctorCatalog.Sequence,
         _ largest: Int64, _ examination: Examination

@@ -126,7 +126,8 @@ struct FixedNames {
         }
     }
 
-    /// The constraint that a relationship's name is written on, and what as; of equal keys the one that K201 leaves.
+    /// The constraint whose annotation holds a relationship's name, and the annotation's member; of equal keys, the key
+    /// that K201 keeps.
     private func place(
         of relationship: Relationship, in examination: Examination
     ) -> (key: DoctorCatalog.ForeignKey, member: String)? {

@@ -9,7 +9,7 @@ enum NullableKeys {
         let dropped = RedundantIndexes.dropped(in: examination)
         let positions = positions(in: examination)
         for relation in examination.sortedRelations where relation.holdsRows || relation.isPartitioned {
-            // What is there twice is K102's.
+            // Duplicate indexes are left to K102.
             for index in examination.indexes(of: relation.oid)
             where index.isUnique && index.hasDistinctNulls && index.isUsable && index.keyCount > 1 && index.parent == 0
                 && index.expressions == nil && index.predicate == nil && !index.isExclusion
@@ -99,10 +99,10 @@ enum NullableKeys {
         }
     }
 
-    /// Makes NULLs equal where NULL says that a row belongs to none, beside a value that tells rows apart: of the folders
-    /// without a parent only one has a name.
+    /// Makes NULLs equal where NULL says that a row belongs to no other row, beside a value that tells rows apart: each
+    /// name is then unique among folders without a parent.
     ///
-    /// Elsewhere NULL stands for a value that is not known yet, such as a number of another system, and many rows have none.
+    /// Elsewhere NULL means "not known yet", as for a number of another system, and many rows may have it.
     private static func repair(
         _ index: DoctorCatalog.Index, _ nullable: [DoctorCatalog.Column], _ columns: [DoctorCatalog.Column],
         _ relation: DoctorCatalog.Relation, _ examination: Examination

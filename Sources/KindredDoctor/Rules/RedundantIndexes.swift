@@ -46,7 +46,7 @@ enum RedundantIndexes {
         }
     }
 
-    /// The indexes of a table that repeat another one, each with the one that is kept.
+    /// The indexes of a table that repeat another index, each with the index that is kept.
     private static func duplicates(
         of relation: DoctorCatalog.Relation, _ leaning: LeaningKeys, _ examination: Examination
     ) -> [(index: DoctorCatalog.Index, kept: DoctorCatalog.Index)] {
@@ -130,7 +130,7 @@ enum RedundantIndexes {
     private static func longer(
         than index: DoctorCatalog.Index, _ indexes: [DoctorCatalog.Index]
     ) -> DoctorCatalog.Index? {
-        // What is there twice is K102's.
+        // Duplicate indexes are left to K102.
         let shape = Shape(index)
         if indexes.contains(where: { $0.oid != index.oid && Shape($0) == shape }) { return nil }
         return indexes.filter { isPrefix(index, of: $0) }.min { ($0.keyCount, $0.name) < ($1.keyCount, $1.name) }
@@ -188,7 +188,7 @@ enum RedundantIndexes {
         while let last = tables.last, let parent = examination.relations[last]?.parent, parent != 0, tables.count < 64 {
             tables.append(parent)
         }
-        // K103 drops the shorter ones of the others.
+        // Without the shorter indexes that K103 drops.
         let indexes = examination.indexes(of: relation.oid).filter { $0.isUsable && $0.method == "btree" }
         let others = examination.indexes(of: relation.oid).filter { other in
             other.oid != index.oid && !(mayBeShorter(other) && longer(than: other, indexes) != nil)
@@ -197,7 +197,7 @@ enum RedundantIndexes {
             let coverage = ForeignKeyCoverage(key, in: examination)
             return coverage.fault(of: index, on: relation.oid) == nil
                 && !others.contains { other in
-                    // Of several unused ones the first by name stays.
+                    // Of several unused indexes the first by name stays.
                     let stays = other.scans > 0 || other.isUnique || other.name < index.name
                     return stays && coverage.fault(of: other, on: relation.oid) == nil
                 }

@@ -72,7 +72,7 @@ struct OldVersions {
         return relation.name.hasPrefix(other.name + "_") || relation.name.hasSuffix("_" + other.name)
     }
 
-    /// Whether a table has all columns of another one beside its key, and several rows for each of its rows.
+    /// Whether a table has all columns of another table except its key, and several rows for each of that table's rows.
     private func keeps(_ relation: DoctorCatalog.Relation, rowsOf other: DoctorCatalog.Relation) -> Bool {
         guard let key = examination.indexes(of: other.oid).first(where: \.isPrimary) else { return false }
         let values = examination.columns(of: other.oid).filter { !key.keyColumns.contains($0.number) }

@@ -39,7 +39,7 @@ enum ActionRules {
         return key.isMatchFull ? columns.contains(where: \.isNotNull) : columns.allSatisfy(\.isNotNull)
     }
 
-    /// The keys without which there is no cycle: the ones that lead back in a depth-first search.
+    /// The keys that close a cycle: the keys that lead back in a depth-first search.
     private static func closingKeys(
         _ keys: [DoctorCatalog.ForeignKey], from tables: [UInt32]
     ) -> [DoctorCatalog.ForeignKey] {
@@ -164,7 +164,7 @@ enum ActionRules {
     }
 }
 
-/// The strongly connected parts of a graph: what can be reached from each other.
+/// The strongly connected parts of a graph: in each part every node reaches every other node.
 enum StrongComponents {
     /// Tarjan's algorithm, with a stack of its own so that a long chain of tables does not use up the thread's.
     static func find(_ edges: [UInt32: [UInt32]]) -> [[UInt32]] {

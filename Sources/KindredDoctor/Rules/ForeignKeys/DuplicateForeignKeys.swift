@@ -1,12 +1,12 @@
 import KindredPostgres
 import KindredSchema
 
-/// K201: foreign keys that repeat others, the ones that are kept, and what is said of both.
+/// K201: foreign keys that repeat another key, the keys that are kept, and the comments of both.
 struct DuplicateForeignKeys {
     private let examination: Examination
     /// The key that is kept, by the OID of each that the repair drops.
     private var kept: [UInt32: DoctorCatalog.ForeignKey] = [:]
-    /// The comments of keys that are kept where they take over annotations of those that are dropped.
+    /// The comments of kept keys that take over annotations of dropped keys.
     private var comments: [UInt32: String] = [:]
 
     init(_ examination: Examination) {
@@ -78,7 +78,7 @@ struct DuplicateForeignKeys {
         return true
     }
 
-    /// The names that relationships have from the constraint of a key, and not from that of the one that is kept.
+    /// The names that a relationship has from a key's constraint and would not have from the kept key's constraint.
     private func lostNames(
         of key: DoctorCatalog.ForeignKey, _ relation: DoctorCatalog.Relation, beside kept: DoctorCatalog.ForeignKey
     ) -> [String: String] {
@@ -103,7 +103,7 @@ struct DuplicateForeignKeys {
         return (String(constraint[..<mark.lowerBound]), String(constraint[mark.upperBound...]))
     }
 
-    /// The keys of a table that repeat another one, each with that one.
+    /// The keys of a table that repeat another key, each with that key.
     private static func pairs(
         of relation: DoctorCatalog.Relation, _ examination: Examination
     ) -> [(key: DoctorCatalog.ForeignKey, kept: DoctorCatalog.ForeignKey)] {
@@ -122,7 +122,8 @@ struct DuplicateForeignKeys {
         }
     }
 
-    /// Which of two equal keys decides what happens: RESTRICT before CASCADE, before SET NULL, before NO ACTION.
+    /// Whether the first of two equal keys decides the action: RESTRICT before CASCADE, before SET NULL, before NO
+    /// ACTION.
     private static func prevails(
         _ left: DoctorCatalog.ForeignKey, _ right: DoctorCatalog.ForeignKey, _ examination: Examination
     ) -> Bool {

@@ -4,7 +4,7 @@ import KindredSchema
 extension ExpressionCondition {
     /// Whether the condition holds for every row in which none of the columns is NULL, as far as PostgreSQL can prove it.
     ///
-    /// It does so by tests for NULL of columns and rows and by `true`, and by AND, OR and NOT of these.
+    /// It does so by tests for NULL of columns and rows and by `true`, and by AND, OR and NOT of such tests.
     ///
     /// - Parameters:
     ///   - columns: The columns, each with whether a cast to text leaves its values as they are.

@@ -82,7 +82,7 @@ struct ForeignKeyCoverage {
     func uncovered() -> [DoctorCatalog.Relation] {
         guard !operators.isEmpty, let relation = examination.relations[key.relation] else { return [] }
         let leaves = examination.leaves(of: key.relation).filter(\.holdsRows)
-        // Without partitions the index of the whole says what they will have.
+        // A table without partitions counts by its own index, which future partitions will get.
         let tables = leaves.isEmpty && relation.isPartitioned ? [relation] : leaves
         return tables.filter { table in
             !examination.indexes(of: table.oid).contains { fault(of: $0, on: table.oid) == nil }

@@ -20,8 +20,8 @@ extension ForeignKeyRules {
             {
                 guard let base = base(of: column.name) else { continue }
                 let found = plurals(of: base).flatMap { tables[QualifiedName(schema: relation.schema, name: $0)] ?? [] }
-                // A column named after its own table is its key, or a number that another system gave; a foreign key to a
-                // table that others inherit from does not find their rows, which may be this table's own.
+                // A column named after its own table is its key, or a number that another system gave; a foreign key to
+                // a table with heirs does not find the heirs' rows, and this table may be an heir.
                 guard found.count == 1, let target = found.first, target.oid != relation.oid,
                     !examination.hasChildren(target.oid), !target.isUnlogged || relation.isUnlogged,
                     let index = examination.indexes(of: target.oid).first(where: { $0.isPrimary && $0.keyCount == 1 }),

@@ -17,7 +17,7 @@ enum ForeignKeyText {
     ///
     /// - Parameters:
     ///   - columns: The names of the referring columns; those of the key's own table by default.
-    ///   - onDelete: What a deletion does, if not what it does today.
+    ///   - onDelete: The action of a deletion, if it is to change.
     static func definition(
         _ key: DoctorCatalog.ForeignKey, columns: [String]? = nil, onDelete: String? = nil, onUpdate: String? = nil,
         in examination: Examination

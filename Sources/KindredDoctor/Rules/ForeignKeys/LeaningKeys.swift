@@ -4,7 +4,7 @@ import KindredSchema
 /// The unique indexes that foreign keys lean on, and what moves the keys to another index of the same columns.
 struct LeaningKeys {
     private let examination: Examination
-    /// The keys, those of partitions too, by the index of the referenced table.
+    /// The keys, including partitions' keys, by the index of the referenced table.
     private let keys: [UInt32: [DoctorCatalog.ForeignKey]]
 
     init(_ examination: Examination) {
@@ -14,7 +14,7 @@ struct LeaningKeys {
 
     func areOn(_ index: DoctorCatalog.Index) -> Bool { keys[index.oid] != nil }
 
-    /// The keys on an index that are no parts of others', in the order of their names.
+    /// The keys on an index that are not part of a parent table's key, in the order of their names.
     func keys(on index: DoctorCatalog.Index) -> [DoctorCatalog.ForeignKey] {
         (keys[index.oid] ?? []).filter { $0.parent == 0 }.sorted { $0.name < $1.name }
     }

@@ -35,7 +35,7 @@ struct UnindexedForeignKeys {
         self.uses = uses
     }
 
-    /// Every key without an index, with what is wrong and the statements that make one.
+    /// Reports every key without an index, with the reason and the statements that make an index.
     static func check(_ run: inout RuleRun) {
         let keys = UnindexedForeignKeys(run.examination)
         var found: [Finding] = []

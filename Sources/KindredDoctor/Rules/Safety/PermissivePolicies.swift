@@ -35,7 +35,7 @@ enum PermissivePolicies {
         }
     }
 
-    /// The roles for which there is more than one policy; those for which there are the same as for every role are left out.
+    /// The roles with more than one policy; roles with the same policies as every role are left out.
     private static func crowded(
         _ policies: [DoctorCatalog.Policy]
     ) -> [(role: String, policies: [String])] {

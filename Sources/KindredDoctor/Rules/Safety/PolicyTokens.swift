@@ -4,7 +4,7 @@ import KindredPostgres
 struct PolicyTokens {
     /// A name with the schema before it, and the place behind it.
     struct Name {
-        /// With dots between its parts, and in lower case but for what is in quotes.
+        /// With dots between its parts, and in lower case except for parts in quotes.
         let text: String
         let end: Int
     }
@@ -35,7 +35,7 @@ struct PolicyTokens {
 
     func isSubquery(at place: Int) -> Bool { isSign("(", at: place) && isWord("select", at: place + 1) }
 
-    /// The place of the parenthesis that closes the one at a place; that of the last token if none does.
+    /// The place of the parenthesis that closes the parenthesis at a place; the last token's place if none does.
     func closing(_ place: Int) -> Int {
         var depth = 0
         for index in place..<tokens.count {

@@ -201,7 +201,7 @@ enum SafetyChecks {
 }
 
 extension SafetyChecks {
-    /// The first minor version of each major one without vulnerabilities that were published by November 2025.
+    /// The first minor version of each major version without vulnerabilities that were published by November 2025.
     private static let safeVersions = [14: 20, 15: 15, 16: 11, 17: 7, 18: 1]
 
     static func checkServer(_ run: inout RuleRun) {
