@@ -91,7 +91,7 @@ extension EntityRuntime {
         return "written AS (\(write) RETURNING \(try namedList(alias: alias)), \(right))"
     }
 
-    /// Every attribute under its name; lazy ones without their values.
+    /// Every attribute under its name; lazy attributes without their values.
     func namedList(alias: String) throws -> String {
         if lazyColumns.isEmpty { return try selectList(alias: alias) }
         return try attributeColumns.map { column in

@@ -35,7 +35,7 @@ struct ColumnArrays {
     /// `unnest($1, $2) AS new(c0, c1)`: the rows as a FROM item.
     var table: String { "unnest(\(arrays.joined(separator: ", "))) AS new(\(names.joined(separator: ", ")))" }
 
-    /// The same with the rows' places, from one.
+    /// The table of the arrays with the rows' places, counted from 1.
     var placedTable: String { Self.placedTable(arrays, names: names) }
 
     /// `unnest($1, $2) WITH ORDINALITY AS new(c0, c1, place)`.

@@ -34,7 +34,7 @@ extension EntityRuntime {
         }.joined(separator: ", ")
     }
 
-    /// Whether a row is the one whose key was selected as `k0`, `k1` and so on, by the columns' positions.
+    /// Whether a row has the key that was selected as `k0`, `k1` and so on, by the columns' positions.
     func same(_ alias: String, as selection: String) throws -> String {
         try key.map { try equality($0, alias: alias, to: "\(selection).k\($0)") }.joined(separator: " AND ")
     }

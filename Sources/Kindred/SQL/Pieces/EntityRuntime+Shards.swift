@@ -6,9 +6,10 @@ extension EntityRuntime {
     /// The column by which Citus distributes the rows; nil for rows that it does not distribute, and on other servers.
     var distributionColumn: Int? { entity.isDistributed ? shardColumns.first : nil }
 
-    /// Elements in groups that one statement may lock: all of them, or where Citus distributes the rows, those of each tenant.
+    /// Elements in groups that one statement may lock: one group, or a group for each tenant where Citus distributes
+    /// the rows.
     ///
-    /// In the order of the tenants, so that transactions do not wait for each other in a circle.
+    /// The groups are in the order of the tenants, so that transactions do not wait for each other in a circle.
     ///
     /// - Parameters:
     ///   - columns: the columns of the keys.
@@ -29,7 +30,8 @@ extension EntityRuntime {
         return Dictionary(grouping: keys) { $0.values[place] }
     }
 
-    /// Keys in slices of a size that suits one parameter, those of each tenant apart where Citus distributes the rows.
+    /// Keys in slices of a size that suits one parameter; where Citus distributes the rows, each slice has keys of one
+    /// tenant.
     func slices(_ keys: [ObjectKey], of columns: [Int]) -> [[ObjectKey]] {
         tenantGroups(keys, of: columns) { $0 }.flatMap { $0.slices() }
     }

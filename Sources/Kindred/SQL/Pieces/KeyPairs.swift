@@ -18,10 +18,10 @@ extension EntityRuntime {
     func hasOwnEquality(_ columns: [Int]) -> Bool { columns.contains { entity.attributes[$0].equality != "=" } }
 }
 
-/// How columns are compared with values of those at the other end of a foreign key, where that is not by the equality of their
-/// types.
+/// Compares columns with values of the columns at the other end of a foreign key, where the equality of their types
+/// does not.
 struct ForeignComparison: Sendable {
-    /// One for each of the columns; nil for one that is compared by the equality of its type.
+    /// A comparison for each column; nil for a column that the equality of its type compares.
     let comparisons: [KeyComparison?]
     /// Whether the key refers to the columns, and has the values.
     var isReferenced = false

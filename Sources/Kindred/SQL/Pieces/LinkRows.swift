@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// The rows that store a relationship, in a statement about members: those of members, or of pairs, that are shown.
+/// The rows that store a relationship, in a statement about members: the shown rows of members, or of pairs.
 ///
 /// A pair is shown if its own row is, and its member.
 struct LinkRows {
@@ -29,7 +29,7 @@ struct LinkRows {
     /// Whether the row `t` is shown, whatever its member is; to be asked for where it may be hidden.
     var isPair: String { get throws { "(\(try rows.clause.dropFirst(" AND ".count))) IS TRUE" } }
 
-    /// The condition, with a space before, by which the member of a row `t` is shown; nothing where none is hidden.
+    /// The condition, with a space before, by which the member of a row `t` is shown; empty where no member is hidden.
     var memberClause: String {
         get throws {
             guard let members, let helper = relationship.helper else { return "" }
@@ -53,7 +53,7 @@ extension Parameters {
         return LinkRows(relationship, shown, members: members)
     }
 
-    /// The rows that store a relationship, of all members: pairs are those that are shown, since others are none.
+    /// The rows that store a relationship, of all members; only shown rows of a helper, since a hidden row is no pair.
     mutating func allLinks(_ relationship: RelationshipRuntime) throws -> LinkRows {
         guard let helper = relationship.helper else {
             return LinkRows(relationship, relationship.linkRows.all(as: .row, .all))

@@ -104,7 +104,8 @@ extension Parameters {
 }
 
 extension DefaultStringInterpolation {
-    /// Appends numbers as an array prints them, which looks up how to print each one: shapes name columns.
+    /// Appends numbers in an array's form, since shapes name columns; an array would look up for each number how to
+    /// print it.
     mutating func appendInterpolation(_ numbers: [Int]) {
         var separator = "["
         for number in numbers {

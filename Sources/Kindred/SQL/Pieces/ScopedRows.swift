@@ -4,7 +4,7 @@ import KindredSchema
 /// The rows of a table in a statement: the table's name, which nothing else gives, together with the conditions of its scope.
 ///
 /// A statement names a table by ``from(where:joining:)`` and the like, which write both, and says which rows it means:
-/// ``EntityRuntime/all(as:_:)``, or ``Parameters/shown(_:as:_:)`` for those that their filter shows.
+/// ``EntityRuntime/all(as:_:)``, or ``Parameters/shown(_:as:_:)`` for rows that their filter shows.
 struct ScopedRows {
     let entity: EntityRuntime
     let alias: RowAlias
@@ -17,7 +17,7 @@ struct ScopedRows {
         scope = RowScope(tables: tables, terms: [entity.isTenants(alias), shown].compactMap(\.self))
     }
 
-    /// `"public"."member" AS h`, without the rows of inheriting tables where these are not meant.
+    /// `"public"."member" AS h`, with ONLY where the rows of inheriting tables are not meant.
     fileprivate var name: String {
         get throws {
             let only = scope.tables == .own && entity.rowTable != nil ? "ONLY " : ""
@@ -25,7 +25,8 @@ struct ScopedRows {
         }
     }
 
-    /// ` AND h."deleted_at" IS NULL`: the conditions of the scope after others; nothing where there are none.
+    /// ` AND h."deleted_at" IS NULL`: the conditions of the scope after earlier conditions; empty where the scope has
+    /// none.
     var clause: String {
         get throws {
             try scope.terms.reduce(into: "") { text, term in
@@ -119,7 +120,7 @@ extension EntityRuntime {
     }
 }
 
-// What makes a new row one of a tenant's context.
+// The tenant's column and value in statements that make or change rows.
 extension EntityRuntime {
     /// `INSERT INTO "public"."member" AS h`.
     func insertion(as alias: RowAlias) throws -> String {

@@ -24,7 +24,7 @@ extension Optional<ShardValue> {
 extension Parameters {
     /// The value that keys share in the column by which rows are distributed, the first that the keys have; nil if they share none.
     ///
-    /// Of a single column the set of keys says as much already.
+    /// Keys of a single column need no such value: the set of keys says as much.
     ///
     /// - Parameters:
     ///   - columns: the columns of the keys.
@@ -33,7 +33,7 @@ extension Parameters {
         of keys: Keys, in entity: EntityRuntime, columns: [Int], value: (Keys.Element, Int) throws -> PostgresValue?
     ) throws -> ShardValue? {
         guard columns.count > 1, let first = keys.first,
-            // Always the same one: the statement's text is kept by its shape.
+            // The column must not depend on the keys: the statement's text is kept by its shape.
             let column = entity.shardColumns.first(where: columns.contains),
             let place = columns.firstIndex(of: column), let shared = try value(first, place),
             try keys.allSatisfy({ try value($0, place) == shared })

@@ -3,8 +3,8 @@ package import KindredSchema
 
 /// A SELECT of totals over groups of an entity's rows.
 ///
-/// Its totals' order comes before the order of the rows' query, whose keys are among those of the groups; limit and offset count
-/// groups.
+/// The totals' order comes before the order of the rows' query, whose sort keys are among the groups' keys; limit and
+/// offset count groups.
 package struct GroupQuery: Sendable {
     /// A key of the groups' order.
     struct SortKey: Sendable {
@@ -17,7 +17,7 @@ package struct GroupQuery: Sendable {
     /// The paths by whose values rows are grouped.
     let keys: [[String]]
     let totals: [AggregateTerm]
-    /// The conditions on groups, of which the operands are totals.
+    /// The conditions on groups; their operands are totals.
     var conditions: [ConditionNode] = []
     var order: [SortKey] = []
 
@@ -52,7 +52,7 @@ package struct GroupQuery: Sendable {
         }
     }
 
-    /// ` ORDER BY …`: the totals' order, and then that of the rows' query.
+    /// ` ORDER BY …`: the totals' order, and then the order of the rows' query.
     private func order(before rest: String, _ resolver: inout ConditionResolver) throws -> String {
         if order.isEmpty { return rest }
         let first = try order.map { key in

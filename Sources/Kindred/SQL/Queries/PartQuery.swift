@@ -1,8 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// A part of a to-many relationship: of each owner the members that fulfil a condition, in an order, and of these the first
-/// ones.
+/// A part of a to-many relationship: for each owner, the first members in an order that fulfil a condition.
 ///
 /// One statement reads it for any number of owners.
 final class PartQuery: Sendable {
@@ -25,7 +24,7 @@ final class PartQuery: Sendable {
     /// The rows and columns that decide which members there are, and in which order.
     let reads: ConditionReads
 
-    /// The members that a query of the destination's rows finds among those of an owner.
+    /// The members that a query of the destination's rows finds among an owner's members.
     ///
     /// Throws `KindredError` `.invalidRequest` for a negative limit.
     init(

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// The common part of queries whose statements differ in values alone, with the values of one of them.
+/// The common part of queries whose statements differ in values alone, with the values of one query.
 struct QueryShape: Sendable {
     /// Equal for queries of one shape.
     struct Key: Hashable, Sendable {
@@ -61,7 +61,8 @@ extension SelectQuery {
 }
 
 extension Bindings {
-    /// Appends one parameter of many statements: as an array, if it can be the element of one; else that of the first.
+    /// Appends one parameter of many statements: as an array if an array can hold its type; else the first statement's
+    /// value.
     fileprivate mutating func append(_ position: Int, of many: [Bindings]) throws {
         guard let type = many[0].slots[position].elementType else {
             return try append(many[0].slots[position], of: many[0])

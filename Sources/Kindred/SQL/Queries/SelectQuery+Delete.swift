@@ -37,8 +37,10 @@ extension SelectQuery {
         return try statement(in: schema, selecting: columns, isSorted: true) { "\($0)\(lock)" }
     }
 
-    /// The lock that the query says, or else that of a DELETE; without the right to update, which SELECT … FOR
-    /// UPDATE needs, none, and rows of known keys are locked already.
+    /// The query's lock, or else the lock of a DELETE.
+    ///
+    /// No lock for rows of known keys, which are locked already, and none without the right to update, which SELECT …
+    /// FOR UPDATE needs.
     private func lockForDeletion(_ runtime: EntityRuntime) throws -> String {
         if keys != nil || lock == nil && !entity.privileges.contains(.update) { return "" }
         let (strength, waiting) = lock ?? (.forUpdate, .wait)

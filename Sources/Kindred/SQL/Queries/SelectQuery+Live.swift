@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 extension SelectQuery {
-    /// Whether the rows have an order, besides that of their keys.
+    /// Whether the rows have an order, besides the order of their keys.
     var isSorted: Bool { !sort.isEmpty || memberOrder != nil }
 
     /// The query with the key behind its sort keys, so that each of its rows has one place.

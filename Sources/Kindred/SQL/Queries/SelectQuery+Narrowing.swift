@@ -69,7 +69,7 @@ extension SelectQuery {
         return query
     }
 
-    /// The conditions as they were given, that of the owner first.
+    /// The conditions as they were given, the owner's condition first.
     var conjuncts: [Condition] {
         get throws { try (owner.map { [$0.condition] } ?? []) + (condition?.conjuncts.map { try $0.condition } ?? []) }
     }

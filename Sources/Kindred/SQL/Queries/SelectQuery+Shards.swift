@@ -1,14 +1,14 @@
 import KindredPostgres
 import KindredSchema
 
-// Locks on rows of several tenants that Citus distributes: it locks those of one tenant in a statement.
+// Locks on rows of several tenants that Citus distributes: one statement can lock the rows of one tenant only.
 extension SelectQuery {
     /// `SELECT key …`: the keys of the rows, in their order.
     func keysStatement(_ runtime: EntityRuntime, in schema: DatabaseSchema) throws -> Statement {
         try statement(in: schema, selecting: try runtime.selectList(of: runtime.key, alias: "t0"), isSorted: true)
     }
 
-    /// `SELECT key … FOR UPDATE`, or another lock: those of some keys whose rows the condition still finds.
+    /// `SELECT key … FOR UPDATE`, or another lock: the given keys whose rows the condition still finds.
     func lockStatement(
         _ keys: [ObjectKey], of runtime: EntityRuntime, in schema: DatabaseSchema, lock: (RowLock, RowLock.Waiting)
     ) throws -> Statement {
@@ -28,14 +28,15 @@ extension SelectQuery {
         return query
     }
 
-    /// Whether Citus distributes the rows, and the condition may find those of several tenants.
+    /// Whether Citus distributes the rows, and the condition may find rows of several tenants.
     func isOfManyTenants(_ runtime: EntityRuntime, in schema: DatabaseSchema) throws -> Bool {
         guard let column = runtime.distributionColumn else { return false }
         let name = runtime.entity.attributes[column].name
         return try begin(in: schema).1?.givesValue(to: name) != true
     }
 
-    /// Whether a write of the rows is split by tenant: one that selects them first, because of an order, a limit, a lock or joins.
+    /// Whether a write of the rows is split by tenant, since it selects them first, because of an order, a limit, a
+    /// lock or joins.
     func isWrittenByTenant(_ runtime: EntityRuntime, in schema: DatabaseSchema) throws -> Bool {
         guard try isOfManyTenants(runtime, in: schema) else { return false }
         return try limit != nil || offset != nil || lock != nil || !begin(in: schema).0.joins[0].isEmpty
@@ -86,7 +87,7 @@ extension ValueTerm {
     /// Whether it is the same for all rows.
     fileprivate var isGiven: Bool {
         switch self {
-        // That of a context's tenant is read from a setting, where Citus sees no value.
+        // The tenant of a context is no such value: it is read from a setting, where Citus sees no value.
         case .parameter: true
         case .cast(let value, _): value.isGiven
         default: false

@@ -3,9 +3,9 @@ import KindredSchema
 
 // Statements whose text was rendered before: only values are bound.
 extension SelectQuery {
-    /// The statement of a purpose; nil if none of its shape was rendered before.
+    /// The statement of a purpose; nil if no statement of its shape was rendered before.
     ///
-    /// Throws what is wrong with the values, as rendering it does.
+    /// Throws for values that do not fit, as rendering the statement does.
     func known(_ purpose: RenderedTexts.Shape.Purpose, with values: [PostgresValue] = []) throws -> Statement? {
         try rendered(purpose).flatMap { try statement($0, with: values) }
     }

@@ -16,7 +16,7 @@ package struct SelectQuery: Sendable {
     let shapes: ConditionShapes?
     /// The order; empty leaves it to the server.
     package var sort: [SortTerm] = []
-    /// The order if `sort` is empty: that of an ordered relationship's members.
+    /// The order of an ordered relationship's members, which holds if `sort` is empty.
     var memberOrder: MemberOrder?
     /// The link to the helper's rows, if the rows are members of a many-to-many relationship.
     var pairLink: PairLink?
@@ -24,11 +24,11 @@ package struct SelectQuery: Sendable {
     package var limit: Int?
     /// The number of rows skipped at the beginning.
     package var offset: Int?
-    /// Whether the filter of the entity holds, and those of members in conditions.
+    /// Whether the filter of the entity holds, and the filters of members in conditions.
     package var isFiltered = true
     /// The lock on the rows; nil for none.
     var lock: (RowLock, RowLock.Waiting)?
-    /// The keys that the rows have, if those are known: the condition holds beside them.
+    /// The keys of the rows, if they are known; the condition holds beside them.
     var keys: (entity: EntityRuntime, keys: [ObjectKey])?
     /// The columns without values; nil for the lazy ones.
     var leftOut: ColumnSet?
@@ -59,7 +59,7 @@ package struct SelectQuery: Sendable {
         return (resolver, condition.and(Self.condition(set)))
     }
 
-    /// The condition for a statement that is sent now: the keys of objects are those that they have now.
+    /// The condition for a statement that is sent now: objects in it are compared by their present keys.
     private func current(in schema: DatabaseSchema) throws -> ResolvedCondition? {
         if owner == nil {
             guard let shape = condition?.shape,
@@ -190,10 +190,11 @@ package struct SelectQuery: Sendable {
         return resolver.reads
     }
 
-    /// Every attribute in the entity's order, of the alias `t0`, and NULL in place of those that are left out.
+    /// Every attribute in the entity's order, of the alias `t0`, and NULL in place of attributes that are left out.
     var columns: String { get throws { try Self.columns(of: entity, leavingOut: leftOut) } }
 
-    /// Every attribute in the entity's order, of the alias `t0`; a type without a codec as text, a lazy one without a value.
+    /// Every attribute in the entity's order, of the alias `t0`; an attribute of a type without a codec as text, a lazy
+    /// attribute without its value.
     package static func columns(of entity: Entity) throws -> String { try columns(of: entity, leavingOut: nil) }
 
     private static func columns(of entity: Entity, leavingOut leftOut: ColumnSet?) throws -> String {

@@ -1,6 +1,7 @@
 import KindredPostgres
 
-/// Asks the server which stored rows conflict with new values of others, by a check that only it can evaluate.
+/// Asks the server which stored rows conflict with new values of other rows, by a check that only the server can
+/// evaluate.
 struct ConflictStatements {
     let entity: EntityRuntime
     let check: ServerCheckRuntime

@@ -42,9 +42,9 @@ enum DeletionStatements {
     enum Rows {
         /// All: where rows go, the database looks at all that refer to them.
         case all
-        /// Those that are not marked as deleted.
+        /// The rows that are not marked as deleted.
         case unmarked
-        /// Those that their filter shows.
+        /// The rows that their filter shows.
         case shown
     }
 
@@ -215,7 +215,7 @@ enum DeletionStatements {
     /// The rows at the other end of a step's sources, and how they are found.
     private struct Others {
         let step: DeletionStep
-        /// The rows `t`; where a foreign key leads to them, without those of inheriting tables.
+        /// The rows `t`; where a foreign key leads to them, without rows of inheriting tables.
         let rows: ScopedRows
         /// The helper's rows `h` that lead to them: a pair whose row is hidden leads to none.
         private let pairs: ScopedRows?

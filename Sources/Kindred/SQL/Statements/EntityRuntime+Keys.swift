@@ -52,7 +52,8 @@ extension EntityRuntime {
         }
     }
 
-    /// `SELECT … WHERE key`, of several tables: the row of the entity's own, or that of the first other one.
+    /// `SELECT … WHERE key`, of several tables: the row of the entity's own table, or else the row of the first other
+    /// table.
     func selectFirst(_ values: ObjectKey) throws -> Statement {
         var parameters = Parameters()
         let row = try parameters.values(values.values, of: referencedKey, in: self)
@@ -65,7 +66,7 @@ extension EntityRuntime {
         }
     }
 
-    /// The same for any number of keys: one row for each.
+    /// `SELECT … WHERE key IN (…)`, of several tables: one row for each key, of the entity's own table if it has one.
     func selectFirst(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: referencedKey, in: self)

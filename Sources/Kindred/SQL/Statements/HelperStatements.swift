@@ -70,10 +70,10 @@ struct HelperStatements {
             if checks == .storedPairs {
                 return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
-            // With payload all rows are returned, without it only those that were no pairs.
+            // With payload all rows are returned, without it only rows that were no pairs.
             let existing = "existing AS MATERIALIZED (SELECT FROM \(try shown.from(where: isPair)))"
             let count = members.cardinality
-            // A trigger may have made another pair of one that exists.
+            // A trigger may have changed an existing pair into another pair.
             let others = "(SELECT count(*) FROM written WHERE NOT \(CheckedWrite.isRight))"
             return try helper.checkedRows(
                 "\(before)\(existing), \(written)",
@@ -84,7 +84,7 @@ struct HelperStatements {
     /// The checks that an INSERT of pairs makes of itself.
     enum Checks {
         case nothing
-        /// That it stores no other pairs than the given ones.
+        /// That it stores no pairs besides the given pairs.
         case storedPairs
         /// That, and that each of them is stored now.
         case allPairs
@@ -123,10 +123,11 @@ struct HelperStatements {
         }
     }
 
-    /// `DELETE FROM helper` of the given members, of all others, or of all, or an UPDATE that marks their rows where the helper
-    /// has a mark; with rules, a query that fails unless they are gone follows.
+    /// `DELETE FROM helper` of the given members, of all members but these, or of all, or an UPDATE that marks their
+    /// rows where the helper has a mark; with rules, a query that fails unless they are gone follows.
     ///
-    /// Rows that the helper's filter hides stay, and so do pairs of members that are not given, and that their filter hides.
+    /// Rows that the helper's filter hides stay, and so do pairs of members that are not given and that the members'
+    /// filter hides.
     func deletion(_ which: Which) throws -> [Statement] {
         try [delete(which)] + (helper.hasRules ? [delete(which, isCheck: true)] : [])
     }

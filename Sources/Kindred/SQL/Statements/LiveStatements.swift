@@ -3,13 +3,14 @@ import KindredSchema
 
 /// Statements about the tables that live requests read.
 enum LiveStatements {
-    /// The tables whose changes may change the rows of some relations: these themselves, those below views, and those that
-    /// policies name.
+    /// The tables whose changes may change the rows of some relations: the relations themselves, tables below views,
+    /// and tables that policies name.
     ///
-    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded, a text
-    /// that is another one once the view, its policies or its unique keys are, and the installed version. A partition stands
-    /// for its topmost parent, under whose name its changes are told. LIMIT tells the planner that there is one version: it expects
-    /// 1,000 rows of a function, and compiles a query that seems so dear, which takes seconds.
+    /// Each row has the number of the relation asked for, a relation's kind and name, whether its changes are recorded,
+    /// a text that changes when the view, its policies or its unique keys change, and the installed version. A
+    /// partition stands for its topmost parent, under whose name its changes are told. LIMIT tells the planner that
+    /// there is one version: it expects 1,000 rows of a function, and compiles a query that seems so expensive, which
+    /// takes seconds.
     static func tables(read names: [QualifiedName]) throws -> Statement {
         var parameters = Parameters()
         let schemas = try parameters.array(names.map { .string($0.schema) }, of: .text)

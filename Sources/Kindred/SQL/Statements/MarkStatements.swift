@@ -3,8 +3,8 @@ import KindredSchema
 
 /// The statements that mark rows as deleted, and take the marks back.
 enum MarkStatements {
-    /// `UPDATE … SET mark = now() WHERE key IN (…) RETURNING …`, or `SET mark = NULL`; with rules, a query that fails unless
-    /// the rows have what was asked for follows.
+    /// `UPDATE … SET mark = now() WHERE key IN (…) RETURNING …`, or `SET mark = NULL`; with rules, a query follows that
+    /// fails unless the rows have the new mark.
     ///
     /// A row that is marked keeps the moment of its deletion. A trigger may choose another moment, but has to leave the mark.
     static func write(

@@ -16,7 +16,7 @@ struct MemberStatements {
     /// The members `t`, whether their filter shows them or not.
     private var all: ScopedRows { members.all(as: .row, .all) }
 
-    /// The members `t` that the relationship has: a set those that their filter shows, a to-one end any.
+    /// The members `t` of the relationship: of a set, members that their filter shows; of a to-one end, any.
     private func owned(_ parameters: inout Parameters) throws -> ScopedRows {
         relationship.isToMany ? try parameters.shown(members, as: .row, .all) : all
     }
@@ -64,7 +64,7 @@ struct MemberStatements {
         try detach(keys: rows.map(\.key), versions: rows.map(\.version), leaving: leaving)
     }
 
-    /// The same by keys; without versions, for any version of the rows.
+    /// The members with the keys leave the owner; without versions, whatever the version of their rows.
     func detach(keys: [ObjectKey], versions: [PostgresValue?]? = nil, leaving: [Int]) throws -> Statement {
         try guarded("detach \(columns)", keys, versions: versions, owner: (columns, ownerValues)) { keys, owner in
             // `IS TRUE` keeps the planner from searching all members of the owner, which its statistics may not know
@@ -76,9 +76,9 @@ struct MemberStatements {
         }
     }
 
-    /// All members but the given ones leave the owner, if all given ones exist.
+    /// All members but the given members leave the owner, if all given members exist.
     ///
-    /// Of a set those that their filter hides stay.
+    /// Members of a set stay if their filter hides them.
     func detachOthers(_ rows: [VersionedKey], leaving: [Int]) throws -> Statement {
         try guarded(
             "detach others \(columns)", rows.map(\.key), versions: rows.map(\.version), owner: (columns, ownerValues),

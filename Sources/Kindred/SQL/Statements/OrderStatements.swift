@@ -176,7 +176,7 @@ extension EntityRuntime {
     /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their
     /// order.
     ///
-    /// Otherwise they would sort after the new ones. Empty if positions are NOT NULL.
+    /// Otherwise they would sort after the new rows. Empty if positions are NOT NULL.
     func placing(
         _ ends: [(column: Int, ownerColumns: [Int])], through link: RelationshipRuntime.HelperLink,
         from source: String, value: (Int) -> String

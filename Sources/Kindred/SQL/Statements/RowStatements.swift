@@ -27,7 +27,7 @@ struct RowStatements {
     /// `INSERT … SELECT … FROM unnest(…) ORDER BY place`: stores and returns the rows in their order.
     ///
     /// The server stores an INSERT's rows one by one in the SELECT's order, and returns each as it is stored; so the
-    /// result's rows match the given ones if their number does.
+    /// result's rows match the given rows if their number does.
     func insert(_ rows: [Row]) throws -> Statement {
         var parameters = Parameters()
         let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
@@ -118,7 +118,7 @@ struct RowStatements {
         }
     }
 
-    /// A condition, evaluated before all others, that locks the rows of some keys in their order.
+    /// A condition, evaluated before all other conditions, that locks the rows of some keys in their order.
     private func lockFirst(_ keys: ColumnArrays, _ shard: ShardValue?) throws -> String {
         let found = try entity.all(as: .referenced, .all).from(where: try keys.equality("r") + shard.clause("r"))
         return """

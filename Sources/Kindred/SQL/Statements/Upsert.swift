@@ -11,7 +11,7 @@ struct Upsert {
     private let columns: [Int]
     /// In the order of their keys.
     private let rows: [Row]
-    /// For each of these rows its place among the given ones; nil if that is the same.
+    /// For each row its place among the given rows; nil if the order is the same.
     private let places: [Int]?
     /// The columns that an existing row takes over; empty if it stays unchanged.
     private let updated: [Int]
@@ -78,8 +78,8 @@ struct Upsert {
 
     /// `INSERT … SELECT … FROM unnest(…) ON CONFLICT … RETURNING`: the result's rows are in the order in which they were sent.
     ///
-    /// One that checks itself fails unless each row is stored; or, where existing rows are kept, unless each row's key is
-    /// that of a stored or of an existing row.
+    /// A statement that checks itself fails unless each row is stored; or, where existing rows are kept, unless a
+    /// stored or existing row has each row's key.
     ///
     /// - Parameter isChecked: whether the statement checks itself.
     func statement(isChecked: Bool) throws -> Statement {
