@@ -9,7 +9,8 @@ extension DatabaseSchema {
         try parsingFilters { _, error in throw error }
     }
 
-    /// The same for a program: an entity whose condition does not fit has an error, which each use of it throws.
+    /// Parses the filters for a program: an entity whose condition does not fit has an error, which each use of it
+    /// throws.
     ///
     /// Throws for the tables that overrides name.
     package func servingFilters() throws -> DatabaseSchema {
@@ -109,7 +110,7 @@ extension ConditionComparison {
             case (.equal, .string(let label), _) where attribute.enumLabels != nil: .equals(label)
             default: nil
             }
-        // An array's base type is that of its elements.
+        // An array's base type is the type of its elements.
         guard let test, attribute.elementType == nil || value == nil else { return nil }
         return RowPredicate.Term(column: attribute.name, test: test)
     }

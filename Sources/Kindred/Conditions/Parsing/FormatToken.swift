@@ -65,7 +65,7 @@ extension FormatToken.Keyword {
         }
     }
 
-    /// Whether the word is a condition, or the prefix of one.
+    /// Whether the word is a condition, or the prefix of a condition.
     var isPrefix: Bool {
         switch self {
         case .not, .always, .never, .anyOf, .someOf, .allOf, .noneOf: true

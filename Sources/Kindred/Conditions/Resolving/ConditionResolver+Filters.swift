@@ -23,7 +23,7 @@ extension ConditionResolver {
         return RowScope(tables: .own, terms: isTenants(row) + [shown].compactMap(\.self))
     }
 
-    /// The scope of rows that others lead to, whether their filter shows them or not.
+    /// The scope of rows to which relationships lead, whether their filter shows them or not.
     func linkedScope(_ row: JoinedRow, _ tables: RowScope.Tables) -> RowScope {
         RowScope(tables: tables, terms: isTenants(row))
     }
@@ -49,7 +49,7 @@ extension ConditionResolver {
         return [.isTenants(.column(row.column(attribute.name)), attribute)]
     }
 
-    /// A comparison for which the filters of members do not hold; those of pairs do.
+    /// A comparison for which the filters of members do not hold; the filters of pairs do.
     mutating func unfiltered(_ comparison: ConditionComparison) throws -> ResolvedTerm {
         let outer = isFiltered
         isFiltered = false

@@ -123,7 +123,7 @@ extension ConditionResolver {
         }
         if relationship.helper == nil { for column in columns { reads.note(column, at: read) } }
         try append(place)
-        // A pair in the helper may have no row in the view, or one that a policy hides.
+        // A pair in the helper may have no row in the view, or a row that a policy hides.
         if entity.isView || schema.hidesRows(of: entity), relationship.helper != nil {
             _ = try joined(places.count - 1)
         }

@@ -207,7 +207,7 @@ extension ConditionResolver {
             }
         }
 
-        /// The equality of a helper's columns with those of a member that they refer to.
+        /// The equality of a helper's columns with the columns of a member that they refer to.
         func refers(
             _ columns: [String], to member: JoinedRow, _ referenced: [String], by comparisons: [KeyComparison?]
         ) -> [ConditionTerm] {
@@ -217,6 +217,6 @@ extension ConditionResolver {
 }
 
 extension Relationship {
-    /// How its destination's columns are compared with those that are joined to them: its own, or the helper's.
+    /// The comparisons of its destination's columns with the columns joined to them: its own, or the helper's.
     fileprivate var joining: [KeyComparison?] { helper?.destinationComparisons ?? comparisons }
 }

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Values that are selected: those of key paths, and aggregates.
+// Selected values: values at key paths, and aggregates.
 extension ConditionResolver {
     /// The value of a key path as it is selected; a type without a codec is cast to text.
     mutating func selected(_ path: [String], isCompared: Bool = false) throws -> ValueTerm {
@@ -94,7 +94,7 @@ extension ConditionResolver {
         switch function {
         case .minimum: operators[.minimum]
         case .maximum: operators[.maximum]
-        // They take any type, or built-in ones alone.
+        // COUNT takes any type; SUM and AVG take built-in types alone.
         case .count, .sum, .average: function.rawValue
         }
     }

@@ -29,7 +29,7 @@ extension ConditionResolver {
     }
 }
 
-/// The other side of a comparison with a value, which decides as what it is bound.
+/// The other side of a comparison with a value, which decides the type of the bound value.
 indirect enum BoundTarget: Sendable {
     case value(Scalar)
     /// The elements of an array of values.
@@ -76,7 +76,7 @@ extension Parameters {
                 return .parameter(try number(value, as: type))
             case .enumeration:
                 guard case .string = value else { throw target.wrongType(value) }
-                // The server knows the labels, to which others may have been added.
+                // Only the server knows all labels, since labels may have been added.
                 return try inferred(value, as: type.comparedName)
             case .array: return try array(value, as: target)
             case .document:

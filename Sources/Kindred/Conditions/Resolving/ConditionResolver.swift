@@ -4,8 +4,9 @@ import KindredSchema
 /// Resolves the conditions and sort keys of one statement: follows their key paths, checks their types, binds their
 /// values, and notes which columns they read.
 ///
-/// It writes no SQL: what it gives has all that its text needs, and is rendered once, where the statement is made.
-/// Values are bound here, because their types decide which error a condition has, and which other type a number takes.
+/// It writes no SQL: its results have everything that the text needs, and are rendered once, where the statement is
+/// made. Values are bound here, because their types decide which error a condition has, and which other type a number
+/// takes.
 struct ConditionResolver {
     static let maximumDepth = 512
 
@@ -20,7 +21,7 @@ struct ConditionResolver {
     /// The values so far that are parameters as they are.
     var bound: [BoundValue] = []
     var places: [Place]
-    /// The scopes around what is resolved.
+    /// The scopes around the condition that is resolved now.
     var scopes = OpenScopes()
     /// Whether members that their filter hides do not count.
     var isFiltered: Bool
@@ -28,13 +29,14 @@ struct ConditionResolver {
     let isFilteringPairs: Bool
     /// The columns and relationships read so far.
     var reads: ConditionReads
-    /// Whether the conditions hold the keys of objects, which may get others.
+    /// Whether the conditions hold keys of objects; an object may get another key.
     var comparesObjects = false
-    /// The link to the helper's rows, for members of a many-to-many relationship; nil for others.
+    /// The link to the helper's rows, for members of a many-to-many relationship; nil for other rows.
     var pairLink: PairLink?
     /// The place of the helper's row, once it is joined.
     var pairPlace: Int?
-    /// Whether what is resolved now may hold aggregates: conditions on groups, and their order.
+    /// Whether the condition or sort key resolved now may hold aggregates: true for conditions on groups, and their
+    /// order.
     var takesAggregates = false
     /// The joins after the first table of each FROM clause; the statement's own comes first.
     var joins: [[RowJoin]] = [[]]
@@ -92,7 +94,7 @@ struct ConditionResolver {
         return ResolvedTerm(term: isConjunction ? .all(terms) : .any(terms), isTwoValued: isTwoValued)
     }
 
-    /// Adds the parts of a list, and those of its groups.
+    /// Adds the parts of a list, and the parts of its groups.
     private mutating func add(
         _ nodes: ConditionList, isConjunction: Bool, to terms: inout [ConditionTerm], isTwoValued: inout Bool
     ) throws {

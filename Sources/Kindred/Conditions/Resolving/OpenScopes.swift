@@ -29,7 +29,7 @@ extension ConditionResolver {
         throw path.notAround
     }
 
-    /// Resolves something in which a scope is that of the row at a place.
+    /// Runs a resolution in which a scope means the row at a place.
     mutating func opening<Result>(
         _ scope: ColumnScope, at place: Int, _ body: (inout ConditionResolver) throws -> Result
     ) rethrows -> Result {
@@ -39,7 +39,7 @@ extension ConditionResolver {
         return try body(&self)
     }
 
-    /// Resolves something that names columns of one row alone, whatever is around it.
+    /// Runs a resolution that names columns of one row alone, whatever scopes are around it.
     mutating func alone<Result>(
         at place: Int, _ body: (inout ConditionResolver) throws -> Result
     ) rethrows -> Result {

@@ -300,7 +300,7 @@ extension ConditionResolver {
 
     /// An operand as a text.
     ///
-    /// Throws for what is no text.
+    /// Throws for an operand that is no text.
     private mutating func text(_ operand: Operand) throws -> Scalar {
         var text = Scalar(value: .absent, type: ValueType(.text), mayBeNull: false, label: "the text")
         switch operand {

@@ -68,7 +68,7 @@ extension ConditionResolver {
         return number
     }
 
-    /// The place of the helper's rows among those that are read: a member has them by a relationship of its own.
+    /// The place of the helper's rows among the places that are read: a relationship of the member leads to them.
     private mutating func readPairs(_ helper: RelationshipHelper, of relationship: Relationship) -> Int {
         let member = places[0].entity
         let direct = member.relationships.first { candidate in
@@ -76,7 +76,7 @@ extension ConditionResolver {
                 && Set(texts: candidate.destinationColumns) == Set(texts: helper.destinationColumns)
         }
         if let direct { return reads.follow(direct, from: 0) }
-        // Then its columns are read as those of the pairs with owners, whatever their names are.
+        // Without such a relationship, all columns of the helper count as read by the member's inverse relationship.
         guard let inverse = member.relationship(named: relationship.inverse) else { return 0 }
         let owners = reads.follow(inverse, from: 0)
         for attribute in schema[helper.entity]?.attributes ?? [] {

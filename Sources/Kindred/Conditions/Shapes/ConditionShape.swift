@@ -16,7 +16,7 @@ final class ConditionShape: Sendable {
     /// The other sides of the last condition's values.
     private let targets: [BoundTarget]
 
-    /// Resolves a condition after others.
+    /// Resolves a condition that is added to earlier conditions.
     ///
     /// - Parameter values: the number of its values, if its key is known.
     init(
@@ -34,12 +34,13 @@ final class ConditionShape: Sendable {
             added.count == values && resolver.pairPlace == nil && earlier?.isShared != false
             && added.map(\.parameter) == Array(first..<resolver.parameters.next)
         var kept = resolver
-        // These are of one request, and may hold an owner.
+        // The shape holds no values of one request, and no owner.
         (kept.parameters, kept.bound, kept.pairLink) = (Parameters(), [], nil)
         self.resolver = kept
     }
 
-    /// Binds the values of a condition behind those of earlier ones; nil if one of them is resolved to something else.
+    /// Binds the values of a condition behind the values of earlier conditions; nil if a value is resolved to something
+    /// else.
     ///
     /// Throws as resolving the condition does.
     func parameters(
@@ -57,7 +58,7 @@ final class ConditionShape: Sendable {
 
 /// The shapes of conditions on an entity's rows that were resolved before, and sort keys that were checked.
 final class ConditionShapes: Sendable {
-    /// A condition after others.
+    /// A condition and the earlier conditions that it is added to.
     private struct Step: Hashable {
         let earlier: ObjectIdentifier?
         let key: ConditionKey
@@ -66,7 +67,7 @@ final class ConditionShapes: Sendable {
     /// A shape with the values that a format itself has.
     typealias Known = (shape: ConditionShape, given: ConditionKey.Given)
 
-    /// The shape of earlier conditions is kept with the one after it, so that its identity stays its own.
+    /// The shape of earlier conditions is kept with the next condition's, so that no other object gets its identity.
     private let known = RankedMutex<[Step: (earlier: ConditionShape?, found: Known)]>([:], .text)
     /// Sort keys as they were given, and with the names of relationships.
     private let sortKeys = RankedMutex<[SortTerm: SortTerm]>([:], .text)

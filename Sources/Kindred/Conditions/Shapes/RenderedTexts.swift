@@ -8,12 +8,12 @@ final class RenderedTexts: Sendable {
     struct Shape: Equatable, Sendable {
         enum Purpose: Equatable, Sendable {
             case rows, count, exists
-            /// A page behind some values, none of which is NULL; the first one is behind none.
+            /// A page behind some values that are not NULL; the first page is behind no values.
             case page(values: Int)
             /// All members of some owners.
             case part(RelationshipRuntime, isSorted: Bool)
 
-            /// The number of values besides those of the condition.
+            /// The number of values besides the condition's.
             var values: Int { if case .page(let values) = self { values } else { 0 } }
         }
 
@@ -29,7 +29,7 @@ final class RenderedTexts: Sendable {
 
     /// A statement whose text was rendered.
     ///
-    /// Its parameters are those of the condition, the constants, the values, the limit, and the offset.
+    /// Its parameters are, in this order, the condition's, the constants, the values, the limit, and the offset.
     final class Rendered: Sendable {
         let text: StatementText
         let constants: Bindings

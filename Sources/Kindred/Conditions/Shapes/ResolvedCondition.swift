@@ -12,7 +12,7 @@ package final class ResolvedCondition: Sendable {
     /// The conditions as they were given.
     let conjuncts: [GivenCondition]
 
-    /// - Parameter earlier: the condition that this one is added to.
+    /// - Parameter earlier: the condition to which the new condition is added.
     init(
         _ added: GivenCondition, _ shape: ConditionShape, with parameters: Parameters, after earlier: ResolvedCondition?
     ) {
@@ -22,7 +22,7 @@ package final class ResolvedCondition: Sendable {
 
     /// Throws `KindredError` `.unknownKey`, `.wrongType` or `.invalidCondition`.
     ///
-    /// - Parameter earlier: the condition that this one is added to.
+    /// - Parameter earlier: the condition to which the new condition is added.
     convenience init(
         _ condition: Condition, after earlier: ResolvedCondition?, _ start: ConditionResolver, values: Int? = nil
     ) throws {

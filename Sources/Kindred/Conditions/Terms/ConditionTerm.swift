@@ -35,7 +35,8 @@ enum ConditionTerm: Sendable {
     indirect case anyElement(ArrayRows, ConditionTerm)
     indirect case text(ValueTerm, TextPlace, ValueTerm)
     indirect case search(FullTextSearch)
-    /// Whether a row comes after another: by this sort key, or by the next ones where this has the same value.
+    /// Whether a row comes after another: by this sort key, or by the next sort keys where both rows have the same
+    /// value.
     indirect case after(beyond: [ConditionTerm], same: ConditionTerm, next: ConditionTerm)
 
     /// A comparison, by an operator of `pg_catalog` or by one of a type's own, which is written with its schema.
@@ -58,7 +59,8 @@ enum ConditionTerm: Sendable {
             case matches = "~"
             case matchesIgnoringCase = "~*"
 
-            /// The same among the operators of types; nil for a phrase, and for what only built-in types have.
+            /// The symbol among the operators of types; nil for a phrase, and for operators that only built-in types
+            /// have.
             fileprivate var ofTypes: TypeOperators.Symbol? {
                 switch self {
                 case .like: .like
@@ -72,7 +74,7 @@ enum ConditionTerm: Sendable {
         /// As SQL writes it.
         let text: String
 
-        /// - Parameter operators: those of the values' type; nil for a built-in one.
+        /// - Parameter operators: the operators of the values' type; nil for a built-in type.
         init(_ symbol: Symbol, of operators: TypeOperators?) {
             self.symbol = symbol
             text = operators.flatMap { operators in symbol.ofTypes.flatMap { operators[$0] } } ?? symbol.rawValue

@@ -6,9 +6,11 @@ import KindredPostgres
 /// counted by hand. Only the first statement of a shape makes its text from the pieces; later ones bind alone.
 struct Parameters {
     var bindings = Bindings()
-    /// Whether each value stands for those of many statements: it is a column of `r` then, made of one array for all of them.
+    /// Whether each value stands for the values of many statements: it is a column of `r` then, made of one array for
+    /// all statements.
     var areOfMany = false
-    /// Whether the rows are those of one value by which their table is distributed: the statement has another text then.
+    /// Whether all rows have the same value in the column by which their table is distributed: the statement has
+    /// another text then.
     var isOneShard = false
 
     /// The number of the next parameter.
@@ -53,7 +55,7 @@ struct Parameters {
 /// One parameter; printed as `$2`.
 struct Parameter: CustomStringConvertible {
     let number: Int
-    /// Whether it is an element of an array, the one whose turn it is: printed as `r.p2`.
+    /// Whether it is an element of an array, in the row of `r`: printed as `r.p2`.
     var isElement = false
 
     var description: String { isElement ? "r.p\(number)" : "$\(number)" }

@@ -15,7 +15,7 @@ struct Place {
     let entity: Entity
     /// The FROM clause to which joins are added.
     let scope: Int
-    /// The rows' place among those that are read.
+    /// The rows' place among the places that are read.
     let read: Int
     /// Whether they are a helper's, whose columns are read with the relationship that goes through it.
     var isPair = false

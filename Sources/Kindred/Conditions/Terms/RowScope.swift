@@ -1,14 +1,14 @@
 import KindredPostgres
 
-/// Which rows of its table a statement means: those of the table alone or of inheriting tables too, the tenant's, and those
-/// that their filter shows.
+/// The rows of its table that a statement means: rows of the table alone or of inheriting tables too, of the tenant,
+/// and shown by their filter.
 ///
 /// A table can only be named together with its scope: in the FROM clauses of conditions by a ``RowSource``, which writes the
 /// conditions behind the table's name, and in other statements by `ScopedRows`.
 struct RowScope: Sendable {
-    /// The tables whose rows are meant, where others inherit from the entity's.
+    /// The tables whose rows are meant, where tables inherit from the entity's.
     enum Tables: Sendable {
-        /// The entity's, and those that inherit from it.
+        /// The entity's table, and the tables that inherit from it.
         case all
         /// The entity's own: foreign keys refer to its rows alone, and a helper's are its pairs.
         case own
@@ -22,7 +22,7 @@ struct RowScope: Sendable {
     static let ofRequest = RowScope(tables: .all, terms: [])
 }
 
-/// The names of rows in statements that have no numbered ones.
+/// The names of rows in statements without numbered names.
 enum RowAlias: Int, Sendable {
     case row = -1
     /// Members behind a helper's rows.

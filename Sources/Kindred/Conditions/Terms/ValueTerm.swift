@@ -13,13 +13,13 @@ enum ValueTerm: Sendable {
     case absent
     /// A value as another type, by the type's name in SQL.
     indirect case cast(ValueTerm, to: String)
-    /// A value that is NULL unless others have values.
+    /// A value that is NULL unless the other values are not NULL.
     indirect case guarded([ValueTerm], ValueTerm)
     indirect case negative(ValueTerm)
     indirect case calculation(ValueTerm, String, ValueTerm)
     /// The value at a path of keys in a JSON document, as text.
     indirect case json(JSONPart)
-    /// The same value as a number or truth value; NULL for a value of another type.
+    /// The value at a path in a JSON document, as a number or truth value; NULL for a value of another type.
     indirect case jsonValue(JSONPart, JSONKind)
     indirect case function(String, ValueTerm)
     /// The first value, or the second one where that is NULL.
@@ -29,7 +29,7 @@ enum ValueTerm: Sendable {
     indirect case count(MemberRows)
     /// The position of a row in a helper's rows.
     indirect case position(RowColumn, MemberRows)
-    /// The moment at which a row was marked as deleted; that of the transaction, as a type, if it was not.
+    /// The moment at which a row was marked as deleted; the transaction's moment, as a type, if it was not marked.
     case mark(RowColumn, type: String)
     /// The tenant of the context, as a type.
     case tenant(type: String)
@@ -71,7 +71,7 @@ struct RowColumn: Sendable {
 struct RowSource: Sendable {
     let table: QualifiedName
     let alias: Int
-    /// The conditions are written where those of the rows are.
+    /// Its conditions are written together with the conditions that join the rows.
     let scope: RowScope
     /// Whether rows of inheriting tables are left out.
     let isOnly: Bool

@@ -1,4 +1,4 @@
-/// A value computed from many rows: a function, and what it is computed from in each row.
+/// A value computed from many rows: a function, and its operand in each row.
 package struct AggregateTerm: Sendable {
     package enum Function: String, Sendable {
         case count, sum

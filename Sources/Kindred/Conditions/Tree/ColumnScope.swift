@@ -1,14 +1,15 @@
 import KindredPostgres
 import Synchronization
 
-/// The object that columns belong to: the one whose closure, or variable in SUBQUERY, has given them.
+/// The object that columns belong to: the object of the closure, or of the SUBQUERY's variable, that has given them.
 ///
-/// A condition names columns of any object around it. Each closure that is called makes a scope of its own, so that a column that
-/// was kept is never taken for one of another object.
+/// A condition names columns of any object around it. Each closure that is called makes a scope of its own, so that a
+/// column that was kept is never taken for another object's column.
 package struct ColumnScope: Hashable, Sendable {
     private let number: UInt64
 
-    /// The object of the request, of which a format names columns without a variable; of an entity's filter the row itself.
+    /// The object of the request, whose columns a format names without a variable; in an entity's filter, the row
+    /// itself.
     package static let own = ColumnScope(number: 0)
 
     private static let last = Atomic<UInt64>(0)

@@ -5,12 +5,12 @@ import KindredSchema
 /// It is two-valued, as in Swift: a comparison with NULL is false, except that `== nil` and `!=` treat nil as a value,
 /// and the negation of a condition is true exactly if the condition is false.
 public struct Condition: Sendable {
-    /// The levels of a condition that can be answered: a deeper one would exhaust the stack of what reads it.
+    /// The levels of a condition that can be answered: functions that read a deeper condition would exhaust the stack.
     static let maximumNesting = 160
 
     package let node: ConditionNode
 
-    /// A condition; one that is nested too deeply becomes invalid, which its request says.
+    /// A condition; a condition that is nested too deeply becomes invalid, and its request says so.
     package init(_ node: ConditionNode) {
         self.node = node.isNested(atMost: Self.maximumNesting) ? node : Self.tooDeep
     }

@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// The common part of conditions that differ in values alone: structure, paths and operators, and the kinds of values.
 ///
-/// Only conditions have one of which each value, or list of values of one kind, is compared with a path: what else they are
-/// resolved to does not depend on the values.
+/// A condition has a key only if every value in it, or list of values of one kind, is compared with a path: then its
+/// resolution does not depend on the values.
 struct ConditionKey: Hashable, Sendable {
     /// The values of a condition.
     struct Given: Sendable {
@@ -12,7 +12,7 @@ struct ConditionKey: Hashable, Sendable {
         /// The number of a format's arguments among them; NULL is one, and no parameter.
         fileprivate(set) var arguments = 0
 
-        /// Without those of one request: the values that the format itself has.
+        /// Without the values of one request: only the values that the format itself has.
         var ofFormat: Given {
             var given = self
             for place in values.indices where values[place].argument != nil { given.values[place].value = .null }
@@ -52,11 +52,12 @@ struct ConditionKey: Hashable, Sendable {
         for byte in bytes { mixture = (mixture ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
-    /// Longer ones are resolved each time, so that keys that are kept take little memory.
+    /// Conditions with longer keys are resolved each time, so that kept keys take little memory.
     private static let maximumBytes = 1_024
     private static let maximumDepth = 16
 
-    /// - Parameter scope: that of the request's object; a key has no paths of other scopes, and need not tell them apart.
+    /// - Parameter scope: the scope of the request's object; a key has no paths of other scopes, and need not tell them
+    ///   apart.
     private mutating func add(
         _ node: ConditionNode, of scope: ColumnScope, depth: Int, to given: inout Given
     ) -> Bool {
@@ -166,7 +167,7 @@ extension ConditionComparison.Quantifier {
 }
 
 extension PostgresValue {
-    /// A mark of the value's case; nil for those whose values differ in their types.
+    /// The kind of a value; nil for kinds whose values have different SQL types.
     fileprivate var kind: UInt8? {
         switch self {
         case .bool: 1

@@ -5,11 +5,11 @@ import KindredPostgres
 /// A long list is a tree of few levels, so that adding a condition costs the same however many there are already: a program that
 /// joins 20,000 conditions one by one would otherwise copy each of them 10,000 times.
 package struct ConditionList: Sendable {
-    /// The most parts of one kind beside each other; these become one part.
+    /// The most parts of one kind beside each other; so many parts become one part.
     private static let width = 32
 
     private let nodes: [ConditionNode]
-    /// Whether it is a part of another only because that one is long.
+    /// Whether it is a part of another list only because that list is long.
     private(set) var isGroup = false
     /// The levels of the parts.
     fileprivate let nesting: Int
@@ -58,7 +58,7 @@ extension ConditionList: ExpressibleByArrayLiteral {
     package init(arrayLiteral elements: ConditionNode...) { self.init(elements) }
 }
 
-// The depth of trees, for which what reads them calls itself.
+// The depth of trees, which is limited since functions that read them call themselves.
 extension ConditionNode {
     /// The levels of which a closure on members counts as many: its query takes as much of the stack.
     private static let levelsOfMembers = 8

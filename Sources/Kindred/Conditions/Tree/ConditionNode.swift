@@ -8,7 +8,7 @@ package indirect enum ConditionNode: Sendable {
     case not(ConditionNode)
     case comparison(ConditionComparison)
     case members(ConditionComparison.Quantifier, MemberCondition)
-    /// A condition in which columns of a scope are those of the innermost object around it.
+    /// A condition in which columns of a scope belong to the innermost object around it.
     case scoped(ColumnScope, ConditionNode)
 }
 
@@ -83,7 +83,7 @@ package indirect enum ConditionExpression: Sendable {
     case count(ConditionPath)
     /// The number of members that fulfil a condition.
     case countWhere(MemberCondition)
-    /// A value in which columns of a scope are those of the innermost object around it.
+    /// A value in which columns of a scope belong to the innermost object around it.
     case scoped(ColumnScope, ConditionExpression)
     /// The value at a path of keys in a JSON value, as text.
     case json(ConditionExpression, [String])

@@ -3,7 +3,7 @@ package import KindredSchema
 
 /// The columns, tables and relationships that a condition reads, or a whole request with its sort keys.
 package struct ConditionReads: Sendable {
-    /// The rows at one path: the request's own, or those to which a relationship of an earlier place leads.
+    /// The rows at one path: the request's own rows, or rows to which a relationship of an earlier place leads.
     package struct ReadPlace: Sendable {
         package let entity: QualifiedName
         /// The earlier place and the relationship that leads from it; nil for the request's own rows.
@@ -16,7 +16,7 @@ package struct ConditionReads: Sendable {
         package fileprivate(set) var helperColumns: [String] = []
     }
 
-    /// The places, each behind the one that leads to it; the request's own rows are the first.
+    /// The places, each behind the place that leads to it; the request's own rows are the first.
     package private(set) var places: [ReadPlace]
 
     init(entity: QualifiedName) {

@@ -1,11 +1,11 @@
 package import KindredPostgres
 
 extension SortTerm {
-    /// One of the values of a key that has several, of which the first that is not NULL counts.
+    /// One of several values of a sort key; the first value that is not NULL counts.
     package enum Alternative: Sendable, Hashable {
         /// An attribute, or a path over to-one relationships to one.
         case path([String])
-        /// The same value for all rows.
+        /// A value that is the same for all rows.
         case value(PostgresValue)
     }
 
