@@ -12,7 +12,7 @@ enum PrimaryReads {
     }
 }
 
-// The door for reads that a replica may answer. What is sent over the core's client goes to the primary.
+// The door for reads that a replica may answer. Statements that are sent over the core's client go to the primary.
 extension ContextCore {
     /// Runs a query generated from the model, on a replica where the context allows it.
     ///

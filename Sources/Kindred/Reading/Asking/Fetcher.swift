@@ -56,7 +56,7 @@ struct Fetcher: Sendable {
         return try await findFirst(entity, [key]).first
     }
 
-    /// Those of some objects that the entity's filter shows: by their stored rows, else by one SELECT.
+    /// The objects that the entity's filter shows, by their stored rows, or else by one SELECT.
     private func shown(_ objects: [DatabaseObject], of entity: EntityRuntime) async throws -> [DatabaseObject] {
         guard let filter = entity.filter, !objects.isEmpty else { return objects }
         if filter.isExact { return objects.filter { filter.shows($0.storedRow) != false } }
@@ -92,10 +92,10 @@ struct Fetcher: Sendable {
         return keys.compactMap { found[$0] } + others
     }
 
-    /// Whether an object in memory need not be read again: it is not stale, and has all columns but the lazy ones.
+    /// Whether an object in memory need not be read again: it is not stale, and has all columns except lazy columns.
     private func isWhole(_ object: DatabaseObject) -> Bool { !object.isStale && !core.isPartial(object) }
 
-    /// The object of a key: from memory, or read; a stale one is read again, and so is one that lacks columns.
+    /// The object of a key: from memory, or read; an object that is stale or lacks columns is read again.
     @inline(__always)
     private func found(
         _ entity: EntityRuntime, _ key: ObjectKey, as identity: ObjectKey
@@ -107,7 +107,8 @@ struct Fetcher: Sendable {
         return nil
     }
 
-    /// The objects of keys where rows of several tables may have one: the row of the entity's own table, else that of another.
+    /// The objects of keys where rows of several tables may have the same key: the row of the entity's own table, else
+    /// of another table.
     private func findFirst(_ entity: EntityRuntime, _ keys: [ObjectKey]) async throws -> [DatabaseObject] {
         // Only a row of the own table is certain to be the first. Held until the end: memory holds its objects weakly.
         var found: [ObjectKey: DatabaseObject] = [:]
@@ -130,7 +131,7 @@ struct Fetcher: Sendable {
         return keys.compactMap { found[$0] } + others
     }
 
-    /// The usual key, which is one integer and needs no comparison with a row; nil for others.
+    /// The usual key, which is one integer and needs no comparison with a row; nil for other keys.
     private func integerKey(_ value: PropertyContent, of entity: EntityRuntime) -> ObjectKey? {
         guard entity.hasIntegerKey, case .value(.integer(let integer)?) = value,
             entity.entity.attributes[entity.key[0]].baseType.holds(integer)

@@ -17,7 +17,7 @@ extension KindredError {
             self.init(kept, error, entity: entity, key: key, object: objects.count == 1 ? objects[0] : nil)
             return
         }
-        // What is shown; the server's own error stays the cause.
+        // The error with the entity's names, for the message; the server's own error stays the cause.
         let (original, error) = (error, error.naming(entity))
         let reason: String
         var code = Code.constraintViolation

@@ -42,8 +42,8 @@ struct Refresher: Sendable {
 
     /// The error for rows that a write did not find: they are gone, or changed since they were read.
     ///
-    /// One SELECT for each entity with optimistic locking, to read the current versions, for each of whose objects not all need be
-    /// concerned, and for each whose triggers may have kept rows as they are; none for others.
+    /// One SELECT for each entity with optimistic locking, to read the current versions; one for each other entity if
+    /// not all of its objects need be concerned, or if its triggers may have kept rows as they are; none otherwise.
     ///
     /// - Parameter areAll: whether the write found none of the rows.
     func unwritten(_ objects: [DatabaseObject], areAll: Bool = false) async throws -> KindredError {
@@ -95,7 +95,7 @@ struct Refresher: Sendable {
         return gone ?? refusedByTrigger(kept)
     }
 
-    /// Throws unless the rows that a deletion did not find are one without a newer version: that one is gone or hidden.
+    /// Throws unless a deletion missed one row only and the row has no newer version: that row is gone or hidden.
     func requireAlone(_ objects: [DatabaseObject]) async throws {
         guard objects.count > 1 || objects.contains(where: { $0.runtime.version != nil }) else { return }
         let error = try await unwritten(objects)

@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-// Reading the schemas of tenants. What they share, and the template, is read when a database connects; the schema of a tenant
-// when it is first used, by the names of the template's tables.
+// Reading the schemas of tenants. The shared schemas and the template are read when a database connects; the schema of
+// a tenant when it is first used, by the names of the template's tables.
 extension SchemaTenants {
     /// Reads what tenants share, and the template; gives the model of the database itself, which has the shared tables only.
     ///
@@ -62,7 +62,7 @@ extension SchemaTenants {
             SchemaTenant(schema: schema, runtime: runtime), read: shared, newShape: known == nil ? shape : nil)
     }
 
-    /// Makes a model of a schema's tables and the shared ones.
+    /// Makes a model of a schema's tables and the shared tables.
     private func makeModel(
         of part: SchemaPart, _ catalog: Catalog, named name: String, besides shared: Shared, for client: PostgresClient,
         overrides: [SchemaOverride]
@@ -90,8 +90,8 @@ extension SchemaTenants {
         return runtime
     }
 
-    /// Throws for a name that is that of no tenant: `.invalidRequest` for the template and shared schemas, `.notFound` for those of
-    /// the server and of the library.
+    /// Throws for a name that no tenant can have: `.invalidRequest` for the template and shared schemas, `.notFound`
+    /// for schemas of the server and of the library.
     func requireTenant(_ name: String) throws {
         try requireOutside((shared?.path ?? []) + [template], name)
         // The name may come from a client.

@@ -3,13 +3,14 @@ import KindredSchema
 
 // Locks on rows of several tenants, taken one tenant after the other.
 extension SelectQuery {
-    /// The query of the same rows, locked by then, where one statement cannot lock them; else the query itself.
+    /// Locks the rows where one statement cannot lock them, and returns the query of these rows; else returns the query
+    /// itself.
     ///
-    /// Where Citus distributes the rows and the condition leaves the tenant open: one SELECT of the keys, and for each tenant
-    /// among them, in their order, one that locks the rows which the condition still finds. Sends nothing elsewhere, and for the
-    /// context of a tenant. Needs a transaction.
+    /// Where Citus distributes the rows and the condition leaves the tenant open: one SELECT of the keys, and for each
+    /// tenant among them, in their order, a SELECT that locks the rows which the condition still finds. Sends nothing
+    /// elsewhere, nor for the context of a tenant. Needs a transaction.
     ///
-    /// - Parameter lock: the lock if the query has none; nil for a query that then needs none.
+    /// - Parameter lock: the lock if the query has none; nil if such a query needs none.
     func lockedByTenant(
         _ runtime: EntityRuntime, in core: ContextCore, orBy lock: RowLock? = nil
     ) async throws -> SelectQuery {

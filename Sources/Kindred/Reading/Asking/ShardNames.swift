@@ -65,7 +65,8 @@ struct ShardNames {
 }
 
 extension PostgresError {
-    /// The error with the names of the entity in the place of those of its shard; itself if the server has named no shard of it.
+    /// The error with the entity's names in place of its shard's names; the error itself if the server has named no
+    /// shard of it.
     func naming(_ entity: EntityRuntime) -> PostgresError {
         guard let server, let names = ShardNames(self, entity) else { return self }
         let (constraint, column) = (names.constraint, names.column)

@@ -25,7 +25,8 @@ struct ColumnLoader: Sendable {
         return try (current.isLeftOut(at: column) ? found : current)[column]
     }
 
-    /// Loads all attributes that a request reads, for objects in memory of one entity that lack one of them: one query, or none.
+    /// Loads all attributes that a request reads, for objects in memory of one entity that lack such an attribute: one
+    /// query, or none.
     ///
     /// - Parameter leftOut: the columns that the request leaves out; nil for the lazy ones.
     func load(besides leftOut: ColumnSet?, forAll objects: [DatabaseObject]) async throws {
@@ -76,8 +77,8 @@ struct ColumnLoader: Sendable {
         return row
     }
 
-    /// The key of an element of a group that lacks the attributes; nil for others, and for rows without an object that are
-    /// read again anyway.
+    /// The key of an element of a group that lacks the attributes; nil for other elements, and for rows without an
+    /// object, which are read again anyway.
     private func candidate(_ element: FetchGroup.Element, _ wanted: LoadedColumns) -> ObjectKey? {
         guard let key = element.key else { return nil }
         if let object = core.liveObject(wanted.entity, key) {
@@ -100,7 +101,7 @@ struct ColumnLoader: Sendable {
     private func query(_ wanted: LoadedColumns, _ keys: KeyNumbers) async throws -> LoadedBatch {
         let entity = wanted.entity
         let time = core.now
-        // What an object has is read with the rest, so that all its values stay of one state of its row.
+        // Columns that an object has are read as well, so that all its values come from one state of its row.
         let leftOut = keys.keys.reduce(wanted.leftOut) { leftOut, key in
             guard let object = core.liveObject(entity, key) else { return leftOut }
             return object.withState { state in leftOut.filter { state.storedRow.isLeftOut(at: $0) } }
@@ -142,7 +143,7 @@ struct ColumnLoader: Sendable {
     }
 }
 
-/// Attributes to be loaded, and those that stay left out.
+/// Attributes to be loaded, and the columns that stay left out.
 private struct LoadedColumns {
     let entity: EntityRuntime
     let columns: [Int]
@@ -153,6 +154,6 @@ private struct LoadedColumns {
         self.leftOut = leftOut.subtracting(ColumnSet(columns))
     }
 
-    /// The slot of the answers in a fetch group: apart from those of members and counts.
+    /// The slot of the answers in a fetch group: it differs from the slots of members and counts.
     var slot: Int { (1 << 24) + columns[0] }
 }

@@ -8,7 +8,7 @@ struct LoadedBranch: Sendable {
     /// Loads a relationship for all owners that have not loaded it.
     ///
     /// - Parameters:
-    ///   - part: the part that is loaded in its place; nil for all members.
+    ///   - part: the part that is loaded instead of all members; nil for all members.
     ///   - leftOut: the members' columns that are left out; nil for the lazy ones.
     init(
         _ relationship: RelationshipRuntime, part: PartQuery?, of owners: [DatabaseObject],

@@ -12,7 +12,7 @@ extension Loader {
             let (relationship, deeper) = (branch.relationship, branch.tree)
             let loaded = try await LoadedBranch(
                 relationship, part: branch.part, of: objects, leavingOut: deeper.leftOut, in: core)
-            // What was loaded before may lack columns.
+            // Members that were loaded before may lack columns.
             let mayBePartial = core.mayBePartial.load(ordering: .acquiring)
             guard !deeper.isEmpty || mayBePartial else { continue }
             // Held until the deeper levels are loaded, because groups only know keys of objects in memory.
@@ -38,7 +38,7 @@ extension Loader {
         core.note(leavingOut: leftOut)
         try await core.follow(relationship)
         var groups: [ObjectIdentifier: FetchGroup] = [:]
-        // Most objects come with others of their group.
+        // Neighbouring objects mostly belong to one group.
         var latest: FetchGroup?
         var owners: [LoadingOwner] = []
         var keys = KeyNumbers()

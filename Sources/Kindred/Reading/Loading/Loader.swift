@@ -36,7 +36,7 @@ struct Loader: Sendable {
         let one = LoadedOne(foreignKey: key, member: loaded.first, batch: loaded.batch)
         core.keep(.one(one), relationship, of: object)
         if let following = core.following, try relationship.ownKey(object.row) != key {
-            // Others have changed the foreign key meanwhile.
+            // Another transaction has changed the foreign key meanwhile.
             following.mustCheck(at: core.now)
         }
         // A row that was just read is the newest.
@@ -63,7 +63,7 @@ struct Loader: Sendable {
             return .known(known)
         }
         guard let one = currentOne(relationship, key, from: source) else { return .unread(key) }
-        // What follows changes asks for the ends that objects know: a group's answer becomes stale unheard.
+        // Following contexts look at the answers that objects hold; a group's answer would become stale unnoticed.
         if core.following != nil, !source.knows(one) { core.keep(.one(one), relationship, of: object) }
         guard let member = one.member else { return .known(nil) }
         let entity = relationship.destination
@@ -94,8 +94,8 @@ struct Loader: Sendable {
         return core.objects(loaded, of: relationship.destination)
     }
 
-    /// The same for a program that asks for this one: throws if the foreign key leads to a row that the context's tenant does not
-    /// have, where prefetches and views show none.
+    /// The object at the other end, for a program that asks for it by name: throws if the foreign key leads to a row of
+    /// another tenant, where prefetches and views show no object.
     func ownDestination(
         of relationship: RelationshipRuntime, from object: DatabaseObject, at place: SourcePlace?
     ) async throws -> DatabaseObject? {

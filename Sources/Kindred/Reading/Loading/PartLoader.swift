@@ -1,7 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// Loads a part of a relationship by one query for all owners, and answers from what was loaded while that is not stale.
+/// Loads a part of a relationship by one query for all owners, and answers from the loaded members while they are not
+/// stale.
 struct PartLoader: Sendable {
     private let core: ContextCore
     private let part: LoadedParts.Part
@@ -30,7 +31,7 @@ struct PartLoader: Sendable {
             let group = Loader(core).ownGroup(of: object)
             if let batch = current(object, key, of: source) {
                 answers.owners[ObjectIdentifier(object)] = (batch, key)
-                // An object that was fetched again has another group, by which the part is read anew after a refresh.
+                // An object that was fetched again has another group, and a refresh reads the part anew for that group.
                 if group.members(part.slot, of: key) == nil { group.keep(batch, part.slot) }
                 continue
             }
@@ -69,7 +70,7 @@ struct PartLoader: Sendable {
 
     /// The members of an owner whose part was loaded before, in their order; nil if it was not.
     ///
-    /// What is stale is read anew, by one SELECT for the objects that the owner was read with.
+    /// A stale part is read anew, by one SELECT for the objects that the owner was read with.
     func members(of owner: DatabaseObject) async throws -> [DatabaseObject]? {
         guard !owner.isInserted, wasLoaded(owner, LinkSource(owner, relationship)) else { return nil }
         try await follow()
@@ -131,7 +132,7 @@ struct PartLoader: Sendable {
             own = batch
             return batch
         }
-        // Beside another task's transaction nothing counts as new, but what was just read is.
+        // Beside another task's transaction no kept answer counts as current, but the answer just read does.
         if own != nil || isCurrent(batch, key, ownKey: source.key) { return batch }
         return try await query(KeyNumbers([key]))
     }
@@ -229,7 +230,7 @@ struct PartLoader: Sendable {
 
     private func objects(_ batch: LoadedBatch, _ key: ObjectKey) -> [DatabaseObject] {
         guard let members = batch.members(of: key) else { return [] }
-        // A part whose rows may have changed is stale: what is used has the newest ones.
+        // A part whose rows may have changed is stale; so the rows of an answer in use are the newest.
         return core.objects(members, of: relationship.destination, isFresh: true) ?? []
     }
 }

@@ -1,19 +1,20 @@
 import KindredPostgres
 import KindredSchema
 
-/// The relationships that are loaded together with the objects of a request, level by level: whole ones, and parts.
+/// The relationships that are loaded together with the objects of a request, level by level: whole relationships, and
+/// parts.
 struct PrefetchTree: Sendable {
-    /// A relationship, or a part of it, with what is loaded below.
+    /// A relationship, or a part of it, with the relationships that are loaded below it.
     struct Branch: Sendable {
         let relationship: RelationshipRuntime
         /// The part; nil for the whole relationship.
         var part: PartQuery?
         fileprivate(set) var tree = PrefetchTree()
 
-        /// The mark that tells the branch from others of the same owner.
+        /// The step that tells the branch from other branches of the same owner.
         var step: Step { Step(slot: relationship.slot, part: part?.key, limit: part?.limit) }
 
-        /// The steps to this branch and to each one below, with the columns that are left out there.
+        /// The steps to this branch and to each branch below, with the columns that are left out there.
         var paths: [[Step]] {
             var step = step
             step.leftOut = tree.leftOut
@@ -21,7 +22,7 @@ struct PrefetchTree: Sendable {
         }
     }
 
-    /// The relationship or part of a branch: equal for those that load the same.
+    /// The relationship or part of a branch: equal for branches that load the same members.
     struct Step: Hashable, Sendable {
         let slot: Int
         let part: PartQuery.Key?
@@ -51,7 +52,7 @@ struct PrefetchTree: Sendable {
         add(Branch(relationship: first, tree: below))
     }
 
-    /// Adds a branch; what is below joins an existing one of the same step.
+    /// Adds a branch; if the step exists already, the branches below join it.
     private mutating func add(_ branch: Branch) {
         let step = branch.step
         guard let known = branches.firstIndex(where: { $0.step == step }) else { return branches.append(branch) }
@@ -62,7 +63,7 @@ struct PrefetchTree: Sendable {
     /// The steps to each branch.
     var paths: [[Step]] { branches.flatMap(\.paths) }
 
-    /// Changes what is loaded below a branch.
+    /// Changes the tree below a branch.
     mutating func change(at position: Int, _ body: (inout PrefetchTree) -> Void) { body(&branches[position].tree) }
 
     /// Leaves columns out of the rows at the end of a path.

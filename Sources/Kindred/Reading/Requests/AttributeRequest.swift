@@ -64,8 +64,8 @@ public struct AttributeRequest: Sendable {
 
     /// The rows as tuples of the given types, nil for a missing value: `all(as: String.self, Int.self)`.
     ///
-    /// One query. Throws `KindredError` `.invalidRequest` if the number of types is not that of the key paths, and
-    /// `PostgresError` `.decodingFailed` for a value that a type cannot hold.
+    /// One query. Throws `KindredError` `.invalidRequest` if the number of types differs from the number of key paths,
+    /// and `PostgresError` `.decodingFailed` for a value that a type cannot hold.
     public func all<each Value: PostgresDecodable>(
         as types: repeat (each Value).Type, fileID: String = #fileID, line: Int = #line
     ) async throws -> [(

@@ -22,7 +22,8 @@ extension FetchRequest {
         }
     }
 
-    /// The sum of an attribute's numbers or intervals, or of those at the end of a to-one path; nil for no values.
+    /// The sum of an attribute's numbers or intervals, or of an attribute at the end of a to-one path; nil for no
+    /// values.
     ///
     /// One query.
     public func sum(_ keyPath: String, fileID: String = #fileID, line: Int = #line) async throws -> PostgresValue? {

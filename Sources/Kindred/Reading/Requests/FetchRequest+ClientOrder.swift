@@ -5,12 +5,14 @@ import KindredSchema
 extension FetchRequest {
     /// Sorts as a client asks, after earlier sort keys: `sorted(by: "-price,title", allowing: ["title", "price"])`.
     ///
-    /// The text has some of the allowed keys, separated by commas, each once; a minus sign before a key sorts the greatest
-    /// values first. An allowed key is one that ``sorted(_:ascending:nulls:)`` takes, a path such as `category.name` too.
+    /// The text has some of the allowed keys, separated by commas, each once; a minus sign before a key sorts the
+    /// greatest values first. ``sorted(_:ascending:nulls:)`` must take an allowed key; paths such as `category.name`
+    /// are allowed, too.
     ///
     /// Sends nothing. Throws `KindredError` `.unknownKey` for anything else, which names the allowed keys, and
-    /// `.invalidRequest` for a key that is given twice: both of the category `.invalid`, as what a client gives. A key
-    /// of the list that the request cannot be sorted by is the program's mistake, and is one for every text.
+    /// `.invalidRequest` for a key that is given twice: both of the category `.invalid`, since the client gave the
+    /// text. A key of the list that the request cannot be sorted by is the program's mistake, and throws for every
+    /// text.
     public func sorted(by text: String, allowing keyPaths: [String]) throws -> FetchRequest {
         try sorted(by: text, among: keyPaths.map { AllowedKey(path: $0.keys, names: [$0]) })
     }
@@ -41,7 +43,7 @@ extension FetchRequest {
 extension FetchRequest where Object: TypedObject {
     /// Sorts as a client asks, after earlier sort keys: `sorted(by: "-price,title", allowing: [\.title, \.price])`.
     ///
-    /// As with names; the client may give the name of the property or that of its column.
+    /// As with names; the client may give the name of the property or of its column.
     public func sorted(by text: String, allowing keyPaths: [PartialKeyPath<Object>]) throws -> FetchRequest {
         let allowed = try keyPaths.map { keyPath in
             guard let key = Object.mapping.key(keyPath) else { throw entity.unknownKey("\(keyPath)") }
@@ -55,6 +57,6 @@ extension FetchRequest where Object: TypedObject {
 /// A key that a client may sort by.
 private struct AllowedKey {
     let path: [String]
-    /// The names by which it may be given; the first is the one that errors name.
+    /// The names by which it may be given; errors name the first.
     let names: [String]
 }

@@ -4,11 +4,12 @@ import KindredSchema
 extension FetchRequest {
     /// Reads the objects without some columns: `omitting("content", "comments.body")`, also of prefetched relationships.
     ///
-    /// The server neither sends such a column nor reads it. It is loaded for all objects of the request by one query when
-    /// `value(forKey:)` asks one of them for it; read synchronously it is the program's mistake, `.notLoaded`. An object in
-    /// memory keeps the value that it has, unless its row turns out to have changed. A write brings all columns back but lazy
-    /// ones, since a trigger may have changed them; `find` and to-one relationships read the object again. Keys, unique columns,
-    /// those of relationships, orders and the filter, and the version are always read.
+    /// The server neither sends such a column nor reads it. It is loaded for all objects of the request by one query
+    /// when `value(forKey:)` asks one of them for it; read synchronously it is the program's mistake, `.notLoaded`. An
+    /// object in memory keeps the value that it has, unless its row turns out to have changed. A write brings all
+    /// columns back except lazy columns, since a trigger may have changed them; `find` and to-one relationships read
+    /// the object again. Keys, unique columns, columns of relationships, orders and the filter, and the version are
+    /// always read.
     ///
     /// Throws `KindredError` `.unknownKey` with the nearest keys, `.invalidRequest` for a column that is always read, for an
     /// entity without a key, and for a relationship that is not prefetched. Sends nothing.
@@ -16,8 +17,9 @@ extension FetchRequest {
 
     /// Reads the objects with some columns only: `only("title", "comments.author")`, also of prefetched relationships.
     ///
-    /// Keys, unique columns, those of relationships, orders and the filter, and the version are read as well. All others are left
-    /// out, as by `omitting`; a lazy column that is named is read. Rows of which no column is named are read as without it.
+    /// Keys, unique columns, columns of relationships, orders and the filter, and the version are read as well. All
+    /// other columns are left out, as by `omitting`; a lazy column that is named is read. If no column of an entity's
+    /// rows is named, they are read as without `only`.
     ///
     /// Throws as `omitting` does. Sends nothing.
     public func only(_ keyPaths: String...) throws -> FetchRequest { try only(paths: keyPaths.map(\.keys)) }
@@ -36,14 +38,14 @@ extension FetchRequest {
     }
 }
 
-/// The columns that a step of a request leaves out, by their paths; or the only ones that it reads.
+/// The columns that a step of a request leaves out, by their paths; or the only columns that it reads.
 struct LeavingOut: Sendable {
     let paths: [[String]]
     var isOnly = false
 }
 
 extension PrefetchTree {
-    /// Leaves columns out of an entity's rows, and out of those that are loaded with them.
+    /// Leaves columns out of an entity's rows, and out of rows that are loaded with them.
     ///
     /// Throws `KindredError` `.unknownKey`, and `.invalidRequest` for a column that is always read, for rows without a key, and
     /// for a relationship that is not loaded.

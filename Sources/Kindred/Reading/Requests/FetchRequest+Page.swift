@@ -49,7 +49,7 @@ extension FetchRequest {
         let values = cursor?.values.reversed().compactMap(\.self) ?? []
         let purpose = RenderedTexts.Shape.Purpose.page(values: values.count)
         let isKept = values.count == cursor?.values.count ?? 0
-        // What is wrong with a cursor is said below.
+        // Errors of a cursor are thrown below.
         if isKept, let known = try? query.known(purpose, with: values) { return known }
         return try query.statement(in: context.schema, as: isKept ? purpose : nil, query.locked) { resolver in
             let keys = try query.sort.map { try resolver.key($0) }
@@ -113,7 +113,7 @@ public struct PageCursor: Sendable, Hashable {
     let values: [PostgresValue?]
 }
 
-/// Some of the objects of a request, and where the next ones begin.
+/// Some of the objects of a request, and the place where the next page begins.
 public struct Page<Object: DatabaseObject>: Sendable {
     /// The objects, in the request's order.
     public let objects: [Object]

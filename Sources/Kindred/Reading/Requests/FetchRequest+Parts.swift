@@ -3,8 +3,8 @@ import KindredSchema
 import Synchronization
 
 extension FetchRequest {
-    /// Loads a part of a to-many relationship together with the objects: the members that fulfil a condition, in an order, and
-    /// of each object the first ones.
+    /// Loads a part of a to-many relationship together with the objects: for each object, the first members in an order
+    /// that fulfil a condition.
     ///
     /// ```swift
     /// let projects = try await context.fetch("project")
@@ -14,15 +14,15 @@ extension FetchRequest {
     ///     .where("deleted_at == nil").sorted("position").limit(5).all()   // sends nothing
     /// ```
     ///
-    /// One more query for any number of objects; earlier relationships of the path are loaded whole. The part does not take
-    /// the place of the set: the set is still all members, and is read at its first use. The same part asked of the set is
-    /// answered from what was loaded, and so are less of its members (`first()`, a smaller limit), their `count()` and
-    /// `exists()`. A part is what the database has: staged changes are in it once they are saved. What this context writes, or
-    /// is told of, makes a part stale where it may concern it; when it is next asked for, it is read anew by one query for
-    /// all objects that were fetched together.
+    /// One more query for any number of objects; earlier relationships of the path are loaded whole. The part does not
+    /// take the place of the set: the set still has all members, and is read at its first use. The same part asked of
+    /// the set is answered from the loaded members, and so are fewer of its members (`first()`, a smaller limit), their
+    /// `count()` and `exists()`. A part shows the database's state: staged changes are in it once they are saved. A
+    /// write of this context, or a change that it is told of, makes a part stale where it may concern it; a stale part
+    /// is read anew at its next use, by one query for all objects that were fetched together.
     ///
-    /// Throws `KindredError` `.unknownKey` for a key that is no relationship, `.invalidRequest` for a relationship to one
-    /// object and for a negative limit, and what is wrong with the part. Sends nothing itself.
+    /// Throws `KindredError` `.unknownKey` for a key that is no relationship, `.invalidRequest` for a relationship to
+    /// one object and for a negative limit, and the errors of the part's steps. Sends nothing itself.
     public func prefetch(
         _ keyPath: String,
         _ part: (RelationshipPart<DatabaseObject>) throws -> RelationshipPart<DatabaseObject>

@@ -69,11 +69,11 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         return request
     }
 
-    /// Takes off what the filters of entities say: objects that these hide are found too.
+    /// Takes off the filters of entities: objects that they hide are found, too.
     ///
-    /// That of the request's own entity, and those of members in conditions and sort keys; conditions that are written in
-    /// the request stay, also those that say the same. What `update` and `delete` write follows. Prefetched sets are those
-    /// that the objects show, and stay filtered. Sends nothing.
+    /// Takes off the filter of the request's own entity, and the filters of members in conditions and sort keys.
+    /// Conditions that are written in the request stay, even if they say the same. `update` and `delete` write the rows
+    /// that the request finds. Prefetched sets belong to the objects, and stay filtered. Sends nothing.
     ///
     /// ```swift
     /// let old = try context.fetch("task").unfiltered().where("deleted_at != nil")

@@ -56,11 +56,11 @@ public struct GroupRequest: Sendable {
         return try changed { $0.conditions.append(.comparison(condition)) }
     }
 
-    /// Sorts the groups by an aggregate, which need not be among those of the result: `sorted(.count, ascending: false)`.
+    /// Sorts the groups by an aggregate, which need not be in the result: `sorted(.count, ascending: false)`.
     ///
-    /// Later calls sort the groups that are equal for earlier ones, and the request's own order comes after all of them. NULL comes
-    /// last, and first when descending, unless `nulls` says otherwise. Throws `KindredError` as ``FetchRequest/group(by:aggregates:)``
-    /// does. Sends nothing.
+    /// Later calls sort groups that are equal for earlier calls, and the request's own order comes after all of them.
+    /// NULL comes last, and first when descending, unless `nulls` says otherwise. Throws `KindredError` as
+    /// ``FetchRequest/group(by:aggregates:)`` does. Sends nothing.
     public func sorted(
         _ aggregate: Aggregate, ascending: Bool = true, nulls: NullOrder = .standard
     ) throws -> GroupRequest {

@@ -14,8 +14,9 @@ import KindredSchema
 extension PageCursor {
     /// The cursor as a text of letters, digits, `-` and `_`, for an address or a JSON document.
     ///
-    /// It holds the entity, the order and the values of the last object that it is sorted by: a client can read them, and
-    /// can make a cursor of its own, with which it sees nothing but other pages of the same request. Do not log it.
+    /// It holds the entity, the order and the values of the last object that it is sorted by: a client can read them,
+    /// and can make a cursor of its own, but sees nothing with it except other pages of the same request. Do not log
+    /// it.
     public var text: String { Base64Text.encode(PageCursorForm(self).bytes) }
 
     /// Reads a cursor from its text.

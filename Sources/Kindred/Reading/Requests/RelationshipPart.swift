@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// A part of a to-many relationship, to be loaded instead of all its members: those that fulfil a condition, in an order, and
-/// of each owner the first ones.
+/// A part of a to-many relationship, to be loaded instead of all its members: for each owner, the first members in an
+/// order that fulfil a condition.
 ///
 /// ```swift
 /// let projects = try await context.fetch("project")
@@ -10,8 +10,8 @@ import KindredSchema
 ///     .all()
 /// ```
 ///
-/// A value that is narrowed step by step, as a ``FetchRequest`` is. No step throws: the call that takes the part checks it, and
-/// throws what is wrong before anything is sent.
+/// A value that is narrowed step by step, as a ``FetchRequest`` is. No step throws: the call that takes the part checks
+/// it, and throws the steps' errors before anything is sent.
 public struct RelationshipPart<Member: DatabaseObject>: Sendable {
     var content = PartContent()
 
@@ -47,7 +47,8 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
     /// Takes also the members that the filter of their entity hides.
     public func unfiltered() -> RelationshipPart { changed { $0.isFiltered = false } }
 
-    /// Reads the members without some columns, as a request does by `omitting`; what is prefetched with them before, too.
+    /// Reads the members without some columns, as a request does by `omitting`; also relationships that an earlier step
+    /// prefetches with them.
     public func omitting(_ keyPaths: String...) -> RelationshipPart {
         changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys))) }
     }
@@ -96,7 +97,7 @@ struct PartContent: Sendable {
         var part: PartContent?
     }
 
-    /// A class whose columns a condition or sort key names as those of the helper.
+    /// A class whose columns a condition or sort key names as the helper's.
     struct Link: Sendable {
         let type: ObjectIdentifier
         let name: String
@@ -110,7 +111,7 @@ struct PartContent: Sendable {
     /// Whether the filters of entities hold.
     var isFiltered = true
     var branches: [Branch] = []
-    /// The columns that are left out of the members, and of what is loaded with them.
+    /// The columns that are left out of the members, and of rows that are loaded with them.
     var leftOut: [LeavingOut] = []
     var links: [Link] = []
     /// The first error of a step.
@@ -119,7 +120,7 @@ struct PartContent: Sendable {
     /// Whether it is all of a relationship, in its own order.
     private var isWhole: Bool { conditions.isEmpty && sort.isEmpty && limit == nil && isFiltered }
 
-    /// The part of a relationship, with what is loaded below.
+    /// The part of a relationship, with the relationships that are loaded below it.
     ///
     /// Throws the error of a step, and `KindredError`: `.invalidRequest` for a relationship to one object, `.unknownKey`,
     /// `.wrongType` and `.invalidCondition` as requests do.
@@ -156,7 +157,7 @@ struct PartContent: Sendable {
         return tree
     }
 
-    /// The relationships that are loaded with objects which are there already, for which nothing else can be asked.
+    /// The relationships that are loaded with objects in memory; such objects take no conditions, order or limit.
     func treeAlone(of entity: EntityRuntime, in schema: DatabaseSchema) throws -> PrefetchTree {
         guard isWhole else {
             throw KindredError(
@@ -169,7 +170,7 @@ struct PartContent: Sendable {
 }
 
 extension PrefetchTree {
-    /// Adds the relationships of a path, of the last one a part if one is given.
+    /// Adds the relationships of a path; if a part is given, that part of the last relationship.
     mutating func add(
         _ part: PartContent?, at path: [RelationshipRuntime], in schema: DatabaseSchema
     ) throws {
@@ -179,7 +180,7 @@ extension PrefetchTree {
 }
 
 extension RelationshipRuntime {
-    /// Throws unless a class is that of the rows that pair members with owners.
+    /// Throws unless the rows that pair members with owners are of a class.
     func require(_ link: PartContent.Link) throws {
         let expected = helper?.entity.layout?.objectClass.objectType
         if let expected, ObjectIdentifier(expected) == link.type { return }

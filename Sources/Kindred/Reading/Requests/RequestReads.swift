@@ -5,8 +5,8 @@ import KindredSchema
 /// relationships.
 ///
 /// It is known before anything is sent, and tells which changes may concern the request: an inserted or deleted row of
-/// a place, and an updated one if a column that the place reads has changed. Relationships and entities in it are those
-/// of the context's model, which must be held as long as they are used.
+/// a place, and an updated row if a column that the place reads has changed. Its relationships and entities belong to
+/// the context's model, which must be held as long as they are used.
 struct RequestReads: Sendable {
     /// The rows at one path from the request's entity.
     struct Place: Sendable {
@@ -17,17 +17,17 @@ struct RequestReads: Sendable {
         fileprivate(set) var decidingColumns = ColumnSet()
         /// The columns of the last relationship's helper rows that decide the same.
         fileprivate(set) var decidingHelperColumns = ColumnSet()
-        /// Whether the rows become objects: the request's own and prefetched ones.
+        /// Whether the rows become objects, as the request's own and prefetched rows do.
         fileprivate(set) var isShown = false
 
         /// The columns of rows that become objects, which are not read.
         fileprivate(set) var leftOut = ColumnSet()
 
-        /// The columns that are read; none if the place is only on the way to others.
+        /// The columns that are read; none if the place only leads to other places.
         var columns: ColumnSet {
             if !isShown { return decidingColumns }
             let read = ColumnSet(entity.entity.attributes.indices).subtracting(leftOut).union(decidingColumns)
-            // Of a set the filter's, which may be left out.
+            // A set also reads the columns of its filter, which may be left out.
             return read.union(path.last?.filter?.columns ?? [])
         }
 
@@ -38,20 +38,20 @@ struct RequestReads: Sendable {
         var helperColumns: ColumnSet {
             guard isShown, let helper else { return decidingHelperColumns }
             var columns = decidingHelperColumns.union(helper.placingColumns)
-            // Which rows are pairs.
+            // The filter's and the tenant's columns decide which rows are pairs.
             if let filter = helper.entity.filter { columns.formUnion(filter.columns) }
             if let tenantColumn = helper.entity.tenantColumn { columns.insert(tenantColumn) }
             return columns
         }
     }
 
-    /// The places, each behind those that lead to it; the request's own rows are the first.
+    /// The places, each behind the places that lead to it; the request's own rows are the first.
     let places: [Place]
     /// The tables and views that are read without a relationship of the model to them: any change of them may concern
     /// the request.
     let others: Set<QualifiedName>
 
-    /// The entities whose rows are read, with those of helper rows.
+    /// The entities whose rows are read, including helpers.
     var entities: Set<EntityRuntime> {
         var entities: Set<EntityRuntime> = []
         for place in places {
@@ -88,7 +88,7 @@ struct RequestReads: Sendable {
         others = builder.others
     }
 
-    /// Turns the places of a query into ends of the model's relationships, and adds prefetched ones.
+    /// Turns the places of a query into ends of the model's relationships, and adds prefetched relationships.
     private struct Builder {
         var places: [Place]
         var others: Set<QualifiedName> = []

@@ -3,11 +3,11 @@ import KindredPostgres
 extension FetchRequest {
     /// The objects of the request as views, which `JSONEncoder` writes: the attributes and relationships of the key paths.
     ///
-    /// A path that ends at a relationship shows all attributes of its objects, as `*` does where it stands; none at all shows
-    /// all attributes. Lazy ones are shown where they are named. Columns, relationships and properties of the class are found by
-    /// their names. What `omitting` names is taken out, as in `views("*", "comments.*", omitting: ["comments.body"])`, and not
-    /// read. Of a relationship of which the request prefetches a part, its view shows that part; with two parts of one there is
-    /// an error.
+    /// A path that ends at a relationship shows all attributes of its objects, as `*` does where it stands; none at all
+    /// shows all attributes. Lazy attributes are shown where they are named. Columns, relationships and properties of
+    /// the class are found by their names. Key paths in `omitting` are taken out, as in `views("*", "comments.*",
+    /// omitting: ["comments.body"])`, and not read. If the request prefetches a part of a relationship, its view shows
+    /// that part; two parts of one relationship are an error.
     ///
     /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
     /// and `.unknownKey` with the nearest keys before anything is sent.

@@ -65,14 +65,14 @@ struct ViewTree: Sendable {
 
     private init(_ entity: EntityRuntime, _ parts: PrefetchTree) { (self.entity, self.parts) = (entity, parts) }
 
-    /// Reads paths of keys; none stands for all attributes but lazy ones.
+    /// Reads paths of keys; no path stands for all attributes except lazy attributes.
     ///
-    /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys, and for a relationship of
-    /// which there are two parts.
+    /// Throws `.unknownKey` with the nearest keys, `.invalidRequest` for a path of more than 32 keys, and for a
+    /// relationship with two parts.
     ///
     /// - Parameters:
     ///   - paths: the paths of attributes and relationships.
-    ///   - omitted: those that are taken out of it.
+    ///   - omitted: the paths that are taken out.
     ///   - entity: the entity of the objects.
     ///   - keys: how the fields are named.
     ///   - parts: the relationships of which parts are shown.
@@ -94,7 +94,8 @@ struct ViewTree: Sendable {
         return known == nil && leftOut == lazy ? nil : leftOut
     }
 
-    /// Leaves out of rows that are loaded below what the view does not show there, and loads what it does.
+    /// Leaves out columns that the view does not show of rows that are loaded below, and loads the columns that it
+    /// shows.
     func leaveOut(of tree: inout PrefetchTree) {
         for (place, relationship) in relationships {
             guard let below = fields[place].tree else { continue }

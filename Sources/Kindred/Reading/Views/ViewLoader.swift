@@ -11,7 +11,7 @@ struct ViewLoader: Sendable {
     /// - Parameters:
     ///   - objects: the objects.
     ///   - paths: the paths of keys that are shown.
-    ///   - omitted: those that are not shown, although a path shows all.
+    ///   - omitted: the paths that are not shown, although another path shows all attributes.
     ///   - keys: how the fields are named.
     ///   - parts: the relationships of an entity of which parts are shown.
     func views(
