@@ -3,7 +3,7 @@ import Testing
 /// The folders of the object layer's rooms, from the bottom up: a declaration of one is used in it and in those above.
 @Suite struct FolderRulesTests {
     private static let folders = [
-        "Model": ["Errors", "Keys", "Checks", "Classes", "Entities", "Schema"],
+        "Model": ["Errors", "Keys", "Checks", "Classes", "Entities", "Changes", "Schema"],
         "Conditions": ["Tree", "Terms", "Rendering", "Resolving", "Parsing", "Shapes"],
         "SQL": ["Pieces", "Queries", "Statements"],
         "Graph": [

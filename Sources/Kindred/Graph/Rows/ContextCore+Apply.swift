@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 /// A change of an object's row.
-private struct RowChange {
+private struct ReplacedRow {
     let old: RowLinks
     let new: RowLinks
     let wasStale: Bool
@@ -15,7 +15,7 @@ extension ContextCore {
     /// Gives an object its new row.
     func accept(_ row: Row, for object: DatabaseObject, from origin: RowOrigin = .written) throws {
         let askedAt = origin.askedAt
-        func replaceRow(_ state: inout ObjectState, _ stored: Row) -> RowChange? {
+        func replaceRow(_ state: inout ObjectState, _ stored: Row) -> ReplacedRow? {
             let wasStale = state.isStale
             var row = row
             if let askedAt {
@@ -34,12 +34,12 @@ extension ContextCore {
             state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
             state.changed(at: askedAt == nil ? tick() : state.seenAt)
             state.isStale = false
-            return RowChange(old: old, new: RowLinks(state), wasStale: wasStale)
+            return ReplacedRow(old: old, new: RowLinks(state), wasStale: wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = replaceRow(&state, state.storedRow)
-        } run: { committed -> RowChange? in
-            object.withState { state -> RowChange? in
+        } run: { committed -> ReplacedRow? in
+            object.withState { state -> ReplacedRow? in
                 // The values written by a transaction stay visible while other tasks read.
                 if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
                 return replaceRow(&state, state.storedRow)
@@ -59,15 +59,15 @@ extension ContextCore {
     ///
     /// - Parameter rows: the objects' rows, in their order; nil for one without a row.
     func accept(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
-        func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> RowChange {
+        func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
             let (old, wasStale) = (RowLinks(state), state.isStale)
             state.settle(saved, in: saved.entity)
             state.rebase(on: row, of: saved.entity)
             state.changed(at: tick())
             state.isStale = false
-            return RowChange(old: old, new: RowLinks(state), wasStale: wasStale)
+            return ReplacedRow(old: old, new: RowLinks(state), wasStale: wasStale)
         }
-        func replaceRow(of saved: SavedObject, _ row: Row) -> RowChange {
+        func replaceRow(of saved: SavedObject, _ row: Row) -> ReplacedRow {
             staged.withLock { staged in
                 let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
                 if change.new.isShownAsStored { staged.remove(saved.object) } else { staged.insert(saved.object) }
@@ -107,7 +107,7 @@ extension ContextCore {
 
     /// Notes a changed row for everything that depends on it.
     private func follow(
-        _ change: RowChange, of object: DatabaseObject, to row: Row, from origin: RowOrigin
+        _ change: ReplacedRow, of object: DatabaseObject, to row: Row, from origin: RowOrigin
     ) throws {
         let (entity, stored, askedAt) = (object.runtime, change.old.stored, origin.askedAt)
         if change.wasStale {
