@@ -59,7 +59,7 @@ package struct AnnotationText {
         return (object, text[end...].drop(while: \.isWhitespace))
     }
 
-    /// Finds the end of the object: the index after the brace that closes the first one.
+    /// Finds the end of the object: the index after the brace that closes the first brace.
     private static func endOfObject(_ text: Substring.UTF8View) -> Substring.UTF8View.Index? {
         var depth = 0
         var isInString = false

@@ -14,7 +14,7 @@ public struct SchemaOverride: Sendable, Hashable {
     public enum HelperChoice: Sendable, Hashable {
         /// The table is not a helper.
         case noHelper
-        /// The pair of these two constraints.
+        /// The table is a helper with these two constraints.
         case pair(String, String)
     }
 
@@ -38,12 +38,12 @@ public struct SchemaOverride: Sendable, Hashable {
     /// - Parameters:
     ///   - constraint: The foreign key's name.
     ///   - table: The table that holds it: `email` by the search path, or `public.email`.
-    ///   - name: The name of the relationship on the table that holds the key; in a helper table also that of the
-    ///     many-to-many relationship of the referenced table, unless `manyToMany` says otherwise.
+    ///   - name: The name of the relationship on the table that holds the key; in a helper table also the name of the
+    ///     referenced table's many-to-many relationship, unless `manyToMany` says otherwise.
     ///   - inverse: The name of the relationship on the referenced table.
     ///   - manyToMany: For a key of a helper table, the name of the referenced table's many-to-many relationship.
     ///   - deleteRule: The effect of deleting an object of the referenced table on the objects that refer to it.
-    ///   - toOneDeleteRule: The effect of deleting an object that holds the key on the one that it refers to.
+    ///   - toOneDeleteRule: The effect of deleting an object that holds the key on the object that it refers to.
     ///   - manyToManyDeleteRule: The effect of deleting an object of the referenced table on its many-to-many partners.
     ///   - orderedBy: A column of the table that holds the key, which orders the referenced table's sets.
     ///   - minimumCount: The smallest number of objects in the referenced table's set at the end of a transaction that

@@ -18,7 +18,7 @@ extension Catalog {
         package var isUpdatable = true
         /// Whether a BEFORE INSERT row trigger exists, which may fill columns.
         package var hasInsertTrigger = false
-        /// The tables that inherit from this one, directly or not: its keys do not cover their rows.
+        /// The tables that inherit from it, directly or not: its keys do not cover their rows.
         package var children: [UInt32] = []
         /// The obstacles that may keep rows from being written.
         package var obstacles: RowObstacles = []
@@ -81,7 +81,7 @@ extension Catalog {
         package var updateAction = UInt8(ascii: "a")
         /// The columns of `ON DELETE SET NULL (...)`; empty for all.
         package var deleteSetColumns: [Int16] = []
-        /// The constraint of the partitioned table that this one is a part of; 0 for none.
+        /// The partitioned table's constraint of which it is a part; 0 for none.
         package var parent: UInt32 = 0
         package var isEnforced = true
         /// Whether the last column is a period: WITHOUT OVERLAPS, or PERIOD.

@@ -4,7 +4,8 @@ import KindredPostgres
 extension Catalog {
     /// The catalog with a mark, and the template's name, in place of a schema's name.
     ///
-    /// The server writes the schema's name before that of a type, function or operator, as it is not in the search path.
+    /// The server writes the schema's name before the name of a type, function or operator, since the schema is not in
+    /// the search path.
     package func marking(_ schema: String, as template: String) -> Catalog {
         let marked = "\0\(template)"
         let text = SchemaNameText(schema)
@@ -26,7 +27,7 @@ extension Catalog {
         return catalog
     }
 
-    /// The rows of both, those of the same type once.
+    /// The rows of both catalogs, the rows of the same type once.
     package func adding(_ other: Catalog) -> Catalog {
         var sum = self
         sum.relations += other.relations
@@ -47,10 +48,11 @@ extension Catalog {
         return sum
     }
 
-    /// The catalog with ordinals in place of OIDs, in an order that depends on names alone, and its types in the order of theirs.
+    /// The catalog with ordinals in place of OIDs, in an order that depends on names alone, and the OIDs of its types
+    /// in the order of their ordinals.
     ///
-    /// Two schemas with equal ones have one model. The tables of a line of inheritance keep their OIDs, which models hold: each
-    /// such schema has its own. Nil where a number could be taken for an ordinal.
+    /// Two schemas with equal results share one model. The tables of a line of inheritance keep their OIDs, which
+    /// models hold: each such schema has its own. Nil where a number could be taken for an ordinal.
     package func shape() -> (catalog: Catalog, types: [UInt32])? {
         let first: UInt32 = 0xF000_0000
         let types = types.sorted { ($0.schema, $0.name, $0.oid) < ($1.schema, $1.name, $1.oid) }
@@ -146,7 +148,7 @@ extension Catalog {
 }
 
 extension Catalog.Index {
-    /// Its contents, by which those of a table are ordered.
+    /// Its contents; the indexes of a table are sorted by them.
     fileprivate var text: String { "\(columns) \(keyCount) \(predicate ?? "")" }
 }
 

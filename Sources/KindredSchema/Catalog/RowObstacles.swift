@@ -10,7 +10,7 @@ package struct RowObstacles: OptionSet, Sendable, Hashable {
 
     /// Row-level security.
     package static let policies = RowObstacles(rawValue: 1)
-    /// Rules other than that of a view's query.
+    /// Rules other than the rule of a view's query.
     package static let rules = RowObstacles(rawValue: 2)
     /// BEFORE or INSTEAD OF row triggers of INSERT; the numbers of these three are as in `pg_trigger.tgtype`.
     package static let insertTriggers = RowObstacles(rawValue: 4)

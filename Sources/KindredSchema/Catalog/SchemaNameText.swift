@@ -33,7 +33,7 @@ struct SchemaNameText {
         rest.first == "." && name == schema
     }
 
-    /// Letters, digits and what else a name without quotes has.
+    /// Whether a name without quotes may hold the character.
     private static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "_" || scalar == "$" || scalar.value >= 0x80 || ("a"..."z").contains(scalar)
             || ("A"..."Z").contains(scalar)

@@ -186,7 +186,7 @@ package indirect enum ExpressionCondition {
             return next.isSign(")") || next.isWord("and") || next.isWord("or")
         }
 
-        /// Leaves out what is not understood, up to the AND, OR or parenthesis that ends it.
+        /// Leaves out a part that is not understood, up to the AND, OR or parenthesis that ends it.
         private mutating func skipTerm() -> ExpressionCondition {
             var depth = 0
             while let next = tokens.first {

@@ -92,8 +92,8 @@ extension SchemaBuilder {
             base = ColumnBase.base(of: columnNames[place], referencing: destinationColumnNames[place], of: target)
         }
 
-        /// The index of the key's own column: the only one of a composite key that it does not share with other keys, as it
-        /// shares a tenant's; nil if there is not exactly one.
+        /// The index of the key's own column: the only column of a composite key that it does not share with other
+        /// keys, as it shares a tenant's column; nil if not exactly one column is its own.
         private func ownColumn(_ others: [[Int16]], _ primaryKey: [Int16]) -> Int? {
             if columns.count == 1 { return 0 }
             var left = columns.indices.filter { place in !others.contains { $0.contains(columns[place]) } }
@@ -146,7 +146,7 @@ extension DeleteRule {
         }
     }
 
-    /// The stronger rule of two keys: RESTRICT wins over all others, NO ACTION over none.
+    /// The stronger rule of two keys: RESTRICT wins over all other rules, NO ACTION over none.
     fileprivate static func strictest(_ left: DeleteRule, _ right: DeleteRule) -> DeleteRule {
         let order: [DeleteRule] = [.deny, .cascade, .nullify, .noAction]
         return order.first { $0 == left || $0 == right } ?? left

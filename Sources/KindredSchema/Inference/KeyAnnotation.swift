@@ -26,7 +26,7 @@ extension SchemaBuilder {
         var minimumCount: Setting<Int>?
         var maximumCount: Setting<Int>?
 
-        /// Merges one constraint's options; returns contradictions to earlier ones.
+        /// Merges one constraint's options; returns contradictions to earlier options.
         mutating func add(_ written: Annotations.Written<ForeignKeyOptions>) -> [String] {
             let (options, location) = (written.options, written.location)
             if let name = options.name { names.append(Name(name: name, location: location)) }

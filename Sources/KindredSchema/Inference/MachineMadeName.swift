@@ -31,7 +31,7 @@ enum MachineMadeName {
     private static func isWord(_ word: Substring.UTF8View, _ known: String) -> Bool {
         var rest = word[...]
         for letter in known.utf8 {
-            // This bit is the case of ASCII letters, and the known words have only those.
+            // This bit is the case of ASCII letters, and the known words have only ASCII letters.
             guard let byte = rest.popFirst(), byte | 0x20 == letter else { return false }
         }
         return rest.allSatisfy { (0x30...0x39).contains($0) }

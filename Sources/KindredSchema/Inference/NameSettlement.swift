@@ -18,7 +18,7 @@ struct NameSettlement {
 
     /// The outcome of a candidate; relationships are identified by their indexes.
     enum Outcome: Equatable {
-        /// Assigned as this name, to which a generated one may append a number.
+        /// Assigned as this name; a generated name may have a number appended.
         case given(String)
         case attribute
         case taken(by: Int)
@@ -40,14 +40,15 @@ struct NameSettlement {
         var isAttribute: Bool
         /// The relationship to which the name is assigned.
         var owner: Int?
-        /// The relationship for which the name is reserved: the first whose generated name it is before a number is
-        /// appended, or the far end of a foreign key from a table to itself, for its number.
+        /// The relationship for which the name is reserved: the first relationship with this generated name before a
+        /// number is appended, or the far end of a foreign key from a table to itself, for its number.
         var generatedFor: Int?
         /// The relationships that claim it on the current level.
         var claims: [Int] = []
         /// The relationships that claimed it on one level, so that none got it there.
         ///
-        /// On a lower level only one of them may get it: any other would take over a key that programs have used for these.
+        /// On a lower level only such a relationship may get it: any other relationship would take over a key that
+        /// programs have used for these.
         var contestants: [Int] = []
     }
 
@@ -63,7 +64,7 @@ struct NameSettlement {
     ///
     /// - Parameters:
     ///   - candidates: Each relationship's candidates, in any order of rules. Of two relationships with the same
-    ///     generated name, the one that comes first keeps it.
+    ///     generated name, the first keeps it.
     ///   - phases: A number for each relationship, 0 for all if it is empty: relationships with lower numbers get all
     ///     their names first, and the names that they claim in vain are not given to relationships with higher numbers.
     ///   - attributes: Names that are never assigned, as keys.
@@ -90,7 +91,7 @@ struct NameSettlement {
         giveNamesOfOtherOwners()
     }
 
-    /// Assigns the names that owners of other tables have written, of those that are left.
+    /// Assigns the names that owners of other tables have written, as far as they are still free.
     private mutating func giveNamesOfOtherOwners() {
         slots = []
         for (relationship, offered) in candidates.enumerated() {

@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// One end of a relationship, with its candidate names and its assigned ones.
+    /// One end of a relationship, with its candidate names and its assigned names.
     final class RelationshipEnd {
         /// The foreign key or helper that makes the relationship, and the end's side of it.
         enum Role {
@@ -85,8 +85,9 @@ extension SchemaBuilder {
             if case .helper = ends[place].role { tables[ends[place].source].ends.append(place) }
         }
     }
-    /// For both ends of each helper whether the helper's name has to tell it from others of its source: from a direct to-many
-    /// relationship to the same table, or from the end of another helper that its far key's column would give the same name.
+    /// For both ends of each helper, whether the helper's name has to tell the end from other ends of its source: from
+    /// a direct to-many relationship to the same table, or from another helper's end that would get the same name from
+    /// its far key's column.
     private func helperEndsNamedByTheirHelper() -> [[Bool]] {
         if helpers.isEmpty { return [] }
         let direct = Set(keys.lazy.filter { !$0.isOneToOne }.map { [$0.destination, $0.source] })
@@ -108,7 +109,7 @@ extension SchemaBuilder {
         }
         return directions.map { both in
             both.map { near, far in
-                // Between a table and itself the columns tell its rows from those of the direct relationship.
+                // Between a table and itself the columns tell the helper's rows from the direct relationship's rows.
                 let hasDirect =
                     near.destination != far.destination && direct.contains([near.destination, far.destination])
                 return hasDirect || (users[way(near, far)]?.count ?? 0) > 1

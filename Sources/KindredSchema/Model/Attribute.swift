@@ -34,7 +34,7 @@ public final class Attribute: Sendable {
     public let hasDefault: Bool
     /// How the server fills an identity column.
     public let identity: Identity
-    /// Whether the column is generated from others, and never written.
+    /// Whether the column is generated from other columns, and never written.
     public let isGenerated: Bool
     /// The base type of an array's elements; nil for other types.
     public let elementType: PostgresDataType?
@@ -60,11 +60,12 @@ public final class Attribute: Sendable {
     ///
     /// PostgreSQL finds no operators for a domain over an enum, so that comparisons cast the column to the enum.
     package let comparedType: String?
-    /// The operators of a type that is not built in, or of an array of it; nil where those of `pg_catalog` are meant.
+    /// The operators of a type that is not built in, or of an array of it; nil where the operators of `pg_catalog` are
+    /// meant.
     package let operators: TypeOperators?
     /// The column's collation as SQL writes it; nil for the database's, and for a type without one.
     package let collation: String?
-    /// Whether the column's collation treats different texts as equal, such as one that ignores case.
+    /// Whether the column's collation treats different texts as equal, for instance by ignoring case.
     let hasLooseCollation: Bool
     /// Whether objects are read without the column, which is loaded when it is asked for: the annotation `{"lazy": true}`.
     public let isLazy: Bool

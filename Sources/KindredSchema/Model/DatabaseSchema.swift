@@ -25,9 +25,9 @@ public struct DatabaseSchema: Sendable {
     package var annotationErrors: [QualifiedName: SchemaError] = [:]
     /// The tables that overrides name.
     package var overridden: Set<QualifiedName> = []
-    /// The name of the column by which a context's rows are those of one tenant; nil where there are no tenants.
+    /// The name of the column that holds a row's tenant; nil where there are no tenants.
     package var tenantColumn: String?
-    /// Whether statements run as another role than the one that has read the model: any policy may apply to it.
+    /// Whether statements run as another role than the role that has read the model: any policy may apply to that role.
     package var isOfOtherRole = false
     private let indexes: [QualifiedName: Int]
     /// The entities of names without a dot, by the search path.
@@ -45,8 +45,8 @@ public struct DatabaseSchema: Sendable {
         return schema
     }
 
-    /// Whether policies of row-level security may hide rows of an entity from the role: foreign keys look past them, so that
-    /// what they refer to need not be there for it.
+    /// Whether policies of row-level security may hide rows of an entity from the role: foreign keys ignore policies,
+    /// so that the role may not see the rows that they refer to.
     package func hidesRows(of entity: Entity) -> Bool {
         !entity.isView && entity.obstacles.contains(.policies) && (isOfOtherRole || entity.hasActivePolicies)
     }
@@ -192,7 +192,7 @@ public struct DatabaseSchema: Sendable {
             case nil: continue
             }
         }
-        // Short names for entities on the search path, qualified ones for the rest.
+        // Short names for entities on the search path, qualified names for the rest.
         var known: [String] = []
         for entity in entities {
             if searchPath.contains(entity.name.schema) { known.append(entity.name.name) }
@@ -215,7 +215,8 @@ public struct DatabaseSchema: Sendable {
 extension String {
     /// A key for a property of a class, marked by NUL, which no name in a database has.
     ///
-    /// If the class was generated for another schema, it may mean another relationship than the one of that name.
+    /// If the class was generated for another schema, it may mean another relationship than the relationship of that
+    /// name.
     package var asPropertyKey: String { "\0\(self)" }
 
     /// The key, if it is one for a property.

@@ -104,8 +104,8 @@ public final class Entity: Sendable {
     package let rowTables: RowTables?
     /// The other tables that show some of the same rows, because one inherits from the other or a third from both.
     package let relatives: [QualifiedName]
-    /// The indexes in `attributes` of the columns that identify an object: the primary key's, and that of the row's table
-    /// where other tables inherit from the entity's.
+    /// The indexes in `attributes` of the columns that identify an object: the primary key's columns, and the column of
+    /// the row's table where other tables inherit from the entity's.
     package let primaryKeyIndexes: [Int]
     private let renderedColumns = RankedMutex<String?>(nil, .text)
     private let attributeIndexes: [ServerText: Int]
@@ -195,7 +195,7 @@ public final class Entity: Sendable {
         relationshipIndexes = indexes
     }
 
-    /// The names of the attributes that identify an object, with that of the row's table where it is one of them.
+    /// The names of the attributes that identify an object, including the attribute of the row's table where it does.
     package var identity: [String] { primaryKeyIndexes.map { attributes[$0].name } }
 
     /// Whether it shows rows of other relations.
@@ -222,7 +222,7 @@ public final class Entity: Sendable {
         return found.count == names.count ? found : nil
     }
 
-    /// The indexes of attributes by name, the first of equal ones.
+    /// The indexes of attributes by name; of equal names, the first.
     package static func indexes(of attributes: [Attribute]) -> [ServerText: Int] {
         var indexes: [ServerText: Int] = [:]
         indexes.reserveCapacity(attributes.count)

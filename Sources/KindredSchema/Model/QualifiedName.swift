@@ -10,7 +10,7 @@ public struct QualifiedName: Hashable, Comparable, Sendable, CustomStringConvert
     public let schema: String
     /// The object's own name, without quotes.
     public let name: String
-    /// Whether each tenant has one in its schema, for which the schema stands.
+    /// Whether each tenant's schema has such an object; ``schema`` is the template then.
     package let isTenants: Bool
 
     /// Creates a name from its two unquoted parts.

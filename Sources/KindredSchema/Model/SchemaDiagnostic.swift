@@ -22,7 +22,7 @@ public struct SchemaDiagnostic: Sendable, Hashable, CustomStringConvertible {
         public static let unreadableForeignKey = Code("unreadableForeignKey")
         /// A foreign key compares periods; it makes no relationship, because equality does not find its ends.
         public static let periodForeignKey = Code("periodForeignKey")
-        /// Too many views show a foreign key's columns, so only annotated ones make relationships.
+        /// Too many views show a foreign key's columns, so only annotated views make relationships.
         public static let manyViews = Code("manyViews")
         /// The entity has no key, so its objects are read-only and not uniqued.
         public static let missingKey = Code("missingKey")

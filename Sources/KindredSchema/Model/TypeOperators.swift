@@ -36,9 +36,10 @@ package final class TypeOperators: Sendable {
     /// `"ext"."min"`; nil where the schema has no such aggregate of the type.
     package subscript(aggregate: Aggregate) -> String? { aggregates[aggregate] }
 
-    /// The operators of the default classes, and those of other names in the type's own schema; nil for a type without any.
+    /// The operators of the default classes, and operators of other names in the type's own schema; nil for a type
+    /// without any.
     ///
-    /// - Parameter rows: those with the type on the left.
+    /// - Parameter rows: the operators with the type on the left.
     init?(_ type: Catalog.TypeRow, _ rows: [Catalog.Operator]) {
         func text(_ row: Catalog.Operator?) -> String? {
             guard let row else { return nil }

@@ -3,7 +3,7 @@ import HarmlessText
 extension DatabaseSchema {
     /// Returns the model as deterministic JSON: the same schema gives the same bytes.
     ///
-    /// The format is that of `kindred inspect --format json`; later versions may add members, but change none.
+    /// The format of `kindred inspect --format json`; later versions may add members, but change none.
     ///
     /// - Parameter entities: The entities to show, in their own order; all of them if nil.
     /// - Returns: One JSON object and a newline.

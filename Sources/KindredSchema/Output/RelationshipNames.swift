@@ -6,7 +6,7 @@ import KindredPostgres
     import Foundation
 #endif
 
-/// The keys of all relationships at one time, and what each of them leads to.
+/// The keys of all relationships at one time, each with its meaning.
 ///
 /// A file of them, as `kindred inspect --save` writes it, tells when a key that a program uses has got another meaning:
 ///
@@ -15,8 +15,8 @@ import KindredPostgres
 /// let database = try await Database.connect(uri, names: names)  // .keysChanged if a key leads elsewhere
 /// ```
 ///
-/// The meaning of a key is the entity that it leads to, and the columns that join the two; what a constraint is called plays no
-/// part, except those of a helper table.
+/// The meaning of a key is the entity that it leads to, and the columns that join the two; the names of constraints
+/// play no part, except the names of a helper table's constraints.
 public struct RelationshipNames: Sendable, Hashable {
     /// The meaning of each key, by entity and key.
     private var entities: [ServerText: [ServerText: ServerText]]
@@ -107,7 +107,7 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
     public let before: String
     /// The meaning that it has now; nil if it is no key any more.
     public let after: String?
-    /// The shortest key that leads to what it led to; nil if none does.
+    /// The shortest key that now has the meaning it had; nil if none has.
     public let otherKey: String?
 
     /// One line for people.

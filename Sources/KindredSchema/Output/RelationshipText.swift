@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// What pages for people say of a relationship: those of `kindred inspect` and of a diagram's site.
+// Texts about a relationship for `kindred inspect` and a diagram's site.
 extension Relationship {
     /// The columns compared, from the source to the destination: `email.person_id = person.id`.
     package var comparedColumns: String {

@@ -4,7 +4,7 @@ import KindredPostgres
 struct CatalogDecoder {
     private(set) var catalog = Catalog()
 
-    /// - Parameter results: Those of `CatalogQueries.all`, in its order.
+    /// - Parameter results: The results of `CatalogQueries.all`, in its order.
     /// - Throws: ``SchemaError`` with the code `unreadableCatalog` if a result has another shape than was asked for.
     init(_ results: ArraySlice<QueryResult>) throws(SchemaError) {
         guard results.count == CatalogQueries.all.count else { throw Self.unreadable("statements") }

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// Keys, checks and what else is unique.
+// Keys, checks, and unique indexes.
 extension CatalogQueries {
     /// All constraints except the constraints of partitions.
     ///

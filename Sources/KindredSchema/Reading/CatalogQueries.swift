@@ -2,20 +2,21 @@ import KindredPostgres
 
 /// The statements that read the catalog, in one round trip.
 ///
-/// User objects have OIDs from 16384 on, so the statements skip system rows. Expressions are not deparsed, except those of
+/// User objects have OIDs from 16384 on, so the statements skip system rows. Expressions are not deparsed, except in
 /// unique indexes: the text of defaults would cost more than all the rest.
 ///
-/// Objects that others create in schemas of the search path cannot affect them, as `CatalogSafetyTests` shows.
+/// Objects that other roles create in schemas of the search path cannot affect them, as `CatalogSafetyTests` shows.
 enum CatalogQueries {
-    /// Those for the whole database, in the order in which `CatalogDecoder` reads their results.
+    /// The statements for the whole database, in the order in which `CatalogDecoder` reads their results.
     static let all = texts(isScoped: false).map { Statement(text: $0.text, resultFormat: .binary) }
 
-    /// The same in a transaction of their own, where the server does not compile them: by the rows that it guesses it would, and
-    /// take longer than for all that it reads.
+    /// The statements for the whole database in a transaction of their own, in which the server does not compile them:
+    /// its estimates of rows would make it compile, which takes longer than the reading.
     static let alone =
         [Statement(text: settings(isAlone: true), resultFormat: .binary)] + all.dropFirst()
 
-    /// Those for some relations and types, which they find by their OIDs: their time is not that of a large catalog.
+    /// The statements for some relations and types, which they find by their OIDs: their time does not grow with the
+    /// catalog.
     static func scoped(to scope: CatalogScope) throws -> [Statement] {
         try scopedTexts.map { text, subject in
             Statement(text: text, bindings: try scope.bindings(of: subject), resultFormat: .binary)
@@ -45,7 +46,7 @@ enum CatalogQueries {
             THEN pg_catalog.set_config('jit', 'off', true) = 'off' ELSE true END
         """
 
-    /// The condition on an OID: one of the scope's, or that of any object of users.
+    /// The condition on an OID: in the scope, or of any object of users.
     static func within(_ oid: String, _ isScoped: Bool) -> String {
         isScoped ? "\(oid) = ANY ($1)" : "\(oid) >= 16384"
     }

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// What the model of a tenant's schema needs besides the catalog.
+// Facts that the model of a tenant's schema needs besides the catalog.
 extension CatalogScope {
     /// The foreign keys that lead to other schemas than some.
     func outerKeys(besides schemas: [String]) throws -> Statement {
@@ -21,7 +21,8 @@ extension CatalogScope {
             ORDER BY 1
             """)
 
-    /// Whether reads, and whether writes, run functions without a search path of their own, which rest on that of the session.
+    /// Whether reads, and whether writes, run functions without a search path of their own, which depend on the
+    /// session's.
     ///
     func pathUse() throws -> Statement {
         Statement(text: Self.pathUseText, bindings: try bindings(of: .relations), resultFormat: .binary)

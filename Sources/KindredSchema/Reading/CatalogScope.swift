@@ -4,7 +4,7 @@ package import KindredPostgres
 package struct CatalogScope: Sendable {
     /// The schemas by name.
     package private(set) var schemas: [ServerText: UInt32] = [:]
-    /// The relations, and those that hold the fields of composite types.
+    /// The relations, including the relations that hold the fields of composite types.
     private(set) var relations: [UInt32] = []
     private(set) var types: [UInt32] = []
 
@@ -34,13 +34,13 @@ package struct CatalogScope: Sendable {
         return bindings
     }
 
-    /// Finds what some schemas have, with the types of its columns and their parts.
+    /// Finds the relations and types of some schemas, with the types of their columns and the parts of these types.
     ///
     /// - Parameters:
     ///   - schemas: their names.
-    ///   - names: those of relations, by which they are found without reading all; nil for all relations and types, and
-    ///     the types of extensions.
-    ///   - isAlone: whether the transaction that it begins has only what reads the catalog.
+    ///   - names: the names of relations, by which they are found without reading all; nil for all relations and types,
+    ///     and the types of extensions.
+    ///   - isAlone: whether the transaction that it begins has only statements that read the catalog.
     static func statement(
         for schemas: [String], among names: [String]? = nil, isAlone: Bool
     ) throws -> Statement {

@@ -1,7 +1,7 @@
-/// Functions without a search path of their own, which rest on that of the session, where tables and views call them.
+/// Functions without a search path of their own, which depend on the session's, where tables and views call them.
 ///
-/// Functions of C need none. Reads run those of policies, views and the checks of domains, writes also those of triggers, defaults,
-/// checks, index expressions, generated columns and rules.
+/// Functions of C need none. Reads run the functions of policies, views and the checks of domains, writes also the
+/// functions of triggers, defaults, checks, index expressions, generated columns and rules.
 package enum LooseFunctions {
     /// The beginning of a query, with `found (function, relation, reads)`.
     ///

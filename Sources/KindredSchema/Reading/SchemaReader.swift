@@ -4,9 +4,10 @@ public import KindredPostgres
 public enum SchemaReader {
     /// Reads the model.
     ///
-    /// Takes one round trip, and another one with Citus, whose tables of its own it asks: a read-only REPEATABLE READ transaction whose statements are sent together, so that all see
-    /// one snapshot of the catalog. Inside the task's transaction it sees that one's snapshot. Any role may call it, and
-    /// sees the relations that it may read. The client also learns the database's enums, domains and arrays.
+    /// Takes one round trip, and another with Citus, whose own tables it asks: a read-only REPEATABLE READ transaction
+    /// whose statements are sent together, so that all see one snapshot of the catalog. Inside the task's transaction
+    /// it sees that transaction's snapshot. Any role may call it, and sees the relations that it may read. The client
+    /// also learns the database's enums, domains and arrays.
     ///
     /// - Throws: `PostgresError` for errors of the server; ``SchemaError`` with the code `invalidAnnotation` for an invalid
     ///   annotation or override.
@@ -50,8 +51,8 @@ public enum SchemaReader {
 
     /// Reads only the catalog's rows.
     ///
-    /// - Parameter isAlone: whether a transaction that the task is in has only what reads the catalog: none of its queries is
-    ///   compiled from then on.
+    /// - Parameter isAlone: whether the task's transaction has only statements that read the catalog: none of its
+    ///   queries is compiled from then on.
     package static func readCatalog(from client: PostgresClient, isAlone: Bool = false) async throws -> Catalog {
         try await readCatalogAndTypes(from: client, isAlone: isAlone).catalog
     }
@@ -60,7 +61,7 @@ public enum SchemaReader {
         from client: PostgresClient, isAlone: Bool = false
     ) async throws -> (catalog: Catalog, types: QueryResult) {
         var results: ArraySlice<QueryResult>
-        // Names are those that the user may write.
+        // With the user's own search path, so that names are qualified as the user may write them.
         let path = try client.ownPathStatement.map { [$0] } ?? []
         if client.isInTransaction {
             let queries = isAlone ? CatalogQueries.alone : CatalogQueries.all
@@ -129,7 +130,7 @@ extension SchemaReader {
     /// Reads some schemas, in a transaction of its own, so that all statements see one snapshot.
     ///
     /// - Parameters:
-    ///   - names: those of relations, by which they are found without reading all; nil for all.
+    ///   - names: the names of relations, by which they are found without reading all; nil for all.
     ///   - others: the further schemas to which foreign keys may lead.
     package static func read(
         _ schemas: [String], among names: [String]? = nil, besides others: [String], from client: PostgresClient

@@ -62,7 +62,7 @@ struct ViewDefinition {
         return base(ofSource: sources[index - 1], ctes: found[8], depth: depth)
     }
 
-    /// Returns the relation of an item of a FROM list: the item itself, or the one that its subquery reads.
+    /// Returns the relation of an item of a FROM list: the item itself, or the relation that its subquery reads.
     private func base(ofSource source: Range<Int>, ctes: Range<Int>?, depth: Int) -> Base? {
         let found = fields(of: source, "rtekind", "relid", "subquery", "ctename", "ctelevelsup", "inh")
         switch found[0].flatMap(integer) {

@@ -80,7 +80,7 @@ extension SchemaBuilder {
         found.append(Candidate(name: setName, rule: .tableName, givesWay: true))
         let table = tables[helper.table].name
         let base = viewedBase(far, towards: end.destination).map { $0 + "Set" }
-        // Between a table and itself the names of helper and table would be those of both ends.
+        // Between a table and itself both ends would have the names of helper and table.
         let ownName = near.destination == far.destination ? base : setName
         if needsHelper, let ownName {
             found.append(Candidate(name: "\(table.name)_\(ownName)", rule: .columnName))
@@ -117,7 +117,8 @@ extension SchemaBuilder {
     private func generatedSuffix(_ destination: Int, insteadOf table: Int) -> String {
         if destination == table { return "" }
         let view = tables[destination].name
-        // In its table's schema the suffix omits the schema, so that classes that follow the search path find the name in another one.
+        // In its table's schema the suffix omits the schema, so that classes that follow the search path find the name
+        // in another schema.
         return view.schema == tables[table].name.schema ? "_\(view.name)" : "_\(view.schema)_\(view.name)"
     }
 }

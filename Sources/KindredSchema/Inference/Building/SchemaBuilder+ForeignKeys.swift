@@ -35,7 +35,8 @@ extension SchemaBuilder {
         )
     }
 
-    /// The indexes of each table's foreign keys among the catalog's constraints: those that make relationships, and the others.
+    /// The indexes of each table's foreign keys among the catalog's constraints: keys that make relationships, and the
+    /// other keys.
     private func countedRows() -> (counted: [[Int]], others: [Int: [Int]]) {
         var counted = [[Int]](repeating: [], count: tables.count)
         var ofPartitions: [Int] = []

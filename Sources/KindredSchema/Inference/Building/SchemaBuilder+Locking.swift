@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension SchemaBuilder {
-    /// The optimistic locking that a table's annotations ask for; reports invalid ones.
+    /// The optimistic locking that a table's annotations ask for; reports invalid annotations.
     func optimisticLocking(of index: Int) -> OptimisticLocking? {
         let table = tables[index]
         let columns = versionColumns(of: index)

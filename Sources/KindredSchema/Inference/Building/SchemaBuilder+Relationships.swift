@@ -169,8 +169,8 @@ extension SchemaBuilder {
         return zip(key.columnNames, names).filter { cleared.contains($0.0) }.map(\.1)
     }
 
-    /// The columns of a key that become NULL when a member leaves: the nullable ones, or those that
-    /// ON DELETE SET NULL (...) names; none if MATCH FULL would refuse a partly NULL key.
+    /// The columns of a key that become NULL when a member leaves: the nullable columns, or the columns that ON DELETE
+    /// SET NULL (...) names; none if MATCH FULL would refuse a partly NULL key.
     private func clearedColumns(of key: ForeignKey) -> [String] {
         let table = tables[key.source]
         let nullable = key.columns.filter { number in

@@ -14,8 +14,8 @@ extension SchemaBuilder {
 
     /// Makes both ends of the relationships between views, and between views and tables.
     ///
-    /// A view stands for a table if it shows all columns of one of the table's foreign keys, or if its key is the columns that
-    /// a foreign key refers to.
+    /// A view stands for a table if it shows all columns of one of the table's foreign keys, or if its key consists of
+    /// the columns that a foreign key refers to.
     func makeViewEnds() {
         let views = findShownTables()
         for index in tables.indices where !tables[index].isView {
@@ -44,7 +44,7 @@ extension SchemaBuilder {
         }
     }
 
-    /// The view's columns that show the given ones of a table, from the same row; nil if one is missing.
+    /// The view's columns that show the given columns of a table, from the same row; nil if a column is not shown.
     func columns(of view: Int, showing columns: [Int16], of table: Int) -> [Int16]? {
         for shown in shownTables[view] ?? [] where shown.table == table {
             let found = columns.compactMap { shown.columns[$0] }

@@ -58,7 +58,7 @@ extension SchemaBuilder {
 }
 
 extension Attribute {
-    /// The same attribute, filled as the other one.
+    /// The attribute, filled by the database as another attribute is.
     fileprivate func filled(as other: Attribute) -> Attribute {
         Attribute(
             name: name,

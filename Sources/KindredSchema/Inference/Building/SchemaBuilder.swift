@@ -182,7 +182,7 @@ extension DatabaseSchema {
         while true {
             let builder = SchemaBuilder(catalog, overrides: overrides, registry: types, omitting: omitted)
             let schema = builder.make()
-            // Without an annotation another one may fit no more.
+            // Without an annotation another annotation may no longer fit.
             let found = builder.annotations.problems
             problems += found.filter { !omitted.contains($0.location) }
             let before = omitted.count

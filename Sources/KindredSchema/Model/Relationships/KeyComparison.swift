@@ -1,12 +1,12 @@
 import KindredPostgres
 
-/// How a foreign key compares one of its columns with the one that it refers to, where that is not the equality of both types.
+/// The comparison of a foreign key's column with the referenced column, where it is not the equality of both types.
 package struct KeyComparison: Sendable, Hashable {
     /// The operator, with the referenced column on its left: `=`, or `OPERATOR("ext".=)`.
     let equality: String
     /// The type as which both columns are compared; nil for their own.
     package let type: String?
-    /// The referenced column's collation, by which the constraint compares; nil where both columns have one.
+    /// The referenced column's collation, by which the constraint compares; nil where both columns have the same.
     let collation: String?
 
     /// Whether a value of the referenced column equals one of the key's.
@@ -18,7 +18,7 @@ package struct KeyComparison: Sendable, Hashable {
 }
 
 extension [KeyComparison?] {
-    /// That of a column by its place; nil where the equality of its type decides.
+    /// The comparison of a column by its place; nil where the equality of its type decides.
     package func at(_ place: Int) -> KeyComparison? { indices.contains(place) ? self[place] : nil }
 }
 
@@ -29,16 +29,17 @@ extension Attribute {
     /// Whether the values are arrays, which `pg_catalog` compares by the operators of their elements.
     private var isOfElements: Bool { elementType != nil }
 
-    /// The comparison of a foreign key's column with the one that it refers to; nil where it is that of both types.
+    /// The comparison of a foreign key's column with the referenced column; nil where it is the equality of both types.
     ///
-    /// - Parameter operation: the constraint's operator; nil for one of `pg_catalog`.
+    /// - Parameter operation: the constraint's operator; nil for an operator of `pg_catalog`.
     func comparison(with referenced: Attribute, by operation: String?) -> KeyComparison? {
         // As the server does: the equality of all deterministic collations is the same.
         let isLoose = hasLooseCollation || referenced.hasLooseCollation
         let areUnlike =
             collation != referenced.collation && (isLoose || collation != nil && referenced.collation != nil)
         let collation = areUnlike ? referenced.collation ?? "pg_catalog.\"default\"" : nil
-        // A type with operators of its own that is compared by others, as citext that refers to text.
+        // A type with operators of its own that is compared by another type's operators, such as citext that refers to
+        // text.
         let type =
             operation == nil && equality != "=" && referenced.equality == "=" ? referenced.typeWithoutLength : nil
         let isOfTypes =

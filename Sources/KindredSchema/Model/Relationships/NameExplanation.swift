@@ -12,8 +12,9 @@ public struct NameExplanation: Sendable, Hashable, CustomStringConvertible {
         case constraintName
         /// The name of the table at the other end, with `Set` for a to-many relationship.
         case tableName
-        /// The foreign key's own column without the referenced key's suffix; for a many-to-many relationship beside a direct
-        /// one between the same tables, or another one by a column of the same name, the helper's name and the table's.
+        /// The foreign key's own column without the referenced key's suffix; for a many-to-many relationship beside a
+        /// direct relationship between the same tables, or beside another many-to-many relationship by a column of the
+        /// same name, the helper's name and the table's.
         case columnName
         /// Generated from schema, table and constraint; always assigned.
         case generated

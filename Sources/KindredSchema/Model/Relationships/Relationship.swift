@@ -59,9 +59,9 @@ public final class Relationship: Sendable {
     public let maximumCount: Int?
     /// The foreign-key columns that become NULL when a member leaves the relationship.
     ///
-    /// They belong to the side that holds the foreign key. Of a composite key these are only the nullable ones; columns
-    /// shared with other keys change only if the database itself clears them.
-    /// Empty if every column is required, and for many-to-many.
+    /// They belong to the side that holds the foreign key. Of a composite key only nullable columns are among them;
+    /// columns shared with other keys change only if the database itself clears them. Empty if every column is
+    /// required, and for many-to-many.
     public let clearedColumns: [String]
     /// Whether the database enforces the foreign key, and performs its actions.
     ///
@@ -213,12 +213,13 @@ public struct RelationshipHelper: Sendable, Hashable {
     public let destinationColumns: [String]
     /// Columns outside both keys that need a value in a new row: NOT NULL, without a default, not generated.
     public let requiredPayload: [String]
-    /// Columns outside both keys that say more than that the pair exists.
+    /// Columns outside both keys that hold more than the pair's existence.
     ///
-    /// Not among them are the helper's primary key, identities, generated columns, the version, the columns of its filter and
-    /// of its soft deletion, those that order the relationship, and moments whose default is the time of the insert. Where
-    /// there are any, the foreign key decides the effect of a deletion on the helper's rows: deleting a product deletes no
-    /// order lines unless the database cascades. In contexts of a tenant by row its column is none either.
+    /// Not among them are the helper's primary key, identities, generated columns, the version, the columns of its
+    /// filter and of its soft deletion, columns that order the relationship, and moments whose default is the time of
+    /// the insert. Where there are payload columns, the foreign key decides the effect of a deletion on the helper's
+    /// rows: deleting a product deletes no order lines unless the database cascades. In contexts of a tenant by row,
+    /// the tenant's column is not payload, either.
     public let payload: [String]
     /// The delete rule that the relationship would have without payload.
     package let ruleWithoutPayload: DeleteRule
