@@ -29,7 +29,7 @@ struct UniqueCheckRuntime: Sendable {
         concerned = ColumnSet(columns).union(terms.columns)
     }
 
-    /// The same check for rows of several tables, each of which has an index of its own.
+    /// The check for rows of several tables, each of which has an index of its own.
     func within(_ tableColumn: Int) -> UniqueCheckRuntime {
         var check = self
         check.columns.append(tableColumn)

@@ -52,8 +52,8 @@ struct BoundClasses: Sendable {
 
     /// The relationship of a property, by its key in the database from which the class was generated.
     ///
-    /// A stable key consists of the schema, table and name of the constraint behind it. The schema may differ here: it
-    /// is that of the entity to which the constraint's table is bound.
+    /// A stable key consists of the schema, table and name of the constraint behind it. The schema may differ here: the
+    /// entity to which the constraint's table is bound decides it.
     func relationship(
         _ key: String, of entity: Entity, _ type: EntityClass
     ) -> Relationship? {

@@ -13,7 +13,7 @@ package struct EntityClass: Sendable, Equatable, CustomStringConvertible {
 
     package static func == (left: EntityClass, right: EntityClass) -> Bool { left.type == right.type }
 
-    /// Whether the class is another one, or inherits from it.
+    /// Whether the class is the given class, or inherits from it.
     func isClass(_ other: Reference) -> Bool {
         let classes = sequence(first: type as AnyClass) { _getSuperclass($0) }
         return classes.contains { $0 == other as AnyClass }

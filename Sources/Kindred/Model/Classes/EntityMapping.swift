@@ -42,7 +42,7 @@ public final class EntityMapping: Sendable {
     /// The names of columns and relationships by key path.
     public var keys: [AnyKeyPath: String] { unsafe table }
 
-    /// The key of a property in a path or among values; for a relationship, one that identifies the property.
+    /// The key of a property in a path or among values; for a relationship, a key that identifies the property.
     func key(_ keyPath: AnyKeyPath) -> String? { number(keyPath).map { properties[$0].pathKey } }
 
     /// The number of a property; nil for a key path that is none.
@@ -64,7 +64,7 @@ public struct PropertyMapping: Sendable {
     /// The property's name; nil for a relationship of a class that was generated without it.
     let name: String?
     let kind: Kind
-    /// The key in a path; for a relationship, one that identifies the property.
+    /// The key in a path; for a relationship, a key that identifies the property.
     let pathKey: String
 
     init(keyPath: any AnyKeyPath & Sendable, key: String, name: String?, kind: Kind) {

@@ -9,7 +9,7 @@ struct EntityLinks: Sendable {
     fileprivate var helperEnds: [RelationshipRuntime] = []
     /// By name and alias, if they are many.
     fileprivate var names: [ServerText: RelationshipRuntime] = [:]
-    /// The same if they are few: to hash a name costs more than to compare it with some.
+    /// Relationships by name and alias, if they are few: to hash a name costs more than to compare it with a few names.
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var movedSlots: [[Int]] = []
     fileprivate var findingColumns: [Int] = []
@@ -121,20 +121,22 @@ extension EntityRuntime {
     /// relationships.
     var uniqueChecks: [UniqueCheckRuntime] { links.uniqueChecks }
 
-    /// The columns of all checks for conflicts, these and `serverChecks`.
+    /// The columns of all checks for conflicts: `uniqueChecks` and `serverChecks`.
     var uniqueColumns: ColumnSet { links.uniqueColumns }
 
-    /// The columns that are always read: those of keys, unique indexes, relationships, orders, the filter and the version.
+    /// The columns that are always read: columns of keys, unique indexes, relationships, orders, the filter and the
+    /// version.
     var fixedColumns: ColumnSet { links.fixedColumns }
 
-    /// Those of them by which rows and relationships are found: all but those of unique indexes alone.
+    /// The columns that are always read and by which rows and relationships are found: not columns of unique indexes
+    /// alone.
     var placingColumns: ColumnSet { links.placingColumns }
 
     /// The names of the constraints of all entities.
     var constraintsOfModel: Set<ServerText> { links.constraintNames }
 
-    /// The columns by which rows are distributed: those of partitions, or of shards, as the catalog says, else those that two of its keys and
-    /// foreign keys of several columns have in common, such as a tenant's; that of most keys first.
+    /// The columns by which rows are distributed: the catalog's columns of partitions or of shards; else columns that
+    /// two of its composite keys and foreign keys have in common, such as a tenant's, the column of most keys first.
     var shardColumns: [Int] { links.shardColumns }
 
     /// The class of the entity's objects and its properties; nil for untyped objects.

@@ -7,8 +7,8 @@ extension EntityRuntime {
         columns.map { entity.attributes[$0] }
     }
 
-    /// The columns of a foreign key that a row writes when it joins: all writable ones for a new row, else the key's
-    /// own, since a shared or generated column must already agree.
+    /// The columns of a foreign key that a row writes when it joins: all writable columns for a new row, else the key's
+    /// own columns, since a shared or generated column must already agree.
     func writtenColumns(of columns: [Int], isNew: Bool) -> [Int] {
         guard isNew else { return ownColumns(of: columns) }
         let writable = writableColumns(of: columns)
@@ -17,7 +17,7 @@ extension EntityRuntime {
         return writable.filter { $0 != tenantColumn }
     }
 
-    /// The columns of a foreign key except generated ones; all of them if all are generated.
+    /// The columns of a foreign key except generated columns; all columns if all are generated.
     private func writableColumns(of columns: [Int]) -> [Int] {
         if generatedColumns.isEmpty { return columns }
         let writable = columns.filter { !generatedColumns.contains($0) }
@@ -37,8 +37,8 @@ extension EntityRuntime {
         return own.isEmpty ? columns : own
     }
 
-    /// The columns of a foreign key that say which row it refers to: its own; if it lies within the entity's key, those that
-    /// no other foreign key has.
+    /// The columns of a foreign key that say which row it refers to: its own; if it lies within the entity's key, the
+    /// columns that no other foreign key has.
     func identifyingColumns(of key: [Int]) -> [Int] {
         let own = ownColumns(of: key)
         let unshared = own.filter { column in
@@ -47,7 +47,7 @@ extension EntityRuntime {
         return unshared.isEmpty ? own : unshared
     }
 
-    /// The columns that become NULL when a row leaves a relationship: its own nullable ones.
+    /// The columns that become NULL when a row leaves a relationship: the relationship's own nullable columns.
     ///
     /// nil if there is none, because the relationship is required.
     func leavingColumns(of columns: [Int]) -> [Int]? {
@@ -98,7 +98,7 @@ extension EntityRuntime {
     /// Whether a value can be given for a column: the database does not compute it, and it does not name the tenant.
     func isAssignable(_ position: Int) -> Bool { !computedColumns.contains(position) && position != tenantColumn }
 
-    /// Throws for a column whose values the database computes, and for the one that names the tenant.
+    /// Throws for a column whose values the database computes, and for the tenant's column.
     func requireWritable(_ attribute: Attribute, key: String) throws {
         if let tenantColumn, entity.attributes[tenantColumn].name == attribute.name {
             throw KindredError(
@@ -112,7 +112,8 @@ extension EntityRuntime {
         throw computed(attribute, key: key)
     }
 
-    /// Throws unless rows can get another foreign key: for one that the database computes, and for one that is the tenant alone.
+    /// Throws unless rows can get another foreign key: for a key that the database computes, and for a key that is the
+    /// tenant's column alone.
     func requireWritable(foreignKey columns: [Int], key: String) throws {
         for column in ownColumns(of: columns) { try requireWritable(entity.attributes[column], key: key) }
     }

@@ -12,8 +12,8 @@ import KindredSchema
 extension EntityRuntime {
     /// The value of an attribute that a part of a JSON document stands for; nil for `null`.
     ///
-    /// Throws `.wrongType` for one that is no value of the attribute's type, and `.valueTooLarge` for a number that the server
-    /// would refuse as out of the type's range.
+    /// Throws `.wrongType` for a part that is no value of the attribute's type, and `.valueTooLarge` for a number that
+    /// the server would refuse as out of the type's range.
     func value(of json: JSONValue, at position: Int, _ types: TypeRegistry?) throws -> PostgresValue? {
         let attribute = entity.attributes[position]
         do {
@@ -93,7 +93,7 @@ private struct JSONValueReader {
                 guard let text = element.number, let number = Float(text) else {
                     throw JSONMisfit(element, "give numbers")
                 }
-                // The extension takes what is too small for 0, other than the server.
+                // The extension takes a number that is too small as 0, where the server refuses it.
                 guard number.isFinite else { throw JSONMisfit(outOf: type) }
                 return number
             }

@@ -21,8 +21,8 @@ package final class EntityRuntime: Sendable {
     /// Not a constant, because relationships refer to entities, which are made first. Set once, by `connect`, before the
     /// schema's runtime leaves its initializer: no task reads while it is written.
     @safe nonisolated(unsafe) private(set) var links = EntityLinks()
-    /// The other tables whose rows a write through this entity may change, by position: those below a view, and those that
-    /// have rows in common by inheritance.
+    /// The other tables whose rows a write through this entity may change, by position: tables below a view, and tables
+    /// that have rows in common by inheritance.
     let shownEntities: [Int]
     /// Whether other entities share the rows: for a view, a table below one, and tables in a line of inheritance.
     let sharesRows: Bool
@@ -115,7 +115,7 @@ package final class EntityRuntime: Sendable {
 
     package var name: QualifiedName { entity.name }
 
-    /// The entity itself; throws if its annotations do not fit, so that its names, filter or tenants may be other ones.
+    /// The entity itself; throws if its annotations do not fit, since its names, filter or tenants may then be wrong.
     var used: EntityRuntime {
         get throws {
             if let annotationError { throw annotationError }

@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-// Columns that a statement leaves out: its result has them in their places, as NULL and marked, so that each row tells what it
-// has. See ``Row/isLeftOut(at:)``.
+// Columns that a statement leaves out: its result has them in their places, as NULL and marked, so that each row tells
+// which columns it has. See ``Row/isLeftOut(at:)``.
 extension EntityRuntime {
     /// The columns that a request leaves out: `omitting` and `only`.
     ///

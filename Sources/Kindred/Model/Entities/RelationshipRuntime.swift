@@ -3,12 +3,12 @@ package import KindredSchema
 
 /// A relationship with names resolved to columns and their entities, so that following it needs no look-up.
 ///
-/// Entities and relationships refer to each other in circles. Only one direction is strong: a schema's runtime holds its
-/// entities, an entity its relationships, and a helper's entity the ones that lead through it. Relationships refer back
-/// without owning, so that a schema that is replaced is freed as a whole. These references are valid wherever they are
-/// followed: the core of a context holds its schema's runtime, and objects, sets, requests and journals hold that core.
-/// A shared look-up, which may outlive them, uses nothing of its entity but columns and texts. Were a reference followed
-/// too late, that would end the program instead of reading freed memory.
+/// Entities and relationships refer to each other in circles. Only one direction is strong: a schema's runtime holds
+/// its entities, an entity its relationships, and a helper's entity the relationships that lead through it.
+/// Relationships refer back without owning, so that a schema that is replaced is freed as a whole. The references back
+/// are valid wherever they are followed: the core of a context holds its schema's runtime, and objects, sets, requests
+/// and journals hold that core. A shared look-up, which may outlive them, uses nothing of its entity but columns and
+/// texts. A reference that is followed too late ends the program instead of reading freed memory.
 package final class RelationshipRuntime: Sendable {
     /// The foreign keys of the helper's rows to the two ends, position by position with the ends' columns.
     package final class HelperLink: Sendable {
@@ -106,17 +106,18 @@ package final class RelationshipRuntime: Sendable {
             }
     }
 
-    /// The same relationship from its other end.
+    /// The relationship as seen from its other end.
     package var inverse: RelationshipRuntime { destination.relationships[inverseSlot] }
 
     /// The filter of the members; nil if all are shown, and for the one object at the other end, which is never hidden.
     var filter: RowFilter? { isToMany ? destination.filter : nil }
 
-    /// Whether not all rows that store the relationship are of members that are shown: a filter hides some, or a helper may
-    /// pair an owner with another tenant's or with one that a policy hides.
+    /// Whether some rows that store the relationship may belong to members that are not shown: a filter hides members,
+    /// or a helper may pair an owner with another tenant's member or with a member that a policy hides.
     var hidesMembers: Bool { hidesMembersByModel || helper != nil && destination.hidesRows }
 
-    /// The same without what policies hide, which counts for limits on the number of members.
+    /// Like ``hidesMembers``, but without policies: members that a policy hides count for limits on the number of
+    /// members.
     var hidesMembersByModel: Bool { filter != nil || helper != nil && destination.tenantColumn != nil }
 
     /// Whether a helper pairs owners with members that are shown by rows that its filter may hide.

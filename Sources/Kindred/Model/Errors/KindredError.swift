@@ -57,7 +57,7 @@ public struct KindredError: Error, Sendable {
         public static let notStored = Code("notStored")
         /// The object belongs to another context or another database.
         public static let foreignContext = Code("foreignContext")
-        /// The row is that of another tenant than the context's, or is gone.
+        /// The row belongs to another tenant than the context's, or is gone.
         public static let otherTenant = Code("otherTenant")
         /// The entity has no key, or the role may not write it.
         public static let readOnly = Code("readOnly")
@@ -123,7 +123,7 @@ public struct KindredError: Error, Sendable {
 
     /// The part about single objects; nil for other errors.
     let details: (any KindredErrorDetails)?
-    /// Whether a client's names or numbers are wrong, and not those that the program wrote.
+    /// Whether a client's names or numbers are wrong, and not the program's own.
     private(set) var isInput = false
 
     package init(

@@ -1,13 +1,13 @@
 import KindredPostgres
 
-// In the order in which a thread takes them; those of the connection layer come behind.
+// In the order in which a thread takes the locks; the connection layer's locks come behind.
 extension LockRank {
     /// Under it the next context takes over the staged changes.
     static var contextLife: LockRank { LockRank(0, "ContextCore.life") }
     static var fetchGroup: LockRank { LockRank(1, "FetchGroup") }
     static var stagedChanges: LockRank { LockRank(2, "ContextCore.staged") }
     static var identityMap: LockRank { LockRank(3, "ContextCore.map") }
-    /// From a savepoint's journal to that of the scope around it.
+    /// From a savepoint's journal to the journal of the scope around it.
     static var transactionJournal: LockRank { LockRank(4, "TransactionJournal", isChained: true) }
     static var runningJournals: LockRank { LockRank(5, "RunningJournals") }
     static var objectState: LockRank { LockRank(6, "an object's state") }

@@ -2,9 +2,10 @@ import KindredPostgres
 import Logging
 import Synchronization
 
-/// Logs programming errors that cannot be thrown, each once, and warnings, of which requests may cause any number, a few a minute.
+/// Logs programming errors that cannot be thrown, each once, and warnings that any number of requests may cause, a few
+/// a minute.
 ///
-/// Uses the program's logger, or else one of the library's own, so that they are never lost.
+/// Uses the program's logger, or else a logger of the library's own, so that they are never lost.
 final class MistakeLog: Sendable {
     private struct Mistake: Hashable {
         let entity: String

@@ -8,7 +8,7 @@ struct CountLimits: Sendable {
         let relationship: RelationshipRuntime
         let columns: [Int]
 
-        /// The columns whose change may take a row from an owner: these, and those of the rows' filter.
+        /// The columns whose change may take a row from an owner: ``columns``, and the columns of the rows' filter.
         fileprivate var moving: [Int] { columns + Array(relationship.linkFilter?.columns ?? []) }
     }
 

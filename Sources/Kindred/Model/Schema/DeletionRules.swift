@@ -36,7 +36,8 @@ struct DeletionRules: Sendable {
 
     /// The rules for marking rows of `roots` as deleted.
     ///
-    /// A rule that deletes marks, one that denies looks at the rows that are shown, and others do nothing.
+    /// A rule that deletes marks instead, a rule that denies looks at the rows that are shown, and other rules do
+    /// nothing.
     init(
         marking roots: Set<EntityRuntime>, in runtime: SchemaRuntime,
         hasHook: @escaping @Sendable (EntityRuntime) -> Bool = { _ in false }
@@ -133,7 +134,8 @@ struct DeletionRules: Sendable {
     }
 }
 
-/// The entities whose rows the database deletes by its own actions with those of one entity, itself included.
+/// The entities whose rows the database deletes by its own actions together with rows of one entity, that entity
+/// included.
 package struct DeletionClosure: Sendable {
     let entities: Set<EntityRuntime>
     /// Whether the database's actions do everything that the rules of all these entities require.

@@ -21,7 +21,7 @@ struct DeletionStep: Sendable {
 
     let relationship: RelationshipRuntime
     let action: Action
-    /// The entity whose rows are reached: the one at the other end, or the helper's.
+    /// The entity whose rows are reached: the entity at the other end, or the helper's.
     let destination: EntityRuntime
     /// The helper that leads to the other end; nil if the reached rows themselves are compared.
     var helper: RelationshipRuntime.HelperLink?

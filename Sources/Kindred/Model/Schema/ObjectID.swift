@@ -10,8 +10,8 @@ public struct ObjectID: Hashable, Sendable {
     public let entity: QualifiedName
     /// The names of the key's attributes, in key order.
     ///
-    /// Where other tables inherit from the entity's and the row is in one of those, `tableoid` follows, and its value is the
-    /// name of the table that holds the row.
+    /// Where other tables inherit from the entity's and the row is in such a table, `tableoid` follows, and its value
+    /// is the name of the table that holds the row.
     public let attributes: [String]
     /// The key's values, in key order.
     public let values: [PostgresValue]
@@ -22,7 +22,7 @@ public struct ObjectID: Hashable, Sendable {
         values = key.values
     }
 
-    /// - Parameter schema: that of the tenant, for entities that are tenants'; nil where there are none.
+    /// - Parameter schema: the tenant's schema, for entities that are tenants'; nil without tenants.
     package init(_ entity: EntityRuntime, _ key: ObjectKey, in schema: String? = nil) {
         self.entity =
             entity.name.isTenants

@@ -8,7 +8,7 @@ package final class SchemaRuntime: Sendable {
     package let entities: [EntityRuntime]
     /// Whether views take part in any relationship.
     let hasViewRelationships: Bool
-    /// Whether tables inherit from others, so that two of them show the same rows.
+    /// Whether tables inherit from other tables, so that two tables show the same rows.
     let hasInheritance: Bool
     /// Whether Citus distributes tables.
     let isDistributed: Bool
@@ -28,12 +28,12 @@ package final class SchemaRuntime: Sendable {
     /// The mismatches of classes and schema.
     let mismatches: [String]
 
-    /// Whether policies may hide rows from another role that they do not hide from the one that has read the model.
+    /// Whether policies may hide rows from another role that they do not hide from the role that has read the model.
     private let mayHideMoreFromOthers: Bool
-    /// The same model for statements that run as another role; made on first use.
+    /// The model for statements that run as another role; made on first use.
     private let ofOtherRole = RankedMutex<SchemaRuntime?>(nil, .leaf)
 
-    /// The model for statements that run as a role, nil being the one that has read it.
+    /// The model for statements that run as a role; nil means the role that has read the model.
     func model(for role: String?) throws -> SchemaRuntime {
         guard role != nil, mayHideMoreFromOthers else { return self }
         if let known = ofOtherRole.withLock({ $0 }) { return known }
@@ -116,7 +116,7 @@ package final class SchemaRuntime: Sendable {
         throw KindredError(.unknownEntity, "No entity is named \"\(name)\"", entity: name)
     }
 
-    /// The entity of a class that fits it; nil for others.
+    /// The entity of a class that fits it; nil for other classes.
     func entity(of type: EntityClass.Reference) -> EntityRuntime? { entitiesByClass[ObjectIdentifier(type)] }
 
     package subscript(name: QualifiedName) -> EntityRuntime? {

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// A tenant with a schema of its own, and the model that it shares with those whose schemas have the same shape.
+/// A tenant with a schema of its own, and the model that it shares with tenants whose schemas have the same shape.
 struct SchemaTenant: Sendable {
     let schema: TenantSchema
     let runtime: SchemaRuntime
@@ -17,7 +17,7 @@ final class SchemaTenants: Sendable {
         /// The schemas behind the tenant's in the search path, and their tables.
         let path: [String]
         let part: SchemaPart
-        /// The names of the template's relations, by which those of tenants are found.
+        /// The names of the template's relations, by which the tenants' relations are found.
         let names: [String]
 
         init(path: [String], part: SchemaPart, names: [String]) {
@@ -64,7 +64,7 @@ final class SchemaTenants: Sendable {
         }
     }
 
-    /// The model for a shape, and the tenant's types by those of the model, where they differ.
+    /// The model for a shape, and the tenant's types by the model's types, where they differ.
     func model(
         for shape: (catalog: Catalog, types: [UInt32])
     ) -> (runtime: SchemaRuntime, types: [PostgresDataType: PostgresDataType])? {
@@ -80,7 +80,7 @@ final class SchemaTenants: Sendable {
 
     /// Keeps a tenant, unless another task has read it first, or all were read again meanwhile.
     ///
-    /// - Parameter shape: that of a new model; nil for one that is known, or that is not shared.
+    /// - Parameter shape: the shape of a new model; nil for a model that is known, or that is not shared.
     func keep(
         _ tenant: SchemaTenant, read shared: Shared, newShape shape: (catalog: Catalog, types: [UInt32])?
     ) -> SchemaTenant {

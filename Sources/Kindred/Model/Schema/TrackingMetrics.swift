@@ -1,13 +1,13 @@
 import KindredPostgres
 
-/// Counters and gauges of what follows a database's changes in this process.
+/// Counters and gauges of the parts of this process that follow a database's changes.
 ///
 /// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for what. BEGIN and COMMIT are not
 /// counted as statements.
 public struct TrackingMetrics: Sendable, Hashable {
     /// Subscribers of the reader: each sequence, all live requests together, all contexts together.
     public var subscribers = 0
-    /// Live requests that are evaluated; equal ones are one.
+    /// Live requests that are evaluated; equal requests count once.
     public var liveRequests = 0
     /// Whether the server notifies the reader; otherwise it polls.
     ///
@@ -25,7 +25,7 @@ public struct TrackingMetrics: Sendable, Hashable {
     ///
     /// Divided by ``records``, the statements for each change.
     public var statements = 0
-    /// Statements of the reader itself: readings, what it says of itself between them, and comparisons with the catalog.
+    /// Statements of the reader itself: readings, reports of its state between them, and comparisons with the catalog.
     public var readerStatements = 0
     /// Notifications that woke the reader.
     public var wakeUps = 0

@@ -20,8 +20,9 @@ public struct TrackingOptions: Sendable {
 
     /// The role that has installed change tracking, where it is neither the program's own nor a superuser.
     ///
-    /// What stands in the schema `kindred` runs with the program's rights. A role that may create schemas could have made it
-    /// first, so that an installation of another role is refused (`KindredError` `.accessDenied`) unless it is named here.
+    /// Functions in the schema `kindred` run with the program's rights, and any role that may create schemas could have
+    /// made that schema first. So an installation of another role is refused (`KindredError` `.accessDenied`) unless
+    /// the role is named here.
     public var owner: String?
 
     /// Options with a way to be woken; by default the server notifies over the database's own address.
@@ -58,11 +59,12 @@ public struct TrackingOptions: Sendable {
 
         /// The server notifies over a connection to another address, such as the server's own behind a pooler.
         ///
-        /// It has to lead to the same database, which each new connection is asked for: notifications of another one would
-        /// never come. Where it does not, or cannot be reached, the reader polls, and a warning is logged once.
+        /// It has to lead to the same database, which each new connection is asked for: notifications of another
+        /// database would never come. Where it leads elsewhere, or cannot be reached, the reader polls, and a warning
+        /// is logged once.
         ///
-        /// - Parameter uri: a connection URI in the form of `PostgresConfiguration.init(uri:)`; a bad one is `PostgresError`
-        ///   `.invalidConfiguration` of `Database.connect`. Its pool is not used.
+        /// - Parameter uri: a connection URI in the form of `PostgresConfiguration.init(uri:)`; for an invalid URI
+        ///   `Database.connect` throws `PostgresError` `.invalidConfiguration`. Its pool is not used.
         public static func notify(uri: String) -> WakeUp {
             WakeUp(way: .notifyOver(Result { try PostgresConfiguration(uri: uri) }))
         }

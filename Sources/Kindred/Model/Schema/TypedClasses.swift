@@ -3,7 +3,7 @@ import KindredSchema
 
 /// The registered classes, by the entities that they were generated from.
 package struct TypedClasses: Sendable {
-    /// The classes that follow the search path, and the qualified ones.
+    /// The qualified classes, and the classes that follow the search path.
     private var types: [Bool: [QualifiedName: EntityClass]] = [:]
     private var problems: [String] = []
 
@@ -21,7 +21,7 @@ package struct TypedClasses: Sendable {
         }
     }
 
-    /// Those whose entities a schema has.
+    /// The classes whose entities a schema has.
     func only(in schema: DatabaseSchema) -> TypedClasses {
         var found = self
         found.types = types.mapValues { classes in
