@@ -82,7 +82,7 @@ struct CountCheck: Sendable {
         }
     }
 
-    /// The ends of owners, also of those that members are paired with: one SELECT for each set of these.
+    /// The ends of owners, including owners with which members are paired: one SELECT for each set of such members.
     private func ends(_ given: Set<StagedLinks.End>) async throws -> Set<StagedLinks.End> {
         var ends = given.filter { !$0.isOfMember }
         guard ends.count < given.count else { return ends }

@@ -14,7 +14,7 @@ extension Deleter {
         return rules
     }
 
-    /// Marks objects as deleted, all of them or none, with those that the rules reach.
+    /// Marks objects as deleted, all or none, together with the objects that the rules reach.
     func mark(_ objects: [DatabaseObject]) async throws {
         guard let entity = objects.first?.runtime else { return }
         let isOneStatement = objects.count == 1 && !entity.hasRules
@@ -34,7 +34,7 @@ extension Deleter {
         }
     }
 
-    /// Marks all rows of a search, and those that the rules reach from them.
+    /// Marks all rows of a search, and the rows that the rules reach from them.
     func performMarking(_ search: DeletionSearch) async throws {
         var search = search
         try await search.findAll()
@@ -50,7 +50,7 @@ extension Deleter {
         }
     }
 
-    /// Takes the marks of objects back, and those of the objects that were marked with them by the rules.
+    /// Takes the marks of objects back, and the marks of objects that the rules marked with them.
     func restore(_ objects: some Sequence<DatabaseObject>) async throws {
         let objects = try await deletable(objects)
         guard let entity = objects.first?.runtime else { return }

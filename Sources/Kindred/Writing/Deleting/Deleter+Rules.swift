@@ -9,7 +9,7 @@ extension Deleter {
     func deleteInTransaction(_ objects: [DatabaseObject], permanently: Bool = false) async throws {
         let (gone, marked) = split(objects, permanently: permanently)
         let rules = marked.isEmpty ? nil : try markingRules(marked)
-        // First: what goes may be what forbids a mark.
+        // Deletes first: an object that goes may be the one object that forbids a mark.
         if !gone.isEmpty { try await perform(try await search(for: gone, deletionRules(gone.map(\.runtime)))) }
         if let rules { try await markInTransaction(marked, rules) }
     }

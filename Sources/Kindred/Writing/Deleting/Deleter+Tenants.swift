@@ -8,10 +8,11 @@ extension Deleter {
         keyed: [(entity: EntityRuntime, keys: [ObjectKey])], keyless: [(step: DeletionStep, sources: [ObjectKey])]
     )
 
-    /// A deletion in the parts that one statement each can do: all of it, or where Citus distributes rows, those of each tenant,
-    /// and at last the rows that they may refer to, which it does not distribute.
+    /// A deletion in parts that one statement each can do: one part, or, where Citus distributes rows, the rows of each
+    /// tenant, and at last rows that Citus does not distribute, to which these may refer.
     ///
-    /// Within a tenant the order does not matter, as elsewhere: its foreign keys are checked at the end of the statement.
+    /// Within a tenant, as without Citus, the order does not matter: foreign keys are checked at the end of the
+    /// statement.
     static func byTenant(
         _ keyed: [(entity: EntityRuntime, keys: [ObjectKey])], _ keyless: [(step: DeletionStep, sources: [ObjectKey])]
     ) -> [Part] {

@@ -39,7 +39,7 @@ struct Deleter: Sendable {
         return objects
     }
 
-    /// The objects whose rows are deleted, and those whose rows are marked.
+    /// The objects whose rows are deleted, and the objects whose rows are marked.
     func split(
         _ objects: [DatabaseObject], permanently: Bool
     ) -> (gone: [DatabaseObject], marked: [DatabaseObject]) {
@@ -62,7 +62,8 @@ struct Deleter: Sendable {
         }
     }
 
-    /// Runs a deletion of objects, and reports what it did not find and what the database refused.
+    /// Runs a deletion of objects, and throws errors that name the missing objects, or the row that the database
+    /// refused.
     func reporting(_ objects: [DatabaseObject], _ body: () async throws -> Void) async throws {
         do {
             try await body()

@@ -12,12 +12,12 @@ public struct DeletionPlan: Sendable {
         public let entity: QualifiedName
         /// The rule that reaches them; nil for the objects whose deletion was requested.
         ///
-        /// `cascade`: they are deleted. `nullify`: they lose the deleted ones. `deny`: they forbid the deletion.
+        /// `cascade`: they are deleted. `nullify`: they lose the deleted objects. `deny`: they forbid the deletion.
         /// `noAction`: the database's constraint decides about them.
         public let rule: DeleteRule?
         /// The relationship, of the entity of the deleted objects, that leads to them.
         public let relationship: Relationship?
-        /// The foreign keys that lead to them without a relationship: those of single partitions.
+        /// The foreign keys that lead to them without a relationship: foreign keys of single partitions.
         public let constraints: [String]
         /// Whether they forbid the deletion: by the rule `deny`, or because they would lose a required relationship.
         public let isDenied: Bool

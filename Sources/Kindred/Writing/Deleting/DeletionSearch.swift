@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Finds the rows that the rules delete with the given ones, level by level: one statement for each relationship and
+/// Finds the rows that the rules delete with the given rows, level by level: one statement for each relationship and
 /// level, for any number of rows up to slices of many thousands of keys.
 struct DeletionSearch {
     /// The rows of one entity to delete, in the order in which they were found.

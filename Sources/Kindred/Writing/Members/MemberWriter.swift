@@ -68,7 +68,7 @@ struct MemberWriter {
         for position in 0..<rows.count { try apply(rows[position]) }
     }
 
-    /// Makes the members the owner's only ones.
+    /// Makes the members the owner's only members.
     func replace(with members: [DatabaseObject]) async throws {
         guard !members.isEmpty || entity.leavingColumns(of: statements.columns) == nil else {
             return try await detachAll()

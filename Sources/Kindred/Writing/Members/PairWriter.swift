@@ -28,7 +28,7 @@ struct PairWriter {
         LockOrder(relationship.destination, by: relationship.otherColumns).sorted(members, by: \.storedRow)
     }
 
-    /// Members in the order in which new pairs of theirs are stored: that of the call where the server numbers them.
+    /// Members in the order in which their new pairs are stored: the call's order where the server numbers pairs.
     private func inOrderOfNewPairs(_ members: [DatabaseObject], _ payload: ColumnValues?) -> [DatabaseObject] {
         statements.link.mayReorderPairs(with: payload?.columns ?? []) ? inLockOrder(members) : members
     }
@@ -87,7 +87,7 @@ struct PairWriter {
         try applyDeleted(results[0])
     }
 
-    /// Deletes the pairs that are not among the new ones and inserts the missing ones, in one atomic change.
+    /// Deletes the pairs with other members and inserts the missing pairs, in one atomic change.
     func replace(with members: [DatabaseObject]) async throws {
         guard !members.isEmpty else { return try await removeAll() }
         let payload = try RelationshipValues(core).payload([:], of: relationship, through: statements.link)

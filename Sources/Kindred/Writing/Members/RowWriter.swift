@@ -17,7 +17,7 @@ struct RowWriter: Sendable {
             guard result.count == 1, let key = try ObjectKey(result, row: 0, entity.key) else {
                 throw entity.keptAway
             }
-            // A known object, whose row is gone by other ways, shows the new one; a rollback puts its state back.
+            // A known object whose row another session has deleted gets the new row; a rollback puts its state back.
             let known = core.liveObject(entity, key)
             let object = try core.object(from: result, row: 0, of: entity, askedAt: core.tick())
             if object !== known { core.journal?.recordCreated(object) }

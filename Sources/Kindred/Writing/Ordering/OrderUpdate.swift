@@ -41,7 +41,7 @@ struct OrderUpdate {
             if given[key] != nil, let column = rows.statements.pairColumn(isEnd: !isComplete),
                 try answer.value(row: row, column: column) == .bool(false)
             {
-                // A hidden row is no pair: the object joins, behind the positions of all others.
+                // A hidden row is no pair: the object joins, behind the positions of all other members.
                 guard isComplete else { throw EndIsFull() }
                 continue
             }
@@ -66,7 +66,7 @@ struct OrderUpdate {
             planned = all
             let taken = Set(hidden.keys.compactMap { positions[$0] ?? nil })
             if zip(current, planned).contains(where: { $0 != $1 && taken.contains($1) }) {
-                // There is no room besides the hidden members: they move with those before them.
+                // There is no room besides the hidden members: they move with the members before them.
                 whole = hidden.added(to: order, of: members)
                 guard let all = rows.plan.positions(whole.map { positions[$0] ?? nil }) else {
                     throw Self.tooMany(rows.statements)
@@ -131,13 +131,14 @@ private struct HiddenMembers {
     private(set) var keys: [ObjectKey] = []
     private var after: [ObjectKey?: [ObjectKey]] = [:]
 
-    /// Adds a member behind the last one that is shown.
+    /// Adds a hidden member behind the last member that is shown.
     mutating func append(_ key: ObjectKey, after shown: ObjectKey?) {
         keys.append(key)
         after[shown, default: []].append(key)
     }
 
-    /// A new order with the hidden members behind those that they stood behind; behind an earlier one if that has left.
+    /// A new order in which each hidden member stands behind the same member as before, or behind an earlier member if
+    /// that member has left.
     ///
     /// - Parameter members: the members that are shown, in the former order.
     func added(to order: [ObjectKey], of members: [ObjectKey]) -> [ObjectKey] {

@@ -11,8 +11,8 @@ struct PositionPlan {
     /// Ascending positions for the elements of a list, in its order.
     ///
     /// The elements that keep their positions are a longest ascending subsequence with room for the elements between
-    /// them; these are spread over the room. Elements without a position get one. Lists begin with 1, unless a smaller
-    /// position exists, so that a column restricted to positive or nonnegative values stays valid.
+    /// them; the other elements are spread over the room. Elements without a position get one. Lists begin with 1,
+    /// unless a smaller position exists, so that a column restricted to positive or nonnegative values stays valid.
     ///
     /// - Parameter current: the current positions of the elements, in the new order.
     /// - Returns: One position for each; nil if the range has too few.
@@ -24,7 +24,7 @@ struct PositionPlan {
         positions.reserveCapacity(current.count)
         var last = lowest - 1
         func fill(_ missing: Int, before next: Int64?) {
-            // After the last kept element, and before the first one, positions are consecutive.
+            // After the last kept element, and before the first kept element, positions are consecutive.
             let room = next.map { $0 - last } ?? 0
             let isFirst = positions.isEmpty
             let step = isFirst || next == nil ? 1 : room / (Int64(missing) + 1)
@@ -87,7 +87,7 @@ struct PositionPlan {
         return series.reversed()
     }
 
-    /// Unused positions at which elements are parked while others take theirs.
+    /// Unused positions at which elements are parked while other elements take their positions.
     func parking(_ count: Int, outside used: some Sequence<Int64>) -> [Int64]? {
         let (lowest, highest) = used.reduce((Int64(0), Int64(0))) { (min($0.0, $1), max($0.1, $1)) }
         let count = Int64(count)

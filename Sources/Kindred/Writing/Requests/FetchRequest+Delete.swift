@@ -44,7 +44,8 @@ extension FetchRequest {
 }
 
 extension ConditionWriter {
-    /// Marks the rows that a request selects as deleted, with those that the rules reach; returns how many it selected.
+    /// Marks the rows that a request selects as deleted, together with the rows that the rules reach; returns the
+    /// number of selected rows.
     func mark(_ query: SelectQuery, of entity: EntityRuntime) async throws -> Int {
         let deleter = Deleter(core)
         let rules = try deleter.markingRules([entity])

@@ -54,7 +54,8 @@ struct RequestUpdate {
         formulas[column] = formula
     }
 
-    /// Throws for a relationship whose foreign key shares columns with others, since their values may differ by row.
+    /// Throws for a relationship whose foreign key shares columns with other keys, since their values may differ by
+    /// row.
     private func requireOwnColumns(_ key: String) throws {
         guard entity.attributeIndex(of: key) == nil, let relationship = entity.relationship(named: key),
             relationship.holdsForeignKey,

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Stores rows, or follows a rule for those whose key others have, by one `INSERT … ON CONFLICT`.
+/// Stores rows, or follows a rule for rows whose key exists already, by one `INSERT … ON CONFLICT`.
 struct Upserter: Sendable {
     private let core: ContextCore
 
@@ -23,7 +23,8 @@ struct Upserter: Sendable {
             do {
                 return try await core.write(of: entity) { try await storeAndFind(upsert, isChecked: true) }
             } catch let error as KindredError where KeptRows(error.underlying) != nil {
-                // A trigger has changed a key to that of an existing row, or another transaction has just stored one.
+                // A trigger has changed a key to an existing row's key, or another transaction has just stored a row
+                // with the key.
             }
         }
         return try await core.transaction {
@@ -77,14 +78,14 @@ struct Upserter: Sendable {
         if result.count == upsert.count {
             return try withExtendedLifetime(new) { try core.objects(from: result, of: entity, askedAt: askedAt) }
         }
-        // Another transaction may delete a row between the two statements, and a trigger may reject a new one.
+        // Another transaction may delete a row between the two statements, and a trigger may reject a new row.
         guard upsert.isChecked, core.journal != nil else { throw upsert.hiddenConflict }
         return try await conflicting(upsert, result, askedAt: askedAt)
     }
 
-    /// The rows that the values name, new and existing ones.
+    /// The rows that the values name, new rows and existing rows.
     ///
-    /// Outside of transactions the new ones are stored: there it is too late for a cancellation.
+    /// Outside of transactions the new rows are stored for good: there it is too late for a cancellation.
     private func existing(_ upsert: Upsert) async throws -> QueryResult {
         let selection = try upsert.selection()
         guard core.journal == nil else { return try await core.client.send([selection], upsert.entity)[0] }
@@ -94,7 +95,7 @@ struct Upserter: Sendable {
 
     /// The objects of all rows where a trigger has changed keys, so that some existing rows have other keys than were given.
     ///
-    /// Four statements for each of these, two of which are a savepoint that is rolled back.
+    /// Four statements for each such row, two of which are a savepoint that is rolled back.
     private func conflicting(
         _ upsert: Upsert, _ result: QueryResult, askedAt: ContextTime
     ) async throws -> [DatabaseObject] {

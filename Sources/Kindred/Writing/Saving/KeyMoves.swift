@@ -2,7 +2,8 @@ import KindredPostgres
 
 /// The order of writes where a save changes keys that foreign keys of other objects refer to by value.
 ///
-/// A row gets its new key before others refer to it, and keeps its old one until others no longer do.
+/// A row gets its new key before other rows refer to it, and keeps its old key until other rows no longer refer to
+/// that.
 struct KeyMoves {
     private struct Referenced: Hashable {
         let entity: EntityRuntime

@@ -9,7 +9,7 @@ import KindredPostgres
 ///
 /// Pure: works on numbers, so that it can be tested without a database.
 struct SaveOrder {
-    /// A new object that references another one of the same save.
+    /// A new object that references another new object of the same save.
     struct Edge: Sendable {
         /// The referencing object.
         let from: Int
@@ -35,7 +35,7 @@ struct SaveOrder {
     private(set) var deferred: Set<Int> = []
     /// Positions of the edges whose foreign keys are checked when all objects are stored.
     private(set) var unchecked: Set<Int> = []
-    /// Objects that must be stored by one statement together with all others of the same number.
+    /// Objects that must be stored by one statement together with all objects of the same number.
     private(set) var joint: [Int: Int] = [:]
     /// Objects that cannot be stored because they require each other; empty if all can.
     private(set) var unsolved: [Int] = []
@@ -50,7 +50,7 @@ struct SaveOrder {
     /// For each object the number of references that must still be stored.
     private var waits: [Int]
     private var isDone: [Bool]
-    /// More levels than these within one entity are merged into one, with the references set afterwards.
+    /// More levels than this within one entity are merged into one level, with the references set afterwards.
     static let maximumLevels = 8
 
     /// - Parameters:
@@ -88,7 +88,7 @@ struct SaveOrder {
         if !rest.isEmpty { solve(rest) }
     }
 
-    /// Orders objects that reference each other; all others that they reference are stored already.
+    /// Orders objects that reference each other; all other objects that they reference are stored already.
     private mutating func solve(_ objects: [Int]) {
         groupCount += 1
         for object in objects { groups[object] = groupCount }
@@ -149,7 +149,7 @@ struct SaveOrder {
         levels += found
     }
 
-    /// The open ones among some edges that are of the kind that frees the most objects.
+    /// The open edges of the kind that frees the most objects.
     private func mostFrequentKind(_ positions: [Int]) -> [Int] {
         let kinds = Dictionary(grouping: positions.filter(isOpen)) { edges[$0].kind }
         return kinds.min { ($1.value.count, $0.key) < ($0.value.count, $1.key) }?.value ?? []
@@ -178,7 +178,7 @@ struct SaveOrder {
         edges[position].isKnown && (edges[position].isDeferrable || edges[position].isGuess)
     }
 
-    /// Whether the referencing object of an edge has waited for the other one, which is stored now.
+    /// Whether the referencing object of an edge has waited for the referenced object, which is stored now.
     private func isWaited(_ position: Int) -> Bool {
         !deferred.contains(position) && !unchecked.contains(position) && !isDone[edges[position].from]
     }

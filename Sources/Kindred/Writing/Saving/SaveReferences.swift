@@ -9,7 +9,7 @@ struct Insertions {
     let levels: [[Int]]
     /// The slots whose references are set when both ends are stored, by position.
     let deferred: [Int: Set<Int>]
-    /// Positions of objects that one statement must store together with all others of their level.
+    /// Positions of objects that one statement must store together with all other objects of their level.
     let joint: Set<Int>
     /// The foreign keys to check when all objects are stored.
     let constraints: [QualifiedName]

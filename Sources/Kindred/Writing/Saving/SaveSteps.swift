@@ -48,7 +48,7 @@ struct SaveSteps {
     private var open: Set<Int>
     /// The number of open exchanges that can be released together.
     private var releasableCount = 0
-    /// All new objects, and the changed ones that hold values which others take.
+    /// All new objects, and the changed objects that hold values which other objects take.
     private var pending: Set<Int>
     /// For each object the number of exchanges and new objects that it waits for.
     private var waits: [Int: Int] = [:]
@@ -60,8 +60,8 @@ struct SaveSteps {
 
     /// - Parameters:
     ///   - levels: the new objects, in groups that can be stored one after the other.
-    ///   - references: the objects that must be written before an object: new ones that it refers to, changed ones whose
-    ///     new keys it refers to, or that leave it before its key changes or it is deleted.
+    ///   - references: the objects that must be written before an object: new objects that it refers to, changed objects
+    ///     whose new keys it refers to, and objects that leave it before its key changes or it is deleted.
     ///   - exchanges: the values that go from one object to another; holders are changed or deleted objects.
     ///   - deletions: the objects that are deleted.
     ///   - joint: new objects that can only be stored together with their whole level.
@@ -115,7 +115,7 @@ struct SaveSteps {
             let releasable = open.filter { exchanges[$0].release == .together }.sorted()
             steps.append(.release(releasable))
             for exchange in releasable { close(exchange) }
-            // A holder for which no object waits is written with all others, at the end.
+            // A holder for which no object waits is written with all other changed objects, at the end.
             let waitedFor = Set(open.map { exchanges[$0].holder }).union(released.values)
             pending = pending.filter { new.contains($0) || waitedFor.contains($0) || awaited.contains($0) }
             readyHolders.formIntersection(pending)

@@ -28,7 +28,7 @@ extension SavedGroup {
                 entity: entity.name.description
             )
         }
-        // What the objects were before is kept apart only where it is not what was saved.
+        // The earlier state of the objects is kept only where it differs from the saved state.
         let areAsSaved = core.journal?.record(stored: objects) == true
         let before =
             areAsSaved

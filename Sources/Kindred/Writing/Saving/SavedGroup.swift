@@ -16,7 +16,7 @@ struct SavedGroup: Sendable {
     /// The limit of rows per statement, so that no message becomes too large.
     static let maximumRows = 25_000
 
-    /// The number of rows from which on the last ones have their own statement.
+    /// The number of rows from which on the last rows have their own statement.
     static let dividedRows = 5_000
 
     /// The group, with the last eighth of a large one apart: the results of most rows are applied to memory while the
@@ -32,8 +32,8 @@ struct SavedGroup: Sendable {
     /// The group with its objects in the order in which their rows are changed.
     var sentForUpdate: SavedGroup { ordered(by: \.stored) }
 
-    /// The group with its objects in the order in which their rows are stored: that of staging, which numbers made by the server
-    /// follow, unless there can be none.
+    /// The group with its objects in the order in which their rows are stored: the order of staging, which numbers made
+    /// by the server follow, or the order of locks where the server makes no numbers.
     var sentForInsert: SavedGroup { entity.mayReorderNewRows(with: columns) ? ordered(by: \.row) : self }
 
     private func ordered(by row: (SavedObject) -> Row) -> SavedGroup {

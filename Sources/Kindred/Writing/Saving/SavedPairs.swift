@@ -39,7 +39,8 @@ struct SavedPairs {
         return groups.sorted { $0.helper < $1.helper }
     }
 
-    /// Puts the pairs into the order in which they are stored; that of staging where it gives them positions or numbers.
+    /// Puts the pairs into the order in which they are stored: the order of staging where that gives them positions or
+    /// numbers.
     private mutating func order() {
         guard link.mayReorderPairs(with: payloadColumns),
             link.positions.allSatisfy({ payloadColumns.contains($0.column) }),
@@ -106,7 +107,7 @@ extension SavedPairs {
         for position in 0..<rows.count { try core.accept(try rows[position], of: helper) }
     }
 
-    /// The error for pairs that are none after they were to be stored; nil for others.
+    /// The error for pairs that are hidden after they were stored; nil for other errors.
     func refused(_ error: PostgresError) -> KindredError? {
         pairs.first.flatMap { KindredError(hiddenPairs: error, of: $0.relationship) }
     }

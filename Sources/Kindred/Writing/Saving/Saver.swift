@@ -1,7 +1,7 @@
 import KindredPostgres
 import Synchronization
 
-/// Writes staged changes: all of a context, or those of one object and of the new objects that it points to.
+/// Writes staged changes: all of a context, or the changes of one object and of the new objects that it points to.
 struct Saver: Sendable {
     let core: ContextCore
 
@@ -37,7 +37,7 @@ struct Saver: Sendable {
         }
     }
 
-    /// An object with the new ones that it points to, directly or not.
+    /// An object with the new objects that it points to, directly or not.
     private static func withNewDestinations(_ object: DatabaseObject) -> [DatabaseObject] {
         var found = [object]
         var seen = Set(found)
@@ -52,7 +52,7 @@ struct Saver: Sendable {
 
     private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
         guard !objects.isEmpty || !pairs.isEmpty else {
-            // What was misread may be the reason why nothing is staged.
+            // A misread value may be the reason why nothing is staged.
             if let error = KindredError(Validator(core).misreads()) { throw error }
             return
         }
@@ -79,7 +79,7 @@ struct Saver: Sendable {
         isSaved = true
     }
 
-    /// The objects, and stored members of ordered sets that get positions before new ones.
+    /// The objects, and stored members of ordered sets that get positions before new members.
     private func withPlacedMembers(_ objects: [DatabaseObject]) async throws -> [DatabaseObject] {
         let placed = try await Stager(core).placeNewMembers(among: objects)
         if placed.isEmpty { return objects }
@@ -110,7 +110,7 @@ struct Saver: Sendable {
         } catch let error as KindredError where error.code == .staleObject && !deleted.isEmpty {
             throw try await error.withConflicts(of: kept + deleted)
         }
-        // The early deletions may have cascaded to others.
+        // The early deletions may have cascaded to other deleted objects.
         try await deleteSaved(deleted.filter { !$0.isDeleted && $0.isDeletionStaged })
         try await set(constraints, areDeferred: false, among: kept)
     }

@@ -24,7 +24,8 @@ final class Storing {
         var steps: ArraySlice<SaveSteps.Step>
     }
 
-    /// - Parameter deleted: objects to delete before others take their unique values, and after others have left them.
+    /// - Parameter deleted: objects to delete before other objects take their unique values, and after other objects
+    ///   have left them.
     init(
         _ objects: [DatabaseObject], _ pairs: [(pair: StagedPair, payload: ColumnValues?)],
         deleting deleted: [DatabaseObject], in core: ContextCore
@@ -71,7 +72,7 @@ final class Storing {
         case .insert(let objects):
             try await insert(objects, plan)
         case .update(let holders):
-            // The keys of new objects that the changed ones refer to must be known.
+            // The keys of new objects that the changed objects refer to must be known.
             if !plan.new.isEmpty { try await plan.run.flush() }
             let objects = holders.map { plan.claims.objects[$0] }
             try update(objects, plan)

@@ -63,12 +63,17 @@ extension UniqueClaims {
         }
     }
 
-    /// The deletions that must run before other objects are written, because these take a key or another unique value of a
-    /// deleted one.
+    /// The deletions that must run before other objects are written, because a written object takes a key or another
+    /// unique value of a deleted object.
     ///
-    /// All of them run first. If an object leaves a deleted one in the same save, whose delete rules would otherwise reach
-    /// it, only the deleted objects whose values are taken, and that no object leaves; those that some leave run as soon as
-    /// they have left.
+    /// The order depends on whether an object of the same save leaves a deleted object, whose delete rules would
+    /// otherwise reach it:
+    ///
+    /// - If none leaves, all deletions run first.
+    /// - Else only deleted objects whose values are taken run early: first the objects that none leaves, then each other
+    ///   object as soon as the objects that leave it are written.
+    ///
+    /// All other deletions then run after the writes.
     static func earlyDeletions(_ deleted: [DatabaseObject], _ kept: [DatabaseObject]) throws -> (
         first: [DatabaseObject], afterLeavers: [DatabaseObject]
     ) {

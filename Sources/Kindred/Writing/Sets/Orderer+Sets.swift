@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// Changes of an ordered set: positions of stored members are written at once, those of new ones are staged.
+// Changes of an ordered set: positions of stored members are written at once, positions of new members are staged.
 extension Orderer {
     private var stager: Stager { Stager(core) }
 
@@ -36,7 +36,7 @@ extension Orderer {
             _ = try RelationshipValues(core).payload([:], of: relationship, through: link)
         }
         if !staged.isEmpty {
-            // Staged members follow all stored ones.
+            // Staged members follow all stored members.
             if !owner.isInserted, relationship.destinationHoldsForeignKey {
                 _ = try await PrimaryReads.run { try await Loader(core).members(of: relationship, owner: owner) }
             }

@@ -153,8 +153,8 @@ struct Stager: Sendable {
         try stagePartner(partner, of: object, relationship)
     }
 
-    /// The partner that an object has in a one-to-one relationship, which is in memory from then on; a new object has none but
-    /// staged ones.
+    /// The partner that an object has in a one-to-one relationship, which is in memory from then on; a new object has
+    /// only a staged partner.
     @discardableResult
     private func readPartner(
         of object: DatabaseObject, _ relationship: RelationshipRuntime

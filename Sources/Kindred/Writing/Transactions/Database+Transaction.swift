@@ -20,7 +20,7 @@ extension Database {
         }
         if let core { try await outer.turns.acquire(core.turn, within: turnTimeout) }
         // Takes the write lock first: a sibling's write that held it while waiting for the savepoint's end would
-        // deadlock with this one.
+        // deadlock with this transaction.
         return try await outer.writeLock.withLock {
             try await transaction(options, changing: core, within: outer, turns: outer.turns, at: place, body)
         }

@@ -62,7 +62,7 @@ extension ContextCore {
     }
 }
 
-// Rows that an action of the database has changed to what only the server knows.
+// Rows that an action of the database has changed to values that only the server knows.
 extension ContextCore {
     /// Runs a write, and then reads the rows of doubtful objects again: one query for each entity, none without such objects.
     private func settling<T>(_ body: () async throws -> T) async throws -> T {
@@ -93,7 +93,7 @@ extension ContextCore {
         return result
     }
 
-    /// Reads rows again; returns those that are gone.
+    /// Reads rows again; returns the rows that are gone.
     private func readAgain(_ objects: [DatabaseObject], of entity: EntityRuntime) async throws -> [Row] {
         var lost: [Row] = []
         for keys in entity.slices(objects.compactMap(\.key), of: entity.key) {

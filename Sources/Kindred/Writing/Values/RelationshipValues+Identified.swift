@@ -5,7 +5,7 @@ import KindredSchema
 enum IdentifiedObject {
     /// The object, which is in memory.
     case object(DatabaseObject)
-    /// The foreign key's values, all of which the ID has; the object is not in memory.
+    /// The foreign key's values, if the ID has them all; the object is not in memory.
     case values([PostgresValue])
     /// The object is not in memory, and must be read.
     case unread

@@ -1,6 +1,7 @@
 import KindredPostgres
 
-/// The objects that a program gives as values of relationships: live ones of the destination's entity, of this context.
+/// The objects that a program gives as values of relationships: they must be live, of the destination's entity, and of
+/// this context.
 struct RelationshipValues: Sendable {
     let core: ContextCore
 
