@@ -17,7 +17,7 @@ extension ColumnExpression where Value == PostgresTimestamp {
     /// Whether the column shows an earlier moment in UTC.
     public static func < (left: ColumnExpression, right: Date) -> Condition { left.compare(.less, bound(right)) }
 
-    /// Whether the column shows an earlier moment in UTC, or this one.
+    /// Whether the column shows this moment in UTC, or an earlier one.
     public static func <= (left: ColumnExpression, right: Date) -> Condition {
         left.compare(.lessOrEqual, bound(right))
     }
@@ -25,7 +25,7 @@ extension ColumnExpression where Value == PostgresTimestamp {
     /// Whether the column shows a later moment in UTC.
     public static func > (left: ColumnExpression, right: Date) -> Condition { left.compare(.greater, bound(right)) }
 
-    /// Whether the column shows a later moment in UTC, or this one.
+    /// Whether the column shows this moment in UTC, or a later one.
     public static func >= (left: ColumnExpression, right: Date) -> Condition {
         left.compare(.greaterOrEqual, bound(right))
     }

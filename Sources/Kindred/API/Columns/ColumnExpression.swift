@@ -81,10 +81,10 @@ extension ColumnExpression where Value: PostgresEncodable {
         left.compare(.greaterOrEqual, bound(right))
     }
 
-    /// Whether the value is one of these: one parameter for any number of values.
+    /// Whether the value is one of some values: one parameter for any number of values.
     public func isIn(_ values: some Sequence<Value>) -> Condition { compare(.isIn, Self.bound(values)) }
 
-    /// Whether the value is one of these, where nil means NULL: one parameter for any number of values.
+    /// Whether the value is one of some values, where nil means NULL: one parameter for any number of values.
     public func isIn(_ values: some Sequence<Value?>) -> Condition { compare(.isIn, Self.bound(values)) }
 
     /// Whether the value lies between two others, both included.

@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// The text that columns, objects and conditions of a builder have: it is no value, and is refused where it is bound as one.
 ///
-/// It is looked for in values of builders alone, and its number is another one in each process, so that nothing that a client
-/// sends is taken for it.
+/// It is looked for in values of builders alone, and its number differs in each process, so that no text of a client is
+/// taken for it.
 enum ColumnMark {
     static let text = "a column of a query, which has no value here (#\(String(decoding: digits, as: UTF8.self)))"
 
@@ -25,7 +25,7 @@ enum ColumnMark {
         }
     }
 
-    /// Whether texts hold that of a column.
+    /// Whether texts hold the text of a column.
     static func isIn(_ texts: [String]) -> Bool { texts.contains { isIn($0.utf8) } }
 
     static var refusal: KindredError {

@@ -2,9 +2,9 @@ import KindredPostgres
 
 // Closures on a request's objects: each names its columns by a scope of its own, which is open within the closure only.
 extension Columns {
-    /// The condition that a closure gives.
+    /// The condition that a closure returns.
     ///
-    /// - Parameter keys: the keys that lead to the columns' object from that of the request.
+    /// - Parameter keys: the keys that lead from the request's object to the columns' object.
     static func condition(
         at keys: [String] = [], _ closure: (Columns) throws -> Condition
     ) rethrows -> Condition {

@@ -5,9 +5,9 @@ import KindredPostgres
 /// Each property of the class has its own name here: a column is a ``ColumnExpression``, a to-one relationship the
 /// columns of its object, a to-many relationship ``MemberColumns``.
 ///
-/// A column belongs to the object whose closure gave it, so that a closure may also name the columns of closures around it:
-/// `{ forum in forum.posts.contains { $0.updatedAt > forum.updatedAt } }`. One that was kept for another closure is an error,
-/// `KindredError` `.invalidCondition`, before anything is sent.
+/// A column belongs to the object whose closure gave it, so that a closure may also name the columns of closures around
+/// it: `{ forum in forum.posts.contains { $0.updatedAt > forum.updatedAt } }`. A column that was kept for another
+/// closure is an error, `KindredError` `.invalidCondition`, before anything is sent.
 @dynamicMemberLookup
 public struct Columns<Root: TypedObject>: Sendable {
     let path: ColumnPath
@@ -75,7 +75,7 @@ extension Columns {
         Condition(.comparison(ConditionComparison(left.path.expression, .equal, with: right.path.expression)))
     }
 
-    /// Whether they lead to two objects, or only one of them to any.
+    /// Whether they lead to two objects, or only one side leads to an object.
     public static func != (left: Columns, right: Columns) -> Condition { !(left == right) }
 
     /// Whether the relationship leads to one of these objects.

@@ -15,8 +15,9 @@ extension Columns: QueryTerm {}
 extension MemberColumns: QueryTerm {}
 extension Condition: QueryTerm {}
 
-// Swift makes an optional of any operand, which is never nil, and a text of anything. An unavailable overload would lose to these; one
-// that throws wins, and does not compile without `try`. What it throws there says the same as its message.
+// Swift makes an optional of any operand, which is never nil, and a text of any value. An unavailable overload would
+// lose to these conversions; an overload that throws wins, and does not compile without `try`. The error that it throws
+// says the same as its message.
 extension QueryTerm {
     /// Not available: only the database knows whether there is a value.
     @available(*, deprecated, message: "only the database knows whether this is nil: it is a condition, and no Bool")
@@ -51,7 +52,7 @@ extension ColumnMark {
     }
 }
 
-// More specialized than those above, so that they are conditions wherever one is wanted.
+// More specialized than the operators above, so that the results are conditions wherever a condition is wanted.
 extension ColumnExpression where Value: PostgresEncodable {
     /// Whether the value is NULL.
     public static func == (left: ColumnExpression, right: _OptionalNilComparisonType) -> Condition {

@@ -2,9 +2,10 @@ import KindredPostgres
 
 /// The servers that answer the reads of a context.
 ///
-/// Only what the program asks for can be read on a replica: fetched objects, `find` and `get`, counts, totals, pages, streams, and
-/// relationships that are loaded; and raw SQL whose call says so. The primary answers everything in a transaction, other raw SQL, COPY,
-/// locks, what a write depends on, and all reads of a context that has unsaved changes or follows the changes of others.
+/// A replica can answer only questions of the program: fetched objects, `find` and `get`, counts, totals, pages,
+/// streams, and relationships that are loaded; and raw SQL whose call says so. The primary answers everything in a
+/// transaction, other raw SQL, COPY, locks, reads that a write depends on, and all reads of a context that has unsaved
+/// changes or follows committed changes.
 public enum ContextReading: Sendable, Hashable {
     /// The primary, for everything; the default.
     case primary

@@ -1,6 +1,6 @@
 import KindredSchema
 
-// What others change.
+// Committed changes of other contexts, processes and clients.
 extension DatabaseContext {
     /// The changes of some entities' rows by all clients, from a cursor on, or from now on.
     ///

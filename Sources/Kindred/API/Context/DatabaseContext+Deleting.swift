@@ -3,21 +3,21 @@ import KindredPostgres
 extension DatabaseContext {
     /// Deletes an object's row, and applies the delete rules to the objects at the other ends of its relationships.
     ///
-    /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered.
-    /// Otherwise one transaction, or a savepoint of the running one: one SELECT … FOR UPDATE for each relationship and
-    /// level, one UPDATE for each nullified relationship, one statement that deletes everything, for any number of
-    /// rows.
+    /// One DELETE where the database's own foreign-key actions do everything that the rules ask for and no hook is
+    /// registered. Otherwise one transaction, or a savepoint of the running one: one SELECT … FOR UPDATE for each
+    /// relationship and level, one UPDATE for each nullified relationship, one statement that deletes everything, for
+    /// any number of rows.
     ///
-    /// Updates all loaded objects: `isDeleted` is true for deleted ones, which refuse writes; nullified ones show nil,
-    /// and sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if a rule
-    /// forbids it, `.requiredRelationship` if remaining objects would lose a required relationship, `.objectDeleted` if
-    /// a row is gone already; before anything is sent `.notStored` for a new object, which ``stageDeletion(of:)`` gives
-    /// up, `.foreignContext`, and `.readOnly` for an entity without a key.
+    /// Updates all loaded objects: `isDeleted` is true for deleted objects, which refuse writes; nullified references
+    /// show nil, and sets have lost their members. Throws `KindredError`, and nothing is deleted: `.deletionDenied` if
+    /// a rule forbids it, `.requiredRelationship` if remaining objects would lose a required relationship,
+    /// `.objectDeleted` if a row is gone already; before anything is sent `.notStored` for a new object, which
+    /// ``stageDeletion(of:)`` gives up, `.foreignContext`, and `.readOnly` for an entity without a key.
     ///
-    /// Where a column marks deleted rows (`{"softDelete": "deleted_at"}`), the row stays, and the column gets the moment
-    /// of the transaction: one UPDATE, unless a rule or a hook concerns it. The object stays usable and is no longer
-    /// shown. A rule that deletes marks other objects, and throws `.invalidRequest`, before anything is sent, where they
-    /// cannot be marked; one that denies counts the objects that are shown; references stay as they are.
+    /// Where a column marks deleted rows (`{"softDelete": "deleted_at"}`), the row stays, and the column gets the
+    /// moment of the transaction: one UPDATE, unless a rule or a hook concerns it. The object stays usable and is no
+    /// longer shown. A rule that deletes marks other objects, and throws `.invalidRequest`, before anything is sent,
+    /// where they cannot be marked; a rule that denies counts the objects that are shown; references stay as they are.
     ///
     /// With `permanently` a row goes that would be marked, and all rows that refer to it count.
     public func delete(
@@ -59,7 +59,7 @@ extension DatabaseContext {
 
     /// The effect of deleting an object; changes nothing, and calls no hook.
     ///
-    /// With `permanently` it is that of a row which goes instead of being marked as deleted.
+    /// With `permanently` it is the effect of deleting the row instead of marking it as deleted.
     public func deletionPlan(
         for object: DatabaseObject, permanently: Bool = false, fileID: String = #fileID, line: Int = #line
     ) async throws -> DeletionPlan {

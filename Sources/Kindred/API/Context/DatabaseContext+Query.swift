@@ -19,12 +19,13 @@ extension DatabaseContext {
     ///
     /// - Parameters:
     ///   - sql: one statement.
-    ///   - reading: the servers that may answer it, whatever those of the context are. With another than `.primary` it has to be a
-    ///     query, which a replica answers as it does the context's other reads, and the primary in a transaction, or where the
-    ///     replica fails or refuses it: a query that calls functions which write takes effect there.
+    ///   - reading: the servers that may answer it, whatever the context's setting is. With any other value than
+    ///     `.primary` it has to be a query, which a replica answers as it does the context's other reads, and the
+    ///     primary in a transaction, or where the replica fails or refuses it: a query that calls functions which write
+    ///     takes effect there.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    /// - Returns: the rows, and the number of those that were changed.
+    /// - Returns: the rows, and the number of changed rows.
     /// - Throws: `PostgresError` as `query` of the database's client does, and `.invalidParameter`, unsent, for a statement that is no query with a `reading` that allows replicas.
     @discardableResult
     public func query(
@@ -96,8 +97,8 @@ extension DatabaseContext {
 
     /// Copies rows out of the database with `COPY … TO STDOUT`, as `copyOut` of the database's client does.
     ///
-    /// The primary answers, and what it gives counts for the context's ``position``, as all that the context reads. A context with
-    /// settings or a role copies in its transactions alone.
+    /// The primary answers, and the copied rows count for the context's ``position``, like everything that the context
+    /// reads. A context with settings or a role copies in its transactions alone.
     ///
     /// - Parameters:
     ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.

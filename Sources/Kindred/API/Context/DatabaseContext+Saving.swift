@@ -1,7 +1,7 @@
 public import KindredPostgres
 
 extension DatabaseContext {
-    /// Writes everything that is staged, in one transaction: new objects, referenced ones first; then changed
+    /// Writes everything that is staged, in one transaction: new objects, referenced objects first; then changed
     /// attributes; then pairs of many-to-many relationships; then deletions, with their delete rules.
     ///
     /// Deletions come first where a new or changed object takes a key or another unique value of a deleted one, unless
@@ -9,7 +9,7 @@ extension DatabaseContext {
     /// released before another object takes it; in a cycle of values, one is NULL temporarily. `DEFERRABLE` constraints
     /// are deferred for a save that writes their table by more than one statement.
     ///
-    /// Where only the server can tell which values conflict, as in an index of expressions or `citext` and an EXCLUDE
+    /// If only the server can tell which values conflict, as in an index of expressions or `citext` and an EXCLUDE
     /// constraint, and several objects change, one SELECT asks it first. New objects that require each other are stored
     /// if their keys are given, by one INSERT if they are of one entity, else if their foreign keys are `DEFERRABLE`.
     ///
@@ -20,15 +20,16 @@ extension DatabaseContext {
     /// Hooks run first, then everything is validated, before anything is sent.
     ///
     /// After an error, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by
-    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also read ones
-    /// where nothing is staged, errors of `validate`, constraints that refused an object; `.objectDeleted` if a row is gone; `.staleObject` with
-    /// the `conflicts` if another transaction has changed rows since they were read, where the entity has optimistic
-    /// locking. Inside a transaction it is a savepoint.
+    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also those read
+    /// where nothing is staged, errors of `validate`, constraints that refused an object; `.objectDeleted` if a row is
+    /// gone; `.staleObject` with the `conflicts` if another transaction has changed rows since they were read, where
+    /// the entity has optimistic locking. Inside a transaction it is a savepoint.
     ///
-    /// Changed rows are sent in the order of their tables and keys, and new ones in the order of their keys where the server makes
-    /// nothing for them, so that saves of the same rows wait for each other. A save that a deadlock or a serialization failure has
-    /// rolled back runs again, three times at most: hooks but `prepareForDeletion` do not. A new object that is made with the other
-    /// end of a one-to-one relationship that has a partner is refused, unless that one leaves or is deleted in the same save.
+    /// Changed rows are sent in the order of their tables and keys, and new rows in the order of their keys where the
+    /// server makes no numbers for them, so that saves of the same rows wait for each other. A save that a deadlock or
+    /// a serialization failure has rolled back runs again, three times at most: hooks except `prepareForDeletion` do
+    /// not. A new object with an end of a one-to-one relationship that has a partner already is refused, unless the
+    /// partner leaves or is deleted in the same save.
     ///
     /// Saves of one context run one after the other. Changes staged while a save is running stay staged.
     public func save(fileID: String = #fileID, line: Int = #line) async throws {
@@ -43,11 +44,11 @@ extension DatabaseContext {
     /// }
     /// ```
     ///
-    /// It is repeated after a stale write (`.staleObject`), a serialization failure, a deadlock, and a connection that was lost
-    /// before COMMIT was sent. Each attempt begins with rows and objects as they were before, and with the objects concerned
-    /// locked and read again: those in conflict and those that `body` had changed, by one SELECT … FOR UPDATE for each entity.
-    /// The lock lets a second attempt succeed despite any number of concurrent writers. So `body` must compute from the values
-    /// that objects show when it runs, and do nothing that cannot be repeated.
+    /// It is repeated after a stale write (`.staleObject`), a serialization failure, a deadlock, and a connection that
+    /// was lost before COMMIT was sent. Each attempt begins with rows and objects as they were before, and with the
+    /// objects concerned locked and read again: objects in conflict and objects that `body` had changed, by one SELECT
+    /// … FOR UPDATE for each entity. The lock lets a second attempt succeed despite any number of concurrent writers.
+    /// So `body` must compute from the values that objects show when it runs, and do nothing that cannot be repeated.
     ///
     /// Changes staged before are saved with it. Inside another transaction it is a savepoint, and only stale writes are
     /// tried again.

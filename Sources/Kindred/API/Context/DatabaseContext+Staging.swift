@@ -2,8 +2,8 @@ extension DatabaseContext {
     /// Makes a new object in memory, to be stored by `save()`; `create(_:_:)` stores at once.
     ///
     /// Until it is saved it has a temporary ID, shows its given values, and NULL for values that the database assigns.
-    /// `values` may hold attributes, to-one relationships, and arrays of objects for to-many ones; new objects among
-    /// them are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
+    /// `values` may hold attributes, to-one relationships, and arrays of objects for to-many relationships; new objects
+    /// among them are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
     /// `.unknownKey`, `.wrongType`, `.readOnly`.
     @discardableResult
     public func insert(
@@ -18,7 +18,7 @@ extension DatabaseContext {
 
     /// Takes back all unsaved changes; the objects show the database's values, as last seen.
     ///
-    /// New objects are discarded: from then on they refuse use, as deleted ones do. Sends nothing.
+    /// New objects are discarded: from then on they refuse use, as deleted objects do. Sends nothing.
     public func rollback() { core.rollback() }
 
     /// Stages the deletion of an object: `save()` deletes it after everything else, with its delete rules.

@@ -12,14 +12,14 @@ extension DatabaseContext {
     /// end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
     /// Nothing is read before the error reaches the caller. Objects read before the transaction had written anything
-    /// stay as they are; raw SQL counts as writing, but for `SET`. Objects written, or read after that, show their
+    /// stay as they are; raw SQL counts as writing, except `SET`. Objects written, or read after that, show their
     /// former row again. An object whose former row is not known, because it was first read then, is stale: its
     /// attributes show their last values, and the row is read again before a relationship is followed, before
     /// `value(forKey:)` returns, and before anything of it is written. If another object has its key again, it is
     /// deleted instead.
     ///
     /// If the answer to COMMIT is lost, or a statement inside ended the transaction, objects are restored as well, and
-    /// changed, deleted and created ones are stale. Objects stored by `save()` are new again; ask
+    /// changed, deleted and created objects are stale. Objects stored by `save()` are new again; ask
     /// `PostgresClient.resolveCommit`, or the database, before saving them once more. Statements that begin or end
     /// transactions are refused inside.
     ///

@@ -1,7 +1,7 @@
 public import KindredPostgres
 
 extension Database {
-    /// The features of the server, found by trying each one; see `PostgresClient.capabilities`.
+    /// The features of the server, found by trying each feature; see `PostgresClient.capabilities`.
     ///
     /// ```swift
     /// guard try await database.capabilities[.statementTriggers] == .yes else { return }

@@ -65,7 +65,7 @@ extension Database {
             at: SourcePlace(fileID: fileID, line: line))
     }
 
-    /// - Parameter servers: those to read from; none for a database without replicas.
+    /// - Parameter servers: the servers to read from; none for a database without replicas.
     static func connect(
         _ configuration: PostgresConfiguration, servers: [PostgresConfiguration], classes: [any TypedObject.Type],
         overrides: [SchemaOverride], names: RelationshipNames?, tracking: TrackingOptions, requiredSettings: [String],
@@ -170,7 +170,7 @@ extension Database {
     ///     no position that a replica would have to have replayed.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    /// - Returns: the rows, and the number of those that were changed.
+    /// - Returns: the rows, and the number of changed rows.
     /// - Throws: as a context's `query` does.
     @discardableResult
     public func query(

@@ -12,7 +12,7 @@ extension Database {
         registeredHooks.add(hooks, for: try model.entity(named: entityName).name)
     }
 
-    /// Registers typed classes; contexts made from now on create their entities' objects as these.
+    /// Registers typed classes; contexts made from now on create their entities' objects as instances of them.
     ///
     /// Existing contexts keep their classes, so that an object never changes its class. Sends nothing. Throws
     /// `KindredError` `.classMismatch` with all differences between the classes and the database: missing columns and

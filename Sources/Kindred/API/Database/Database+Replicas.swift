@@ -19,7 +19,7 @@ extension Database {
     ///
     /// - Parameters:
     ///   - primary: the server that takes writes, or all servers; its role, password and options are used for writing,
-    ///     and its `replicaDelay` says what holds for reads where the engine tells no positions.
+    ///     and its `replicaDelay` is the rule for reads where the engine tells no positions.
     ///   - replicas: further servers, each with the role and options for reading from it.
     ///   - classes: the typed classes of entities.
     ///   - overrides: annotations in code: names, keys, delete rules.
@@ -61,11 +61,11 @@ extension Database {
 }
 
 extension DatabaseContext {
-    /// How far the database had come with the context's last write, and with what it has read from replicas: the token for the
-    /// next request, which then sees all of that.
+    /// The database's position after the context's last write and after its reads from replicas: the token for the next
+    /// request, which then sees all of that.
     ///
-    /// It is asked for behind each write, in the same round trip, where the database has replicas or the context was made with
-    /// `reading` or `after`; else it is nil. It is nil too while nothing was written or read. Where the server did not tell it, it is
-    /// the time, with which the next request begins on the primary.
+    /// It is asked for behind each write, in the same round trip, where the database has replicas or the context was
+    /// made with `reading` or `after`; else it is nil. It is nil, too, while nothing was written or read. If the server
+    /// did not tell its position, the token is the time, and the next request begins on the primary.
     public var position: DatabasePosition? { core.reads?.positions.token }
 }

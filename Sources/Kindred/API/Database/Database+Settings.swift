@@ -1,7 +1,7 @@
 public import KindredPostgres
 import Synchronization
 
-// Contexts whose statements run with settings of their own, such as those of a tenant, and with a role.
+// Contexts whose statements run with settings of their own, such as a tenant's, and with a role.
 extension Database {
     /// Makes a unit of work whose statements run with settings, and with a role; cheap, and sends nothing.
     ///
@@ -19,32 +19,34 @@ extension Database {
     /// Where Citus distributes tables, the settings are made by SET LOCAL too, which it passes on to its workers, and a single
     /// statement stands between BEGIN and COMMIT, in the same round trip: see <doc:OtherEngines>.
     ///
-    /// Nothing is shared with contexts that have other settings, or another role. In one transaction there can be one of them: a
-    /// statement of another is `PostgresError` `.settingsDiffer` before it is sent. SQL of the program's own in such a
-    /// transaction runs with the settings.
+    /// Nothing is shared with contexts that have other settings, or another role. One transaction has the settings of
+    /// one context: a statement of a context with other settings throws `PostgresError` `.settingsDiffer` before it is
+    /// sent. The program's own SQL in such a transaction runs with the settings.
     ///
-    /// Live requests and contexts that follow changes are asked with the settings, too: they show what the role and the policies
-    /// let them see, and nothing is shared with those that have others. Each step of the one reader of changes has a savepoint for
-    /// each distinct set of settings that asks anything in it: one round trip more, for its end. Every ten seconds each set of live
-    /// requests asks one statement, to look for changed policies. `changes(of:)` throws `KindredError` `.invalidRequest`: it has the keys of all
-    /// rows, which no policy hides.
+    /// Live requests and contexts that follow changes are asked with the settings, too: they show the rows that the
+    /// role and the policies let them see, and share nothing with requests and contexts that have other settings. Each
+    /// step of the one reader of changes has a savepoint for each distinct set of settings that asks anything in it:
+    /// one round trip more, for its end. Every ten seconds each set of live requests asks one statement, to look for
+    /// changed policies. `changes(of:)` throws `KindredError` `.invalidRequest`: it has the keys of all rows, which no
+    /// policy hides.
     ///
     /// - Parameters:
-    ///   - settings: the values by name: custom settings, such as `app.organization`, and those of PostgreSQL that the role may
-    ///     set, such as `statement_timeout`. A value becomes text as the server prints it.
+    ///   - settings: the values by name: custom settings, such as `app.organization`, and settings of PostgreSQL that the
+    ///     role may set, such as `statement_timeout`. A value becomes text as the server prints it.
     ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
     ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
     ///   - reading: the servers that answer its reads; see ``ContextReading``.
     ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
-    /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`, as a mistake
-    ///   in the program, for names and a role that PostgreSQL does not take, and for settings on which values, names or
-    ///   transactions rest: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`, `extra_float_digits`,
-    ///   `client_encoding`, `standard_conforming_strings`, `array_nulls`, `transform_null_equals`, `lc_monetary`,
-    ///   `xmlbinary`, `xmloption`, `transaction_isolation`, `transaction_read_only`, `transaction_deferrable`;
-    ///   `KindredError` `.missingSettings` if the database requires more, `.invalidRequest` for a context that tracks with
-    ///   `transaction_timeout` or `idle_in_transaction_session_timeout`. A role or setting that the server does not know is
-    ///   `.settingsRefused` with the first statement.
+    /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`,
+    ///   as a mistake in the program, for names and a role that PostgreSQL does not take, and for settings on which
+    ///   values, names or transactions depend: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`,
+    ///   `extra_float_digits`, `client_encoding`, `standard_conforming_strings`, `array_nulls`,
+    ///   `transform_null_equals`, `lc_monetary`, `xmlbinary`, `xmloption`, `transaction_isolation`,
+    ///   `transaction_read_only`, `transaction_deferrable`; `KindredError` `.missingSettings` if the database requires
+    ///   more, `.invalidRequest` for a context that tracks with `transaction_timeout` or
+    ///   `idle_in_transaction_session_timeout`. A role or setting that the server does not know is `.settingsRefused`
+    ///   with the first statement.
     public func makeContext(
         settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
         tracking: ContextTracking = .none, reading: ContextReading = .primary, after position: DatabasePosition? = nil

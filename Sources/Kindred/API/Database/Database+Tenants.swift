@@ -2,34 +2,36 @@ public import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Contexts of tenants that share tables, and those that work for all of them.
+// Contexts of tenants that share tables, and contexts that work for all tenants.
 extension Database {
-    /// Makes a unit of work for one tenant, of whose rows alone it reads and writes any; cheap, and sends nothing.
+    /// Makes a unit of work for one tenant, which reads and writes only this tenant's rows; cheap, and sends nothing.
     ///
     /// ```swift
     /// let context = try database.makeContext(tenant: ["tenant_id": tenant], setting: "app.tenant_id")
     /// let tasks = try await context.fetch("task").all()   // WHERE tenant_id = …
     /// ```
     ///
-    /// Every statement for an entity that has the column finds rows with the tenant's value only, and new rows get it. It is no
-    /// filter: `unfiltered()` does not take it off. Tables without the column are shared by all tenants. The column cannot be set.
-    /// The setting is for policies of row-level security, which are needed for the program's own SQL: no condition is added to
-    /// the text of `query(_:)`. With `query(_:as:)` rows of others become no objects.
+    /// Every statement for an entity that has the column finds rows with the tenant's value only, and new rows get it.
+    /// It is no filter: `unfiltered()` does not take it off. Tables without the column are shared by all tenants. The
+    /// column cannot be set. The setting is for policies of row-level security, which are needed for the program's own
+    /// SQL: no condition is added to the text of `query(_:)`. With `query(_:as:)` rows of other tenants become no
+    /// objects.
     ///
     /// A row of another tenant is not there: `find` gives nil, `get` is `.notFound`. `object(with:)`, a to-one relationship whose
     /// foreign key leads to it, and a use of it as a value are `.otherTenant`, without its values. An upsert that meets its key
     /// is `.constraintViolation` with the SQLSTATE of a unique violation, and has no effect.
     ///
-    /// The text of statements is the same for all tenants. Each statement, or its transaction, has the tenant in front as it has
-    /// settings: see ``makeContext(settings:role:faulting:tracking:reading:after:)``. No statement is added, but where an ID whose key lacks
-    /// the column is given for a to-one relationship: one SELECT reads whose it is. Upserts that keep rows are a savepoint
-    /// within a transaction.
+    /// The text of statements is the same for all tenants. Each statement, or its transaction, has the tenant in front
+    /// as it has settings: see ``makeContext(settings:role:faulting:tracking:reading:after:)``. No statement is added,
+    /// except where an ID whose key lacks the column is given for a to-one relationship: one SELECT reads whose row it
+    /// is. Upserts that keep rows are a savepoint within a transaction.
     ///
     /// With `pool.maximumConnectionsPerTenant` its contexts together use no more connections at once.
     ///
-    /// Live requests and `observe` show the tenant's rows, and share nothing with those of other tenants: see
-    /// ``makeContext(settings:role:faulting:tracking:reading:after:)`` for what they cost. A row that comes to another tenant leaves them.
-    /// `changes(of:)` and `locks(of:)`, which name the rows of all tenants, throw `.invalidRequest`.
+    /// Live requests and `observe` show the tenant's rows, and share nothing with other tenants' requests: see
+    /// ``makeContext(settings:role:faulting:tracking:reading:after:)`` for their cost. A row that comes to another
+    /// tenant leaves them. `changes(of:)` and `locks(of:)`, which name the rows of all tenants, throw
+    /// `.invalidRequest`.
     ///
     /// - Parameters:
     ///   - tenant: the name of the column, and the value in the tenant's rows.
@@ -40,7 +42,8 @@ extension Database {
     ///   - reading: the servers that answer its reads; see ``ContextReading``.
     ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `KindredError` `.invalidRequest` unless one column is given, and if no entity has it; `.wrongType` and
-    ///   `.missingValue` for a value that is none of the column; and the errors of ``makeContext(settings:role:faulting:tracking:reading:after:)``.
+    ///   `.missingValue` for a value that the column cannot hold; and the errors of
+    ///   ``makeContext(settings:role:faulting:tracking:reading:after:)``.
     public func makeContext(
         tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
         role: String? = nil, faulting: FaultingMode = .batch, reading: ContextReading = .primary,
@@ -94,7 +97,7 @@ extension Database {
     /// reason. Policies of row-level security hold for the role all the same.
     ///
     /// - Parameters:
-    ///   - reason: why the work is not that of one tenant; for the log.
+    ///   - reason: why the work is not done for one tenant; for the log.
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
     ///   - fileID: the file of the call, for the log.

@@ -31,15 +31,17 @@ public struct DatabaseTenant: Sendable {
 
     /// Makes a unit of work for the tenant; cheap, and sends nothing.
     ///
-    /// A name is that of the tenant's table, else that of a shared one: `person`. The library's statements name the schema, and send
-    /// no search path. SQL of ``DatabaseContext/query(_:reading:fileID:line:)`` runs with the tenant's search path, which is set in front
-    /// of it as a setting is: see ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``. So do all statements of a transaction,
-    /// and writes whose triggers, defaults or checks call functions without a search path of their own; reads, too, where
-    /// policies or views do.
+    /// A name such as `person` means the tenant's table, or else a shared table. The library's statements name the
+    /// schema, and send no search path. SQL of ``DatabaseContext/query(_:reading:fileID:line:)`` runs with the tenant's
+    /// search path, which is set in front of it as a setting is: see
+    /// ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``. So do all statements of a transaction,
+    /// and writes whose triggers, defaults or checks call functions without a search path of their own; reads, too,
+    /// where policies or views do.
     ///
-    /// One transaction is that of one tenant: a statement of another is `PostgresError` `.settingsDiffer`. Objects and IDs of other
-    /// tenants are `KindredError` `.otherTenant`. Changes of others are not followed: live requests, `observe`, `changes(of:)` and
-    /// `locks(of:)` throw `.invalidRequest`, and so does a lock that is announced.
+    /// One transaction belongs to one tenant: a statement of another tenant's context throws `PostgresError`
+    /// `.settingsDiffer`. Objects and IDs of other tenants are `KindredError` `.otherTenant`. Committed changes are not
+    /// followed: live requests, `observe`, `changes(of:)` and `locks(of:)` throw `.invalidRequest`, and so does a lock
+    /// that is announced.
     ///
     /// - Parameters:
     ///   - settings: further settings of the context.
@@ -75,7 +77,7 @@ public struct DatabaseTenant: Sendable {
         return try await body(context)
     }
 
-    /// The tenant's model: its tables, under the template's schema, and the shared ones.
+    /// The tenant's model: its tables, under the template's schema, and the shared tables.
     ///
     /// Tenants of the same shape share it.
     public var schema: DatabaseSchema { tenant.runtime.schema }
@@ -93,7 +95,7 @@ extension Database {
     ///   - name: the schema's name.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
-    /// - Throws: `KindredError` `.notFound` if there is no such schema, or if it is one of PostgreSQL's or Kindred's own;
+    /// - Throws: `KindredError` `.notFound` if there is no such schema, or if it belongs to PostgreSQL or Kindred;
     ///   `.classMismatch` with all differences if it does not fit the classes; `.invalidRequest` for the template, for a schema in the
     ///   search path, for one with a foreign key to another tenant's table, which is named, in a transaction before the first use, and
     ///   where the database was connected without tenants; and the errors of a query.
@@ -115,18 +117,19 @@ extension Database {
     /// try await database.dropTenant("acme")   // DROP SCHEMA "acme" CASCADE
     /// ```
     ///
-    /// What depends on it elsewhere goes as well, such as a view of its tables in another schema. Contexts of the tenant that are
-    /// held, here and in other processes, get the errors of the server from then on. Does not look whether the schema fits the
-    /// template, so that one that does not can be dropped.
+    /// Objects elsewhere that depend on it are dropped as well, such as a view of its tables in another schema.
+    /// Contexts of the tenant that are held, here and in other processes, get the errors of the server from then on.
+    /// Does not look whether the schema fits the template, so that a schema that does not fit can be dropped.
     ///
-    /// One statement. In a transaction it is part of it: the tenant is forgotten at once, and read again if it is rolled back.
+    /// One statement. In a transaction it takes part in it: the tenant is forgotten at once, and read again if it is
+    /// rolled back.
     ///
     /// - Parameters:
     ///   - name: the schema's name.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `KindredError` `.invalidRequest` for the template, for a schema in the search path, and where the database was
-    ///   connected without tenants; `.notFound` if there is no such schema, or if it is one of PostgreSQL's or Kindred's own;
+    ///   connected without tenants; `.notFound` if there is no such schema, or if it belongs to PostgreSQL or Kindred;
     ///   and `PostgresError` where the server refuses it.
     public func dropTenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws {
         let tenants = try requireSchemaTenants()
@@ -142,10 +145,10 @@ extension Database {
         tenants.forget(name)
     }
 
-    /// The schemas that come behind that of a tenant which is to be made, in its search path.
+    /// The schemas that come behind a new tenant's schema in its search path.
     ///
-    /// Throws as ``tenant(_:fileID:line:)`` for a name that is that of no tenant, and `.invalidRequest` for `public`, whose tables
-    /// sessions with the server's own search path would take for shared ones.
+    /// Throws as ``tenant(_:fileID:line:)`` for a name that no tenant can have, and `.invalidRequest` for `public`,
+    /// whose tables sessions with the server's own search path would take for shared tables.
     package func sharedPath(besidesTenant name: String) throws -> [String] {
         let tenants = try requireSchemaTenants()
         try tenants.requireTenant(name)

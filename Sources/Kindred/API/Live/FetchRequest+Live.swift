@@ -7,11 +7,11 @@ extension FetchRequest {
     /// without sort keys keeps its order, and new objects come at its end. Equal live requests of a process are answered by
     /// the same statements.
     ///
-    /// One statement, about the tables that the request reads, those of views and policies included. What changes by time,
-    /// by a setting or inside of a function is not seen.
+    /// One statement, about the tables that the request reads, including tables of views and policies. Changes by time,
+    /// by a setting or inside of a function are not seen.
     ///
     /// - Parameters:
-    ///   - interval: the least time between two updates; what changes meanwhile is merged.
+    ///   - interval: the least time between two updates; changes meanwhile are merged.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `KindredError` `.trackingNotEnabled` with the names of all tables whose changes are not recorded,

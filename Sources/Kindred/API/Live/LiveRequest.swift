@@ -9,19 +9,20 @@ import KindredPostgres
 /// }
 /// ```
 ///
-/// The first update is the result; each further one has the new result with its difference to the last. Every update is
-/// the result in one committed state of the database, never older than the one before; updates that
-/// `next()` has not returned yet are merged. Where nothing has changed nothing is given.
+/// The first update is the result; each further update has the new result with its difference to the last. Every update
+/// is the result in one committed state of the database, never older than the update before; updates that `next()` has
+/// not returned yet are merged. If nothing has changed, there is no update.
 ///
-/// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is asked
-/// for, objects, values and prefetched relationships are those of one snapshot. A part of a set that was prefetched is
-/// answered from that snapshot too. Relationships that are not prefetched are
-/// read at their first access, and may be newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take
-/// the object with `context.object(with: id)` from another context to change it.
+/// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is
+/// asked for, objects, values and prefetched relationships come from one snapshot. A part of a set that was prefetched
+/// is answered from that snapshot too. Relationships that are not prefetched are read at their first access, and may be
+/// newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take the object with
+/// `context.object(with: id)` from another context to change it.
 ///
-/// A view, policy or table that is defined differently while the request runs is read as it is defined then: at once where
-/// change tracking tells of it, and within ten seconds else. Where the request cannot go on the sequence ends with an error:
-/// a table or view is gone or has another key, or a table whose changes are not recorded stands behind it now.
+/// A view, policy or table that is defined differently while the request runs is read as it is defined then: at once
+/// where change tracking tells of it, otherwise within ten seconds. If the request cannot go on, the sequence ends with
+/// an error: a table or view is gone or has another key, or a table whose changes are not recorded stands behind it
+/// now.
 public struct LiveRequest<Object: DatabaseObject>: Sendable {
     let query: LiveQuery
     let faulting: FaultingMode
@@ -65,7 +66,7 @@ extension LiveRequest: AsyncSequence {
             }
         }
 
-        /// Shows an answer; nil if it is that of the last update.
+        /// Shows an answer; nil if it equals the last update.
         private mutating func update(_ answer: LiveAnswer) async throws -> LiveUpdate<Object>? {
             let entity = query.entity
             var snapshot = answer.snapshot
@@ -93,7 +94,7 @@ extension LiveRequest: AsyncSequence {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }
 
-/// One iteration's place among those that a request is followed for; its end ends it.
+/// One iteration's subscription to a request; it ends with the iteration.
 private final class LiveSubscription: Sendable {
     let consumer: LiveConsumer
     private let hub: LiveHub

@@ -8,13 +8,13 @@ public struct LiveSection<Object: DatabaseObject>: Sendable {
     public let objects: [Object]
 }
 
-/// A live list in sections, and the difference to the last one.
+/// A live list in sections, and its difference to the last list.
 public struct LiveSectionsUpdate<Object: DatabaseObject>: Sendable {
     /// The sections, in the list's order; none is empty.
     public let sections: [LiveSection<Object>]
-    /// The offsets in the last list of sections of those that are gone, ascending.
+    /// The offsets of sections that are gone, in the last list of sections, ascending.
     public let removedSections: [Int]
-    /// The offsets in this list of sections of those that are new, ascending.
+    /// The offsets of new sections, in this list of sections, ascending.
     public let insertedSections: [Int]
     /// The list as a whole.
     public let update: LiveUpdate<Object>

@@ -1,19 +1,19 @@
 import KindredPostgres
 
-/// The result of a live request in one committed state of the database, and its difference to the last one.
+/// The result of a live request in one committed state of the database, and its difference to the last result.
 public struct LiveUpdate<Object: DatabaseObject>: Sendable {
     /// The whole result, in its order.
     ///
-    /// The objects are those of the updates before; they change while the next update is asked for.
+    /// The objects stay the same from update to update; they change while the next update is asked for.
     public let objects: [Object]
-    /// The offsets in the last list of what has left its place, ascending.
+    /// The offsets of objects that have left their place, in the last list, ascending.
     public let removals: [Int]
-    /// The offsets in this list of what has come to its place, ascending.
+    /// The offsets of objects that have come to their place, in this list, ascending.
     public let insertions: [Int]
     /// The removals and insertions that are of the same object; no more objects move than have to.
     public let moves: [LiveMove]
-    /// The offsets in this list of objects that were in the last one too, and whose attributes or prefetched relationships
-    /// have changed; moved ones among them.
+    /// The offsets in this list of objects that were in the last list, too, and whose attributes or prefetched
+    /// relationships have changed; moved objects are among them.
     public let updates: [Int]
     /// Why the update was given.
     public let cause: LiveCause
@@ -48,7 +48,7 @@ public struct LiveUpdate<Object: DatabaseObject>: Sendable {
         return CollectionDifference(changes) ?? [].difference(from: [])
     }
 
-    /// The IDs of the objects that were in the last list and are not in this one.
+    /// The IDs of the objects that were in the last list and are not in this list.
     public var removedIDs: [ObjectID] {
         let moved = Set(moves.map(\.from))
         return zip(removals, removed).filter { !moved.contains($0.0) }.map(\.1)

@@ -59,7 +59,7 @@ extension DatabaseObject {
         return try row.decode(position, as: T.self)
     }
 
-    /// The loaded attributes by name, NULL as nil; without those that were left out and are not loaded.
+    /// The loaded attributes by name, NULL as nil; without attributes that were left out and are not loaded.
     public var dictionary: [String: PostgresValue?] {
         let row = row
         var result: [String: PostgresValue?] = [:]

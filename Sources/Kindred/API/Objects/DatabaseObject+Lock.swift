@@ -11,11 +11,11 @@ extension DatabaseObject {
     ///
     /// - Parameters:
     ///   - lock: the strength of the lock.
-    ///   - waiting: what happens while another transaction has locked the row.
-    ///   - text: what other processes are told of it until the transaction ends, such as by whom the object is edited: see
-    ///     ``DatabaseContext/locks(of:)-(String)``. Costs a statement in the transaction and one over a connection of its own,
-    ///     and one at the end. Where it cannot be announced the call throws, and the row is locked all the same:
-    ///     `.trackingNotInstalled`, `.accessDenied`.
+    ///   - waiting: the behaviour while another transaction has locked the row.
+    ///   - text: a text that other processes are told with the lock until the transaction ends, such as the editor of the
+    ///     object: see ``DatabaseContext/locks(of:)-(String)``. Costs a statement in the transaction, one over a
+    ///     connection of its own, and one at the end. Where it cannot be announced the call throws, and the row is
+    ///     locked all the same: `.trackingNotInstalled`, `.accessDenied`.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     public func lock(

@@ -5,23 +5,24 @@ import KindredSchema
 extension DatabaseObject {
     /// Stages the values of a patch, to be written by `save()`: all of them, or none if one does not fit.
     ///
-    /// Each value is read as the column's type, in the form in which `PostgresValue.encode(to:)` writes it: `numeric` also as a
-    /// number, moments in ISO 8601 or as PostgreSQL prints them, `bytea` as base64. A number is what the server would make of the
-    /// text that the client sent. Sends nothing.
+    /// Each value is read as the column's type, in the form in which `PostgresValue.encode(to:)` writes it: `numeric`
+    /// also as a number, moments in ISO 8601 or as PostgreSQL prints them, `bytea` as base64. A number becomes the
+    /// value that the server would make of the client's text. Sends nothing.
     ///
     /// - Parameters:
     ///   - patch: The changes.
-    ///   - keys: The only keys that may be in the patch, so that a client cannot set more than the program means; nil for all
-    ///     that can be written.
+    ///   - keys: The only keys that may be in the patch, so that a client cannot set more than the program means; nil for
+    ///     all keys that can be written.
     ///   - rounding: Whether a `numeric` with more digits after the point than its column has is rounded, halves away from
     ///     zero, instead of refused.
     ///
-    /// Throws `KindredError` with a problem for each key, of the category `.invalid`: `.unknownKey`, in the first ten problems
-    /// with the nearest keys, also for one that is not allowed; `.readOnly` for generated columns, for the version, and for the
-    /// key of a stored object unless it is the same; `.wrongType` for a value that does not fit, and for a relationship, whose column is
-    /// set instead; `.missingValue` for a null where a value is required, `.valueTooLarge` for a text that is too long and a
-    /// number with too many digits or out of its type's range, `.unknownLabel` for what is no label of an enum. A label that the
-    /// model does not know, and nothing else that is wrong, is left to `save()`, which asks the database whether it was added.
+    /// Throws `KindredError` with a problem for each key, of the category `.invalid`: `.unknownKey`, in the first ten
+    /// problems with the nearest keys, also for a key that is not allowed; `.readOnly` for generated columns, for the
+    /// version, and for the key of a stored object unless it is the same; `.wrongType` for a value that does not fit,
+    /// and for a relationship, whose column is set instead; `.missingValue` for a null where a value is required,
+    /// `.valueTooLarge` for a text that is too long and a number with too many digits or out of its type's range,
+    /// `.unknownLabel` for a text that is no label of an enum. A label that the model does not know is left to `save()`
+    /// if nothing else is wrong: the save asks the database whether the label was added.
     public func apply(_ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false) throws {
         try requireStageable()
         let allowed = try keys.map { try Set($0.map { try patchedPosition($0) }) }
@@ -70,7 +71,7 @@ extension DatabaseObject {
         var value = try runtime.value(of: json, at: position, context.core.types)
         if isRounded { value = value.map { runtime.rounded($0, at: position) } }
         let row = row
-        // Any value is a change of one that is not loaded.
+        // Any value is a change of an attribute that is not loaded.
         if row.isLeftOut(at: position) {
             try requirePresent(value, at: position, key)
             return .some(value)

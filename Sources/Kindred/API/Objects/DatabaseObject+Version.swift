@@ -14,7 +14,7 @@ extension DatabaseObject {
         return (try? expectedVersion())?.description
     }
 
-    /// Makes sure that a write changes the version which a client has seen: throws if the object's is another one.
+    /// Makes sure that a write changes the version which a client has seen: throws if the object has another version.
     ///
     /// ```swift
     /// try book.expect(version: ifMatch)   // the text that rowVersion was
@@ -22,8 +22,9 @@ extension DatabaseObject {
     /// try await context.save()            // refused if the row has got another version meanwhile
     /// ```
     ///
-    /// Sends nothing: the object's own version was read with its row, and every write of it makes sure that the database still
-    /// has that one. So read the object in the same request. The version is a text as ``rowVersion`` gives it, or a value.
+    /// Sends nothing: the object's own version was read with its row, and every write of it makes sure that the
+    /// database still has that version. So read the object in the same request. The version is a text as ``rowVersion``
+    /// gives it, or a value.
     ///
     /// Throws `KindredError` `.staleObject` with the conflict, as the save would; `.wrongType` for a value that is no
     /// version of the entity's; `.invalidRequest` where the entity has no optimistic locking, `.notStored` for a new

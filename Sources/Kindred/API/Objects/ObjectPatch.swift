@@ -38,9 +38,9 @@ extension ObjectPatch {
     ///   - json: The bytes, such as the body of a request.
     ///   - maximumBytes: The most bytes that are read.
     ///
-    /// Throws `KindredError` `.invalidPatch`, of the category `.invalid`, for what is no JSON object (RFC 8259), with the place
-    /// of the byte that is wrong; for a text beyond `maximumBytes`, ``maximumDepth`` or ``maximumKeys``; and for an object,
-    /// the patch's own or one in a document, that has a key twice.
+    /// Throws `KindredError` `.invalidPatch`, of the category `.invalid`, for a text that is no JSON object (RFC 8259),
+    /// with the place of the wrong byte; for a text beyond `maximumBytes`, ``maximumDepth`` or ``maximumKeys``; and for
+    /// an object, the patch itself or an object in a document, that has a key twice.
     public init(json: some Collection<UInt8>, maximumBytes: Int = 1_048_576) throws {
         var limits = JSONLimits()
         (limits.bytes, limits.depth, limits.refusesEqualKeys) = (maximumBytes, Self.maximumDepth, true)

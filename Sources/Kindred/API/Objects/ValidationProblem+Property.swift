@@ -6,7 +6,8 @@ extension ValidationProblem {
 }
 
 extension KindredError {
-    /// The property of the object's class that stands for ``key``; that of the first problem where there are several.
+    /// The property of the object's class that stands for ``key``; the first problem's property where there are
+    /// several.
     public var property: String? { problems.first?.property }
 }
 

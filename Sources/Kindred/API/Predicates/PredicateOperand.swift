@@ -73,7 +73,7 @@ indirect enum PredicateOperand: Sendable {
             return .choice(test, then: try first.isEqual(to: other), else: try second.isEqual(to: other))
         case (_, .choice): return try other.isEqual(to: self)
         default:
-            // Boolean operands, at least one of which is a condition.
+            // Boolean operands; at least one operand is a condition.
             let (left, right) = (try condition(), try other.condition())
             let (isLeft, isRight) = (try isPresent(), try other.isPresent())
             // Both are true, both are false, or both are missing.

@@ -46,7 +46,7 @@ struct PredicateTranslator {
         variables[variable] = operand
     }
 
-    /// The members among some that fulfil a further condition, in which a variable is the member.
+    /// The given members that fulfil a further condition, in which a variable stands for the member.
     mutating func narrowed(
         _ members: MemberCondition, _ variable: PredicateExpressions.VariableID,
         by condition: (inout PredicateTranslator) throws -> ConditionNode

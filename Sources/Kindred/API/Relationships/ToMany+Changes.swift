@@ -4,8 +4,8 @@ extension ToMany {
     /// Makes an object a member; in a one-to-many relationship it leaves its old owner.
     ///
     /// One-to-many: one UPDATE of the member's foreign key. Many-to-many: one INSERT into the helper table, which does
-    /// nothing if the pair exists, and restores one that is marked as deleted; one that the helper's filter hides is
-    /// `.constraintViolation`. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType` or
+    /// nothing if the pair exists, and restores a pair that is marked as deleted; a pair that the helper's filter hides
+    /// is `.constraintViolation`. Throws `KindredError` `.objectDeleted` if the member's row is gone, `.wrongType` or
     /// `.foreignContext` for an object that cannot be a member, `.missingValue` if the helper has required columns of
     /// its own. In an ordered relationship the object becomes the last member, as with `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
@@ -16,8 +16,8 @@ extension ToMany {
 
     /// Makes an object a member and sets the helper row's other columns, also if the pair exists.
     ///
-    /// One INSERT … ON CONFLICT DO UPDATE. Only for many-to-many relationships: throws `.wrongType` for others,
-    /// `.unknownKey` for a key that the helper does not have.
+    /// One INSERT … ON CONFLICT DO UPDATE. Only for many-to-many relationships: throws `.wrongType` for other
+    /// relationships, `.unknownKey` for a key that the helper does not have.
     public func insert(
         _ member: Member, through payload: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line
     ) async throws {
@@ -59,7 +59,7 @@ extension ToMany {
         }
     }
 
-    /// Makes the objects the only members: other members leave, missing ones join, in one atomic change.
+    /// Makes the objects the only members: other members leave, missing members join, in one atomic change.
     ///
     /// Two statements in one round trip, for any number of objects. In an ordered relationship the members take the
     /// given order, at the cost of `insert(contentsOf:at:)` and one statement for the members that leave. Throws

@@ -40,10 +40,10 @@ extension ToMany {
     ///
     /// The index refers to the order that this set shows: if another transaction has changed the order, the objects are
     /// inserted before the member that was at the index. A transaction: it locks the owner, reads its order, and one
-    /// UPDATE writes as few positions as possible, including those of joining members. Joining many-to-many pairs are
-    /// one INSERT more; exchanging positions under a unique key that is not deferrable is one UPDATE more. Members that
-    /// are not loaded are read first. Throws `KindredError` `.indexOutOfRange` before anything is sent, `.notStored`
-    /// for new objects in the set of a stored one, and as `insert(_:)` does.
+    /// UPDATE writes as few positions as possible, including positions of joining members. Joining many-to-many pairs
+    /// are one INSERT more; exchanging positions under a unique key that is not deferrable is one UPDATE more. Members
+    /// that are not loaded are read first. Throws `KindredError` `.indexOutOfRange` before anything is sent,
+    /// `.notStored` for new objects in the set of a stored object, and as `insert(_:)` does.
     public func insert(
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 extension ToMany {
-    /// The same set, whose statements name the line of this call, for its properties and for loops over it.
+    /// The set with the line of this call, which its statements name, for its properties and for loops over it.
     ///
     /// A property such as `author.books` does not know its caller's line; `for try await book in author.books()` does.
     /// Sends nothing.
@@ -164,7 +164,7 @@ extension ToMany {
         }
     }
 
-    /// A request for all members, also those that the filter of their entity hides, or that of the helper table.
+    /// A request for all members, including members that the filter of their entity or of the helper table hides.
     public func unfiltered() throws -> FetchRequest<Member> { try request().unfiltered() }
 
     /// The members that fulfil a condition in the grammar of ``FetchRequest/where(_:_:)``.

@@ -8,14 +8,14 @@ extension FetchRequest where Object: TypedObject {
         try omitting(paths: Object.columnPaths(repeat each columns))
     }
 
-    /// Reads the objects with some columns only, and those that are always read: `only(\.title, \.published)`.
+    /// Reads the objects with some columns only, and the columns that are always read: `only(\.title, \.published)`.
     ///
     /// As `only` with names. A lazy column that is named is read. Sends nothing.
     public func only<each Value>(_ columns: repeat KeyPath<Object, each Value>) throws -> FetchRequest {
         try only(paths: Object.columnPaths(repeat each columns))
     }
 
-    /// Loads relationships together with the objects, without some columns of the last one:
+    /// Loads relationships together with the objects, without some columns of the last relationship's objects:
     /// `prefetch(\.documents, omitting: \.content)`.
     ///
     /// One more query for each relationship of the path, for any number of objects. Throws as `omitting` does. Sends
@@ -28,7 +28,7 @@ extension FetchRequest where Object: TypedObject {
         return try prefetch(paths: [keys]).omitting(paths: paths.map { keys + $0 })
     }
 
-    /// Loads relationships together with the objects, with some columns only of the last one:
+    /// Loads relationships together with the objects, with some columns only of the last relationship's objects:
     /// `prefetch(\.documents, only: \.title)`.
     ///
     /// One more query for each relationship of the path, for any number of objects. Throws as `only` does. Sends
@@ -48,7 +48,7 @@ extension RelationshipPart where Member: TypedObject {
         changed { $0.leftOut.append(LeavingOut(paths: try Member.columnPaths(repeat each columns))) }
     }
 
-    /// Reads the members with some columns only, and those that are always read: `only(\.title)`.
+    /// Reads the members with some columns only, and the columns that are always read: `only(\.title)`.
     public func only<each Value>(_ columns: repeat KeyPath<Member, each Value>) -> RelationshipPart {
         changed { $0.leftOut.append(LeavingOut(paths: try Member.columnPaths(repeat each columns), isOnly: true)) }
     }

@@ -64,9 +64,9 @@ extension FetchRequest where Object: TypedObject {
     /// Loads a part of a to-many relationship together with the objects:
     /// `prefetch(\.tasks) { $0.where { $0.deletedAt == nil }.sorted { $0.position }.limit(5) }`.
     ///
-    /// One more query for any number of objects, as with a name. The same part asked of
-    /// the set is answered from what was loaded: `project.tasks.where { … }.sorted { … }.limit(5).all()`. Throws what is wrong
-    /// with the part. Sends nothing itself.
+    /// One more query for any number of objects, as with a name. The same part asked of the set is answered from the
+    /// loaded members: `project.tasks.where { … }.sorted { … }.limit(5).all()`. Throws the errors of the part's steps.
+    /// Sends nothing itself.
     public func prefetch<Member: TypedObject>(
         _ path: KeyPath<Columns<Object>, MemberColumns<Member>>,
         _ part: (RelationshipPart<Member>) throws -> RelationshipPart<Member>

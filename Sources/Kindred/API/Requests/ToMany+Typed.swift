@@ -40,8 +40,8 @@ extension ToMany where Member: TypedObject {
 extension FetchRequest where Object: TypedObject {
     /// Keeps the members of a many-to-many set whose pair with the owner fulfils a condition on the helper's columns.
     ///
-    /// Sends nothing. Throws `KindredError` `.wrongType` if the class is not that of the set's helper, or the request is not
-    /// one for the members of a set; and as a condition on the rows does.
+    /// Sends nothing. Throws `KindredError` `.wrongType` if the class is not the class of the set's helper, or the
+    /// request is not for the members of a set; and as a condition on the rows does.
     public func `where`<Link: TypedObject>(
         through link: Link.Type, _ condition: (Columns<Link>) throws -> Condition
     ) throws -> FetchRequest {

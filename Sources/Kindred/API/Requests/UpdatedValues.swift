@@ -2,8 +2,9 @@ import KindredPostgres
 
 /// The new values of an update by condition, each under its property's name: `{ $0.stock = $0.stock - 1 }`.
 ///
-/// A value may be calculated from the row's columns, which have the values from before the update, and from those of objects at the
-/// other ends of to-one relationships: `{ $0.stock = $0.stock - ($0.sold ?? 0); $0.label = $0.category.name + "/" + $0.code }`.
+/// A value may be calculated from the row's columns, which have the values from before the update, and from columns of
+/// objects at the other ends of to-one relationships: `{ $0.stock = $0.stock - ($0.sold ?? 0); $0.label =
+/// $0.category.name + "/" + $0.code }`.
 @dynamicMemberLookup
 public struct UpdatedValues<Object: TypedObject> {
     /// The scope of the row's columns.
@@ -126,8 +127,9 @@ extension UpdatedValues {
 extension FetchRequest where Object: TypedObject {
     /// Sets new values in the rows that the request selects: `update { $0.stock = $0.stock - 1 }`.
     ///
-    /// One UPDATE. A value may be calculated from the row's columns, and from those at the other ends of to-one relationships. A column has
-    /// no value in Swift: one that was made into a text is refused, `.wrongType`. Otherwise as `update` with values by name.
+    /// One UPDATE. A value may be calculated from the row's columns, and from columns at the other ends of to-one
+    /// relationships. A column has no value in Swift: a column that was made into a text is refused, `.wrongType`.
+    /// Otherwise as `update` with values by name.
     @discardableResult
     public func update(
         fileID: String = #fileID, line: Int = #line, _ set: (inout UpdatedValues<Object>) throws -> Void
@@ -150,7 +152,7 @@ extension FetchRequest where Object: TypedObject {
     }
 }
 
-/// A calculation in which the columns of a scope are those of the row that is updated.
+/// A calculation in which the columns of a scope belong to the row that is updated.
 private struct OwnCalculation: CalculatedValue {
     let scope: ColumnScope
     let value: any CalculatedValue

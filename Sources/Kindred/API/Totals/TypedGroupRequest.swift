@@ -32,11 +32,11 @@ public struct TypedGroupRequest<Object: TypedObject, Row: Sendable>: Sendable {
         return try changed { $0.conditions.append(condition.node) }
     }
 
-    /// Sorts the groups by a total, which need not be among those of the result: `sorted(ascending: false) { $0.count }`.
+    /// Sorts the groups by a total, which need not be in the result: `sorted(ascending: false) { $0.count }`.
     ///
-    /// Later calls sort the groups that are equal for earlier ones, and the request's own order comes after all of them. NULL comes
-    /// last, and first when descending, unless `nulls` says otherwise. Sends nothing. Throws `KindredError` `.unknownKey` for a
-    /// property that is no column.
+    /// Later calls sort groups that are equal for earlier calls, and the request's own order comes after all of them.
+    /// NULL comes last, and first when descending, unless `nulls` says otherwise. Sends nothing. Throws `KindredError`
+    /// `.unknownKey` for a property that is no column.
     public func sorted<Value>(
         ascending: Bool = true,
         nulls: NullOrder = .standard,

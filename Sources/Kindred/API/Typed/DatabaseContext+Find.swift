@@ -4,9 +4,10 @@ import KindredSchema
 extension DatabaseContext {
     /// The object of a typed class that has a key, or nil: `find(Person.self, 5)`, `find(Stock.self, store, book)`.
     ///
-    /// From memory, else by one SELECT by key. The values belong to the key's columns, in their order. Where other tables
-    /// inherit from the entity's, the row of its own table is found, and if there is none, that of another. An object that
-    /// the entity's filter hides is not found; where only the server can evaluate the filter, one SELECT more asks for that.
+    /// From memory, else by one SELECT by key. The values belong to the key's columns, in their order. Where other
+    /// tables inherit from the entity's, the row of its own table is found, or else a row of an inheriting table. An
+    /// object that the entity's filter hides is not found; where only the server can evaluate the filter, one SELECT
+    /// more asks for that.
     ///
     /// Throws `KindredError`: `.readOnly` for an entity without a key, `.invalidRequest` for the wrong number of values,
     /// `.wrongType` for a value that does not fit its column, `.classMismatch` for a class that is not registered.
@@ -63,7 +64,7 @@ extension DatabaseContext {
 
     /// The objects of an entity that have some keys: `find("person", [5, 7])`.
     ///
-    /// As those of a typed class; throws `.unknownEntity` with the nearest names too.
+    /// As `find` with a typed class; throws also `.unknownEntity` with the nearest names.
     public func find<Key: PropertyValue>(
         _ entityName: String, _ keys: [Key], fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
@@ -75,7 +76,7 @@ extension DatabaseContext {
 
     /// The objects of an entity that have some keys of several columns, whose values are of different types.
     ///
-    /// As those of a typed class; throws `.unknownEntity` with the nearest names too.
+    /// As `find` with a typed class; throws also `.unknownEntity` with the nearest names.
     public func find(
         _ entityName: String, _ keys: [[any PropertyValue]], fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {

@@ -16,7 +16,7 @@ extension DatabaseContext {
 
     /// The object of an entity that must have a key: `get("person", 5)`.
     ///
-    /// As that of a typed class; throws `.unknownEntity` with the nearest names too.
+    /// As `get` with a typed class; throws also `.unknownEntity` with the nearest names.
     public func get(
         _ entityName: String, _ key: any PropertyValue..., fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {

@@ -17,7 +17,8 @@ public import KindredPostgres
 /// ```
 ///
 /// Unset properties get the database's defaults. A to-one relationship whose foreign key the new row holds takes the
-/// object itself. The generated `new` has a parameter for each column, and the compiler demands those that the database does not fill.
+/// object itself. The generated `new` has a parameter for each column, and the compiler demands the values that the
+/// database does not fill.
 @dynamicMemberLookup
 public struct NewValues<Object: TypedObject>: Sendable {
     /// The values by property, each once.

@@ -1,8 +1,10 @@
 extension TypedObject {
-    /// Stages the values of a patch, of which the keys must be those of some properties: `apply(patch, allowing: [\.title, \.price])`.
+    /// Stages the values of a patch whose keys must name the given properties: `apply(patch, allowing: [\.title,
+    /// \.price])`.
     ///
-    /// A key is the name of the property or that of its column. Sends nothing. Throws as
-    /// ``DatabaseObject/apply(_:allowing:rounding:)`` does, and `KindredError` `.unknownKey` for a key path that is no property.
+    /// A key is the name of the property or of its column. Sends nothing. Throws as
+    /// ``DatabaseObject/apply(_:allowing:rounding:)`` does, and `KindredError` `.unknownKey` for a key path that is no
+    /// property.
     public func apply(
         _ patch: ObjectPatch, allowing keyPaths: [PartialKeyPath<Self>], rounding: Bool = false
     ) throws {
@@ -16,7 +18,8 @@ extension TypedObject {
 }
 
 extension DatabaseContext {
-    /// Makes a new object of a typed class in memory with the values of a patch, of which the keys must be those of some properties.
+    /// Makes a new object of a typed class in memory with the values of a patch whose keys must name the given
+    /// properties.
     ///
     /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
     @discardableResult

@@ -1,7 +1,7 @@
 import KindredPostgres
 
-/// The paths that a view of a typed class's objects can show: its columns, and those of related objects: `\.title`, `\.category.name`,
-/// `\.authors.name`.
+/// The paths that a view of a typed class's objects can show: its columns, and columns of related objects: `\.title`,
+/// `\.category.name`, `\.authors.name`.
 ///
 /// A path that ends at a relationship shows all attributes of its objects, and `\.self` all attributes of the object itself.
 @dynamicMemberLookup
