@@ -1,11 +1,11 @@
 import KindredPostgres
 import Synchronization
 
-/// Rows that were read together: the first access to a relationship of one of them loads it for all, so that a loop
-/// over them does not send a query per iteration.
+/// Rows that were read together: the first access to a relationship of one row loads it for all, so that a loop over
+/// them does not send a query per iteration.
 ///
 /// Up to `wholeGroup` distinct keys are loaded at once. A larger group is loaded in slices, in the order it was read,
-/// beginning with the object that was accessed. Each slice is twice as large as the one before, so that an access to
+/// beginning with the object that was accessed. Each slice is twice as large as the slice before, so that an access to
 /// one of 100,000 objects costs a small slice, and a loop over all of them a handful of queries.
 package final class FetchGroup: Sendable {
     /// The rows that were read together.
@@ -36,7 +36,7 @@ package final class FetchGroup: Sendable {
     /// The limit of batches, so that a group whose objects are prefetched one by one stays fast.
     private static let maximumBatches = 32
 
-    /// The number of valid owners that the search for stale ones may skip.
+    /// The number of valid owners that the search for stale owners may skip.
     private static let maximumSkipped = 64
 
     /// The loaded state of one relationship.
@@ -131,7 +131,7 @@ package final class FetchGroup: Sendable {
         }
     }
 
-    /// Loads a slot for the owner with the given key and for others of the group, once for any number of tasks.
+    /// Loads a slot for the owner with the given key and for other owners of the group, once for any number of tasks.
     ///
     /// A task never waits for a load in another scope: the wait could deadlock, or expose uncommitted rows.
     ///
@@ -141,7 +141,7 @@ package final class FetchGroup: Sendable {
     ///   - scope: the transaction or savepoint that the task is in.
     ///   - isFoundByKey: whether elements are loaded by their own keys.
     ///   - candidate: the key by which an element's relationship is loaded; nil if there is nothing to load.
-    ///   - stale: the same time for an element with such a key.
+    ///   - stale: the time before which answers for an element with such a key are stale.
     ///   - load: loads the slot for the given owners with one query.
     func load(
         _ slot: Int,

@@ -158,6 +158,6 @@ final class LoadedBatch: Sendable {
         for place in range { body(members[Int(numbers[place])]) }
     }
 
-    /// A member by its place among those of all owners.
+    /// A member by its place among the members of all owners.
     subscript(place: Int) -> Member { rows[Int(places[place])] }
 }

@@ -46,7 +46,7 @@ package struct LoadedRelationships: Sendable {
 package enum LoadedRelationship: Sendable {
     /// A to-one relationship whose foreign key this side holds.
     case one(LoadedOne)
-    /// Rows that refer to this one, or that a helper's rows pair with it.
+    /// Rows that refer to the owner, or that a helper's rows pair with it.
     case many(LoadedMembers)
 
     /// The answer.
@@ -68,7 +68,7 @@ package struct LoadedOne: Sendable {
 }
 
 extension LoadedBatch {
-    /// The relationship of an owner that was queried by a key; nil for others.
+    /// The relationship of an owner that was queried by a key; nil for other owners.
     func loaded(_ relationship: RelationshipRuntime, of key: ObjectKey) -> LoadedRelationship? {
         guard let members = members(of: key) else { return nil }
         guard relationship.holdsForeignKey else { return .many(members) }

@@ -50,7 +50,7 @@ extension KindredError {
             details: ObjectProblems(problems: problems, conflicts: conflicts))
     }
 
-    /// The same error about a relationship or an attribute of another entity.
+    /// The error as one about a relationship or an attribute of another entity.
     func about(_ key: String, of entity: EntityRuntime) -> KindredError {
         let name = entity.name.description
         let problems = problems.map {

@@ -2,18 +2,19 @@ import KindredPostgres
 
 /// The parts of relationships that a context has loaded, with the times before which answers for them are stale.
 ///
-/// A part is never corrected in memory, as a whole relationship is: what may concern it makes it stale, and it is read anew.
+/// A part is never corrected in memory, as a whole relationship is: a change that may concern it makes it stale, and it
+/// is read anew.
 struct LoadedParts: Sendable {
     struct Part: Sendable {
         let query: PartQuery
-        /// The slot of its answers, apart from those of whole relationships.
+        /// The slot of its answers, which differs from the slots of whole relationships.
         let slot: Int
         let reads: PartReads
         /// The key of the members, whatever their order is; nil if it cannot be told.
         fileprivate let memberKey: PartQuery.Key?
         /// Answers for any owner asked before this time are stale.
         private var staleSince: ContextTime
-        /// The same for some owners.
+        /// The times before which answers for some owners are stale.
         private var owners: [ObjectKey: ContextTime] = [:]
         /// The limit of owners, so that the memory of a long-lived context is bounded.
         private static let maximumOwners = 10_000
@@ -34,7 +35,7 @@ struct LoadedParts: Sendable {
             if !owners.isEmpty { owners = owners.filter { $0.value > staleSince } }
         }
 
-        /// Notes a row that was stored (without a former one), changed, or deleted (without a new one).
+        /// Notes a row that was stored (without a former row), changed, or deleted (without a new row).
         fileprivate mutating func note(_ entity: EntityRuntime, from old: Row?, to new: Row?, at time: ContextTime) {
             if reads.isAnything { return noteAll(at: time) }
             guard let columns = reads.columns(of: entity) else { return }
@@ -70,7 +71,7 @@ struct LoadedParts: Sendable {
 
     /// The part of a query; it is noted if it is not known.
     ///
-    /// - Parameter time: now. What was written before was not noted, and an answer that counts as older may lack it.
+    /// - Parameter time: now. Earlier writes were not noted, and an answer that counts as older may lack them.
     mutating func part(_ query: PartQuery, in runtime: SchemaRuntime, at time: ContextTime) -> Part {
         if let known = parts.first(where: { $0.query.key == query.key && $0.query.limit == query.limit }) {
             return known
@@ -82,10 +83,10 @@ struct LoadedParts: Sendable {
         return part
     }
 
-    /// The parts whose members tell those of a query: with the same limit, or a greater one.
+    /// The parts whose members include a query's: with the same limit, or a greater limit.
     func parts(with query: PartQuery) -> [Part] { parts.filter { $0.query.key == query.key && $0.covers(query.limit) } }
 
-    /// The parts whose members tell the number of those of a query, which has a key regardless of the order.
+    /// The parts whose members tell the number of a query's members; the query's key does not depend on the order.
     func parts(counting query: PartQuery, _ memberKey: PartQuery.Key) -> [Part] {
         parts.filter { $0.memberKey == memberKey && $0.covers(query.limit) }
     }

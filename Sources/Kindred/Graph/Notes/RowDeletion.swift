@@ -5,7 +5,7 @@ struct RowDeletion {
     let deletedAt: ContextTime
     /// The transaction of the deletion: if it is rolled back, the row exists.
     let scope: TransactionScope?
-    /// The deletion that counts again if this one is rolled back.
+    /// The earlier deletion, which counts again if this deletion is rolled back.
     var former: Former?
     /// The transaction that has stored a row with the key again: if it is rolled back, the deletion counts.
     var storedIn: TransactionScope?
@@ -28,7 +28,7 @@ struct RowDeletion {
         return valid.deletedAt > time && (valid.storedIn.map { $0.isUndone || isHidden($0) } ?? true)
     }
 
-    /// A deletion below another one; a class, because few have one.
+    /// A deletion below another deletion; a class, because few deletions have one.
     final class Former: Sendable {
         let deletion: RowDeletion
 

@@ -33,7 +33,7 @@ extension RowNotes {
     /// - Parameters:
     ///   - keys: the keys by which the other end refers to the owner.
     ///   - row: the key of the owner's row.
-    ///   - areRowsKnown: whether the rows in it have objects, which tell what became of them.
+    ///   - areRowsKnown: whether the rows in it have objects, which know the rows' present state.
     func isValid(
         askedAt: ContextTime, _ relationship: RelationshipRuntime, of keys: [ObjectKey], row: ObjectKey?,
         areRowsKnown: Bool = false
@@ -44,7 +44,7 @@ extension RowNotes {
             && row.map { staleSince(relationship.source, $0) <= askedAt } ?? true
     }
 
-    /// Since when answers for an owner's relationship are stale, except for what is noted of the rows in them.
+    /// Since when answers for an owner's relationship are stale, apart from notes on the rows in them.
     func staleSince(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
         if !isNoted { return .never }
         var time = tables.place(relationship.destination.index).map { tables[$0].staleSince } ?? .never
@@ -91,7 +91,7 @@ extension RowNotes {
         return before
     }
 
-    /// Takes back such a note, unless a later one was made.
+    /// Takes back a note of lost rows, unless a later note was made.
     mutating func undoLostRows(_ entity: EntityRuntime, at time: ContextTime, _ before: LostRows) {
         let place = placeToNote(entity)
         if tables[place].lostRows.lostAt == time { tables[place].lostRows = before }

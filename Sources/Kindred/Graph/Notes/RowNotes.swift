@@ -15,17 +15,17 @@ struct RowNotes {
         /// Changes in relationships of this entity's rows, by slot.
         var logs: [Int: RelationshipLog] = [:]
         var lostRows = LostRows()
-        /// Rows that others have stored or moved, which answers may have at former owners.
+        /// Rows that other clients have stored or moved; answers may have them at former owners.
         var moved: [ObjectKey: ContextTime] = [:]
-        /// The time of the last of these.
+        /// The time of the last such change.
         var movedAt: ContextTime = .never
-        /// When others last took a row from an owner that is not certain: counts are stale.
+        /// The time of the last committed move whose former owner is unknown; counts asked before are stale.
         var leftAt: ContextTime = .never
-        /// When others last changed rows, unknown which.
+        /// The time of the last committed change of unknown rows.
         var unknownAt: ContextTime = .never
         /// Rows whose relationships are all stale, because the row was to be read again.
         var staleRows: [ObjectKey: ContextTime] = [:]
-        /// When all these notes were last evicted: rows and relationships read before are stale.
+        /// The time at which these notes were last evicted: rows and relationships read before are stale.
         var staleSince: ContextTime = .never
     }
 
@@ -69,7 +69,7 @@ struct RowNotes {
     mutating func noteKnown(_ entity: EntityRuntime) { _ = place(entity) }
 
     /// Whether there are notes that concern new objects: on rows that were deleted, are being deleted, were left by
-    /// released objects, or were changed by others.
+    /// released objects, or were changed by other clients.
     ///
     /// If not, new objects skip the look-up.
     func hasNotes(_ entity: EntityRuntime) -> Bool {
@@ -118,7 +118,7 @@ struct RowNotes {
         let place = placeToNote(entity)
         var deletion = RowDeletion(deletedAt: time, scope: scope)
         if let scope, var before = tables[place].deleted[key]?.valid {
-            // Of the notes that can no longer be rolled back, only one is needed.
+            // Of the deletions that can no longer be rolled back, only the last is needed.
             if before.scope?.isRunning != true { before.former = nil }
             deletion.former = before.scope === scope ? before.former : RowDeletion.Former(before)
         }
@@ -165,7 +165,7 @@ struct RowNotes {
         read(entity, orNone: nil) { $0.newerRows.isEmpty ? nil : $0.newerRows[key] }
     }
 
-    /// Keeps or removes the row of a released object, newer than the one that its sets hold.
+    /// Keeps or removes the row of a released object, newer than the row that its sets hold.
     mutating func setNewerRow(_ newer: NewerRow?, of entity: EntityRuntime, key: ObjectKey) {
         if newer == nil, read(entity, orNone: true, { $0.newerRows.isEmpty }) { return }
         let place = placeToNote(entity)
@@ -179,14 +179,14 @@ struct RowNotes {
         setNewerRow(NewerRow(row: left.row, changedAt: left.changedAt), of: left.entity, key: key)
     }
 
-    /// Replaces a noted row by one that was read later.
+    /// Replaces a noted row by a row that was read later.
     ///
     /// - Returns: The noted row, if it was replaced.
     mutating func noteRead(_ row: Row, of entity: EntityRuntime, key: ObjectKey, askedAt: ContextTime) -> NewerRow? {
         guard let newer = newerRow(entity, key), newer.changedAt <= askedAt, !row.hasSameBytes(as: newer.row) else {
             return nil
         }
-        // What was left out stays as it is noted, unless the row has changed since: other answers have it.
+        // Left-out columns keep their noted values, unless the row has changed since: other answers have them.
         let whole = row.leavesOut ? entity.completed(row, by: newer.row) ?? row : row
         if whole.hasSameBytes(as: newer.row) { return nil }
         setNewerRow(NewerRow(row: whole, changedAt: askedAt), of: entity, key: key)
@@ -288,9 +288,9 @@ struct RowNotes {
         overfullEntity = nil
     }
 
-    // MARK: Others' changes
+    // MARK: Changes of other clients
 
-    /// Notes that others have stored or moved a row.
+    /// Notes that another client has stored or moved a row.
     mutating func noteMoved(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {
         let place = placeToNote(entity)
         tables[place].moved[key] = time
@@ -298,24 +298,24 @@ struct RowNotes {
         if tables[place].moved.count > maximumNotes { overfullEntity = entity }
     }
 
-    /// Notes that others have taken a row from an owner that is not certain.
+    /// Notes that another client has taken a row from an unknown owner.
     mutating func noteLeft(_ entity: EntityRuntime, at time: ContextTime) {
         tables[placeToNote(entity)].leftAt = time
     }
 
-    /// The rows that others have stored or moved after a time: answers may have them at former owners.
+    /// The rows that other clients have stored or moved after a time: answers may have them at former owners.
     func movedKeys(_ entity: EntityRuntime, since time: ContextTime) -> [ObjectKey] {
         guard let place = tables.place(entity.index), tables[place].movedAt > time else { return [] }
         return tables[place].moved.filter { $0.value > time }.map(\.key)
     }
 
-    /// Notes that others have changed rows, unknown which: everything loaded before is stale.
+    /// Notes that another client has changed unknown rows: everything loaded before is stale.
     mutating func noteUnknownRows(_ entity: EntityRuntime, at time: ContextTime) {
         forgetNotes(of: entity, at: time)
         tables[placeToNote(entity)].unknownAt = time
     }
 
-    /// Whether a row read at a time may have been changed by others since.
+    /// Whether another client may have changed a row since it was read.
     func mayHaveChanged(_ entity: EntityRuntime, since time: ContextTime) -> Bool {
         guard let place = tables.place(entity.index) else { return false }
         return tables[place].unknownAt > time

@@ -113,7 +113,7 @@ extension ContextCore {
     /// Notes at both ends that a pair of a many-to-many relationship came (true), went (false), or must be checked
     /// (nil).
     ///
-    /// - Parameter formerly: the previous keys of the two, by which the other ends know them.
+    /// - Parameter formerly: the previous keys of both objects, by which the other ends know them.
     func notePair(
         _ owner: DatabaseObject, _ member: DatabaseObject, in relationship: RelationshipRuntime, isPaired: Bool?,
         formerly former: (owner: ObjectKey?, member: ObjectKey?) = (nil, nil)
@@ -206,7 +206,8 @@ extension ContextCore {
         }
     }
 
-    /// Notes a pair that others have stored or deleted at both ends, as far as the row of the other end is in memory.
+    /// Notes, at both ends, a pair that another client has stored or deleted, as far as the row of the other end is in
+    /// memory.
     private func notePair(in row: Row, of entity: EntityRuntime, isPaired: Bool) {
         for relationship in entity.helperEnds {
             guard let owner = try? ObjectKey(row, relationship.linkColumns), knows(relationship.source) else {
@@ -220,7 +221,8 @@ extension ContextCore {
         }
     }
 
-    /// The log's entry for the end of a pair that others have stored or deleted; nil if the end's row is unknown.
+    /// The log's entry for the end of a pair that another client has stored or deleted; nil if the end's row is
+    /// unknown.
     private func pairEntry(
         in row: Row, _ relationship: RelationshipRuntime, isPaired: Bool
     ) -> RelationshipLog.Entry? {
@@ -248,7 +250,8 @@ extension ContextCore {
 
 /// The references of an object's row: as stored, as shown, and by links to new objects.
 ///
-/// Made twice for each change of an object: it holds the row and what is staged, of which the rest follows.
+/// Made twice for each change of an object: it holds only the row and the staged changes, and computes the references
+/// from them.
 struct RowLinks: Sendable {
     let shown: Row
     private let stagingBox: StagingBox?

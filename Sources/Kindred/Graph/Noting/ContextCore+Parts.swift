@@ -3,7 +3,7 @@ import Synchronization
 
 // Notes changes that may concern loaded parts of relationships. A context that has loaded none takes one atomic load for it.
 extension ContextCore {
-    /// The part of a query, noted as one that the context loads: to be called before it is asked for.
+    /// The part of a query, noted as loaded by the context: to be called before the query is sent.
     func loadedPart(_ query: PartQuery) -> LoadedParts.Part {
         hasParts.store(true, ordering: .sequentiallyConsistent)
         let part = parts.withLock { $0.part(query, in: runtime, at: now) }
@@ -29,7 +29,7 @@ extension ContextCore {
         return max(noted, parts.withLock { $0.staleSince(part.slot, key) })
     }
 
-    /// Notes a row that was stored (without a former one), changed, or deleted (without a new one).
+    /// Notes a row that was stored (without a former row), changed, or deleted (without a new row).
     ///
     /// - Parameter askedAt: when a query was sent that has shown the change; nil for a change of now.
     func noteParts(_ entity: EntityRuntime, from old: Row?, to new: Row?, askedAt: ContextTime? = nil) {

@@ -80,7 +80,7 @@ extension DatabaseObject {
         }
     }
 
-    /// Throws if the object's row is one of an inheriting table, to which no foreign key of this entity refers.
+    /// Throws if the object's row belongs to an inheriting table, to which no foreign key of this entity refers.
     func requireReferenced(_ row: Row, _ key: String) throws {
         guard !runtime.isReferenced(row) else { return }
         throw KindredError(

@@ -17,8 +17,8 @@ struct EntityRows {
 
     /// Checks the columns of a result whose first columns are the entity's attributes.
     ///
-    /// Throws `KindredError` `.classMismatch` for a column whose type is not its property's, `.schemaChanged` for one whose
-    /// values the model cannot hold.
+    /// Throws `KindredError` `.classMismatch` for a column whose type is not its property's, `.schemaChanged` for a
+    /// column whose values the model cannot hold.
     init(_ result: QueryResult, of entity: EntityRuntime) throws {
         self.result = result
         self.entity = entity

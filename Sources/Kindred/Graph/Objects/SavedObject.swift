@@ -5,7 +5,7 @@ struct SavedObject: Sendable {
     let object: DatabaseObject
     /// The row to store.
     private(set) var row: Row
-    /// The row in the database, if it is not the one that `stagingBox` has.
+    /// The row in the database, if it is not the row in `stagingBox`.
     private var knownStored: Row?
     /// The staged changes; the same box as long as nothing more is staged.
     let stagingBox: StagingBox?
@@ -23,7 +23,7 @@ struct SavedObject: Sendable {
     /// The row in the database.
     var stored: Row { knownStored ?? stagingBox?.staging.stored ?? row }
 
-    /// The row that the changes were made on: its version is the one that the database must have.
+    /// The row that the changes were made on: the database must still have its version.
     var base: Row { stagingBox?.staging.base ?? stored }
 
     /// Takes a snapshot, with the keys of new objects that have been stored by now.

@@ -18,7 +18,7 @@ public protocol TypedObject: DatabaseObject {
     /// infers it.
     associatedtype DeletionPreparation
 
-    /// The method of the class, or the one that it inherits.
+    /// The method of the class, or an inherited method.
     func prepareForDeletion() async throws -> DeletionPreparation
 }
 

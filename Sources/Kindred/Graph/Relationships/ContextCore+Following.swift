@@ -33,7 +33,7 @@ extension ContextCore {
     }
 }
 
-// What is asked for again, so that it can be read without a statement.
+// The answers that are asked for again, so that they can be read without a statement.
 extension ContextCore {
     /// Marks all answers with rows of an entity as stale, because some have changed that are not named; its objects
     /// have been read again.

@@ -39,7 +39,7 @@ extension ContextCore {
 
     /// Whether an answer, updated by the log, is valid for an owner's relationship.
     ///
-    /// - Parameter areRowsKnown: whether the rows in it have objects, which tell what became of them.
+    /// - Parameter areRowsKnown: whether the rows in it have objects, which know the rows' present state.
     func isUsable(
         _ batch: LoadedBatch, in relationship: RelationshipRuntime, of owner: DatabaseObject, areRowsKnown: Bool = false
     ) -> Bool {
@@ -292,7 +292,7 @@ extension ContextCore {
         keep(loaded, at: relationship.slot, of: owner)
     }
 
-    /// Stores the answer at a slot, of a relationship or of a part of one.
+    /// Stores the answer at a slot, of a relationship or of a part of a relationship.
     func keep(_ loaded: LoadedRelationship, at slot: Int, of owner: DatabaseObject) {
         // A rollback drops the answers read in the transaction, and restores the earlier ones.
         if loaded.batch.scope != nil { journal?.record(owner) }

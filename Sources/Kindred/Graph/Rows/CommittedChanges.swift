@@ -1,9 +1,10 @@
 import KindredPostgres
 
-/// Changes of an entity's rows that others have committed, with the rows as one snapshot of the database has them.
+/// Changes of an entity's rows that other clients have committed, with the rows as one snapshot of the database has
+/// them.
 ///
-/// Each key stands in one of the lists. Reads of the context may have seen states between this snapshot and the one
-/// before, and later ones.
+/// Each key stands in one of the lists. Reads of the context may have seen states between this snapshot and the
+/// snapshot before, and later states.
 struct CommittedChanges: Sendable {
     let entity: EntityRuntime
     /// Rows that have changed, but not in foreign keys or in the position.
@@ -15,20 +16,20 @@ struct CommittedChanges: Sendable {
 }
 
 extension ContextCore {
-    /// Takes changes that others have committed, and sends nothing.
+    /// Takes changes that other clients have committed, and sends nothing.
     ///
-    /// Objects show their new rows and keep staged values, based on the rows that these were staged on. Objects of
+    /// Objects show their new rows and keep staged values, based on the rows on which they were staged. Objects of
     /// deleted rows are deleted for good, without their staged values. Loaded sets and to-one ends follow at their next
-    /// use, where the rows tell what became of them; counts are asked for again where a row came or may have gone, and
-    /// so are many-to-many sets that a row joins which is not in memory. Rows that the context knows, such as those that
-    /// it has written itself, change nothing that it shows.
+    /// use, where the rows tell their new state; counts are asked for again where a row came or may have gone, and so
+    /// are many-to-many sets that a row joins which is not in memory. Rows that the context knows, such as rows that it
+    /// has written itself, change nothing that it shows.
     ///
     /// Answers that are still on their way lose to these changes. To be called outside of transactions, when
     /// all changes of a snapshot have been read.
     ///
     /// - Parameter askedAt: a time of the context before the snapshot, from `beginReading`.
     /// - Returns: The keys that were left out, because the context has read or written their rows since, or a running
-    ///   transaction has: which row is the later one is unknown. They are to be read again in a later snapshot.
+    ///   transaction has: it is unknown which row is later. They are to be read again in a later snapshot.
     func accept(_ changes: CommittedChanges, askedAt: ContextTime) throws -> Set<ObjectKey> {
         let entity = changes.entity
         let written = writtenKeys(of: entity)
@@ -131,7 +132,7 @@ extension EntityRuntime {
     fileprivate var namesPairs: Bool { helperEnds.allSatisfy { $0.linkColumns.allSatisfy(key.contains) } }
 }
 
-/// A row that others have committed.
+/// A row that another client has committed.
 struct CommittedRow {
     let entity: EntityRuntime
     let key: ObjectKey
@@ -143,7 +144,7 @@ struct CommittedRow {
 }
 
 extension RowNotes {
-    /// Keeps a row without an object that others have committed, unless the context may have a later one.
+    /// Keeps a committed row without an object, unless the context may have a later row.
     mutating func noteCommitted(_ change: CommittedRow, at time: ContextTime) -> Bool {
         let (entity, key) = (change.entity, change.key)
         if isDeleted(entity, key, since: change.askedAt) { return false }

@@ -1,14 +1,14 @@
 import KindredPostgres
 import Synchronization
 
-/// Where a row comes from, which decides whether it wins over the one in memory.
+/// The origin of a row, which decides whether it wins over the row in memory.
 enum RowOrigin {
     /// A statement of the task has written it: it wins.
     case written
     /// A query sent at a time has read it: it wins unless the row was read or changed later.
     case read(ContextTime)
-    /// Others have committed it, and a query sent at a time has read it: as `read`, and answers to queries sent before
-    /// now lose to it.
+    /// Another client has committed it, and a query sent at a time has read it: as `read`, and answers to queries sent
+    /// before now lose to it.
     case committed(ContextTime)
 
     /// When the query was sent; nil for a written row.
@@ -34,9 +34,9 @@ enum DeletionCause {
     case others
 }
 
-// The door for rows: `accept` takes whatever comes in. It updates the object, keeps what loaded relationships need, and
-// notes the change for the sets that the row has joined or left. Here for rows that may have no object: written ones, and
-// those of a relationship's answer. Others' changes come by ``CommittedChanges``.
+// The door for rows: `accept` takes every row that comes in. It updates the object, keeps the rows that loaded
+// relationships need, and notes the change for the sets that the row has joined or left. Here for rows that may have no
+// object: written rows, and rows of a relationship's answer. Changes of other clients come by ``CommittedChanges``.
 extension ContextCore {
     /// A relationship of an owner.
     struct OwnerEnd {
@@ -110,7 +110,7 @@ extension ContextCore {
         countNew(object.storedRow, of: object.runtime)
     }
 
-    /// Takes the rows of a relationship's answer: they replace older notes, and refresh objects where these are stale, or lack
+    /// Takes the rows of a relationship's answer: they replace older notes, and refresh objects that are stale or lack
     /// columns.
     func accept(_ batch: LoadedBatch, of entity: EntityRuntime) throws {
         let replaced = withMap { map -> [(key: ObjectKey, newer: NewerRow)] in
@@ -143,7 +143,7 @@ extension ContextCore {
         let objects: ArraySlice<SavedObject>
         let rows: [Row]
         let keys: [ObjectKey]
-        /// Their temporary keys and references; nil if these are those that were saved.
+        /// Their temporary keys and references; nil if they are as they were saved.
         let before: [(key: ObjectKey?, links: RowLinks)]?
         /// Objects rolled back while they were being stored: their rows exist, and get new objects when read.
         let givenUp: Set<DatabaseObject>

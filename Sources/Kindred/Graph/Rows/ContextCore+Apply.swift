@@ -9,8 +9,8 @@ private struct ReplacedRow {
     let wasStale: Bool
 }
 
-// The door for what objects stand for: their rows, and the deletion of these. Each change of a row is noted for the sets
-// at the other ends of its foreign keys.
+// The door for the rows of objects, and for the deletion of these rows. Each change of a row is noted for the sets at
+// the other ends of its foreign keys.
 extension ContextCore {
     /// Gives an object its new row.
     func accept(_ row: Row, for object: DatabaseObject, from origin: RowOrigin = .written) throws {
@@ -23,7 +23,7 @@ extension ContextCore {
                 if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
                 state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }
-                // What was left out stays as it was read before, unless the row has changed since.
+                // Left-out columns keep the values that were read before, unless the row has changed since.
                 if row.leavesOut, !wasStale, !origin.isByOthers, let whole = object.runtime.completed(row, by: stored) {
                     if stored.hasSameBytes(as: whole) { return nil }
                     row = whole
@@ -46,7 +46,7 @@ extension ContextCore {
             }
         }
         guard let change else {
-            // What others have written may be a column that the row leaves out.
+            // The other client may have written a column that the row leaves out.
             if origin.isByOthers, row.leavesOut { noteParts(object.runtime, from: row, to: row) }
             return
         }
@@ -57,7 +57,7 @@ extension ContextCore {
     /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
     /// staged.
     ///
-    /// - Parameter rows: the objects' rows, in their order; nil for one without a row.
+    /// - Parameter rows: the objects' rows, in their order; nil for an object without a row.
     func accept(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
         func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
             let (old, wasStale) = (RowLinks(state), state.isStale)

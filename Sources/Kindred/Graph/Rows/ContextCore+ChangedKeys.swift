@@ -30,7 +30,7 @@ extension ContextCore {
         }
     }
 
-    /// Gives staged references to a row its new key: the one that they were staged with leads nowhere now.
+    /// Gives staged references to a row its new key: the key that they were staged with leads nowhere now.
     private func followStaged(_ relationship: RelationshipRuntime, from old: Row, to row: Row) throws {
         let (entity, columns, referenced) =
             (relationship.destination, relationship.otherColumns, relationship.ownColumns)

@@ -2,7 +2,8 @@ package import KindredPostgres
 import Synchronization
 
 extension ContextCore {
-    /// The objects of a result whose first columns are the entity's attributes: known objects, refreshed, and new ones.
+    /// The objects of a result whose first columns are the entity's attributes: known objects, refreshed, and new
+    /// objects.
     package func objects(
         from result: QueryResult,
         of entity: EntityRuntime,
@@ -135,7 +136,7 @@ extension ContextCore {
 }
 
 extension RowNotes {
-    /// Tells an object that was just made what was noted of its row after a time.
+    /// Applies the notes on a row after a time to its object, which was just made.
     func tell(_ object: DatabaseObject, _ key: ObjectKey, since time: ContextTime = .never) {
         if let newer = newerRow(object.runtime, key), newer.changedAt > time {
             object.withState { $0.show(newer) }

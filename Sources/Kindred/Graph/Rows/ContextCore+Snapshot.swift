@@ -23,10 +23,11 @@ struct SnapshotRows {
 extension ContextCore {
     /// Shows the rows of a snapshot, and their relationships as far as they are given; returns the objects of the rows.
     func show(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
-        // Rows first: what they note about relationships is then older than the relationships' answers.
+        // Rows first: their notes about relationships are then older than the relationships' answers.
         var held: [DatabaseObject] = []
         try showRows(snapshot, at: tick(), &held)
-        // What else was read before is read again at its next access; rows that released objects have left are older.
+        // Everything else that was read before is read again at its next access; rows that released objects have left
+        // are older.
         forgetAllNotes()
         let entity = snapshot.entity
         let askedAt = tick()
@@ -62,7 +63,7 @@ extension ContextCore {
         for branch in snapshot.branches { try showRows(branch.rows, at: time, &held) }
     }
 
-    /// Makes answers of the relationships, for the group of the rows and for those that have objects.
+    /// Makes answers of the relationships, for the group of the rows and for rows with objects.
     private func attach(_ snapshot: SnapshotRows, _ group: FetchGroup, askedAt: ContextTime) {
         var batches: [LoadedBatch] = []
         let slots = snapshot.branches.map { branch in
@@ -113,7 +114,7 @@ extension ContextCore {
 }
 
 extension ContextCore {
-    /// Throws if the context only shows what the database has, as that of a live request does.
+    /// Throws if the context only shows the database's rows, as the context of a live request does.
     func requireWritable() throws {
         guard isReadOnly else { return }
         throw KindredError(

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Applies the database's own foreign-key actions to memory, after a deletion or a change of values that foreign keys refer to.
 ///
-/// The effect is known for objects whose rows referred to such a row in memory, unless the server changes more of a row than
-/// its foreign key. All other objects that an action may reach are doubtful, as are those behind rows without objects: the
-/// write reads them again before it ends.
+/// The effect is known for objects whose rows referred to such a row in memory, unless the server changes more of a row
+/// than its foreign key. All other objects that an action may reach are doubtful, including objects behind rows without
+/// objects: the write reads them again before it ends.
 struct ForeignKeyActions {
     /// Deleted rows: rows whose values are known, and perhaps others.
     struct Gone {
@@ -106,7 +106,7 @@ struct ForeignKeyActions {
         return objects.filter { !$0.isGone && !$0.isStale }
     }
 
-    /// Gives an object the values that an action has set, and marks it as doubtful if the server changes more than these.
+    /// Gives an object the values that an action has set, and marks it as doubtful if the server changes more values.
     ///
     /// - Parameter cells: nil where only the server knows them: defaults, and NULL in a column that has lost its NOT NULL but
     ///   whose class requires a value, which reading the row reports.

@@ -14,7 +14,7 @@ extension ContextCore {
         for object in staged.withLock({ $0.objects }) { takeBack(object) }
     }
 
-    /// Stages the deletion of an object; a new one is discarded.
+    /// Stages the deletion of an object; a new object is discarded.
     func stageDeletion(of object: DatabaseObject) throws {
         try requireOwn(object)
         try object.requireStageable()

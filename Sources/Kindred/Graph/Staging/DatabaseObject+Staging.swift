@@ -42,7 +42,7 @@ extension DatabaseObject {
         }
     }
 
-    /// Stages a Swift value for an attribute; one without an exact PostgreSQL form is kept as a problem.
+    /// Stages a Swift value for an attribute; a value without an exact PostgreSQL form is kept as a problem.
     package func stage(_ value: (some PostgresEncodable)?, at position: Int) {
         do {
             stage(try value?.postgresValue, at: position)
@@ -134,7 +134,7 @@ extension DatabaseObject {
         let problem =
             error as? KindredError
             ?? KindredError(.wrongType, "\(runtime.name).\(key): \(error)", entity: runtime.name.description, key: key)
-        // Without a context nothing would release what is staged.
+        // Without a context nothing would release the staged changes.
         let context = context
         defer { withExtendedLifetime(context) {} }
         core.changeStaging(of: self) { state in
@@ -160,8 +160,8 @@ extension DatabaseObject {
 }
 
 extension ObjectState {
-    /// Sets encoded values in the visible row, and records the staged ones: the values that differ from the database,
-    /// or may soon differ because of a running save.
+    /// Sets encoded values in the visible row, and records the staged values: values that differ from the database, or
+    /// may soon differ because of a running save.
     mutating func setCells(_ cells: RowCells, in staging: inout Staging, inFlight: ColumnSet) {
         row = row.replacing(cells)
         // A new object keeps every given value, also NULL: otherwise the default would apply. A stale row's values

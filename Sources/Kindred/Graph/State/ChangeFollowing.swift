@@ -55,7 +55,7 @@ final class ChangeFollowing: Sendable {
 
         /// The limit of doubtful rows of an entity: many rows are not asked for one by one.
         private static let maximumDoubts = 10_000
-        /// The number of counts above which those of owners that have left memory are dropped.
+        /// The number of counts above which the counts of owners that have left memory are dropped.
         private var maximumCounts = 1_000
 
         /// Has rows asked for again; if there are too many, everything.
@@ -85,7 +85,7 @@ final class ChangeFollowing: Sendable {
         var staleCount = 0
     }
 
-    /// Whether the running code takes others' changes, so that its notes are not the context's own.
+    /// Whether the running code takes changes of other clients, so that its notes are not the context's own.
     @TaskLocal static var isTakingChanges = false
 
     let feed: any ContextFeed
@@ -171,7 +171,7 @@ final class ChangeFollowing: Sendable {
         state.withLock { $0.keep(count, of: relationship, owner) }
     }
 
-    /// Asks for what may be stale to be looked for, and read again.
+    /// Has answers and rows that may be stale looked for, and read again.
     func mustCheck(at time: ContextTime) {
         state.withLock { $0.checkAt = time }
         feed.askForStep()

@@ -18,8 +18,8 @@ extension ContextCore {
 
     /// The context that the program holds, or a new one if it holds none.
     ///
-    /// Must not be called under another lock if the program may hold no context: a new one is made under the lock of
-    /// the lowest rank.
+    /// Must not be called under another lock if the program may hold no context: a new context is made under the lock
+    /// of the lowest rank.
     var context: DatabaseContext {
         if let context = current.withLock({ $0.context }) { return context }
         return life.withLock { life in

@@ -18,7 +18,7 @@ package final class ContextCore: Sendable {
     let faulting: FaultingMode
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
-    /// The state of following others' changes; nil if the context does not follow them.
+    /// The state of following committed changes; nil if the context does not follow them.
     let following: ChangeFollowing?
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
@@ -38,7 +38,8 @@ package final class ContextCore: Sendable {
     let journals = RunningJournals()
     /// Whether a request has left out columns that are not lazy, so that objects in memory may lack them.
     let mayBePartial = Atomic(false)
-    /// Objects whose rows an action of the database has changed to what only the server knows: the write reads them again.
+    /// Objects whose rows an action of the database has changed to values that only the server knows: the write reads
+    /// them again.
     let doubtful = RankedMutex<[DatabaseObject]>([], .leaf)
     /// The number of running saves.
     let saves = Atomic(0)
@@ -50,7 +51,7 @@ package final class ContextCore: Sendable {
     let misreads = RankedMutex<[KindredError]>([], .leaf)
     /// Unsaved changes.
     ///
-    /// Lock order: this one before an object's, never the reverse.
+    /// Lock order: this lock before an object's, never the reverse.
     let staged = RankedMutex(StagedChanges(), .stagedChanges)
     /// The number of contexts, and the changes staged while there was none.
     let life = RankedMutex(Life(), .contextLife)
@@ -149,7 +150,7 @@ extension ContextCore {
         let lacking = following?.withState { $0.lacking[object.runtime] } ?? []
         return object.withState { state in
             guard state.status == .persistent, object.runtime.isPartial(state.row) else { return false }
-            // What the table does not have any more cannot be read.
+            // Columns that the table no longer has cannot be read.
             let leftOut = object.runtime.leftOutColumns(of: state.row).subtracting(object.runtime.lazyColumns)
             return !leftOut.subtracting(lacking).isEmpty
         }
@@ -165,17 +166,17 @@ extension ContextCore {
     /// The time of a query, given to `apply` with its answer.
     var now: ContextTime { clock.now }
 
-    /// The time of a query whose answer may take long, earlier than that of every later query.
+    /// The time of a query whose answer may take long, earlier than the time of every later query.
     func beginReading() -> ContextTime { clock.beginReading() }
 
-    /// The time of a change, later than that of every earlier query.
+    /// The time of a change, later than the time of every earlier query.
     func tick() -> ContextTime { clock.tick() }
 
     /// Whether nothing was noted since a time.
     func isQuiet(since time: ContextTime) -> Bool { notedAt.load(ordering: .acquiring) <= time }
 
-    /// The number of undone transactions that had changed the context, and of changes by others that it does not know:
-    /// objects may be stale if there were any.
+    /// The number of undone transactions that had changed the context, and of other clients' changes that it does not
+    /// know: objects may be stale if there were any.
     var undoCount: UInt64 { undone.load(ordering: .acquiring) }
 
     /// Called when a transaction begins to change the context.
@@ -187,7 +188,7 @@ extension ContextCore {
     /// Called when a transaction has been committed or rolled back.
     func end(_ root: TransactionScope) {
         times.withLock { $0.end(root, at: tick()) }
-        // What came meanwhile for the rows that the transaction has changed is asked for now.
+        // Changes that came meanwhile for the transaction's rows are asked for now.
         following?.feed.askForStep()
     }
 

@@ -60,7 +60,7 @@ extension Database {
 }
 
 extension ContextCore {
-    /// The schema of the context's tenant; nil if it is that of none with tables of its own.
+    /// The schema of the context's tenant; nil unless the tenant has tables of its own.
     var tenantSchema: TenantSchema? { client.settings?.schema }
 
     /// Whether objects of another context are the same tenant's.
@@ -103,7 +103,7 @@ extension ContextCore {
 }
 
 extension ContextCore {
-    /// Throws for a context of a tenant: what is asked for is read for all tenants together.
+    /// Throws for a context of a tenant, for a question that is answered for all tenants together.
     func requireNoTenant(for what: String) throws {
         guard tenant != nil || tenantSchema != nil else { return }
         throw KindredError(

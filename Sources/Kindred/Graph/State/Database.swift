@@ -40,9 +40,10 @@ public final class Database: Sendable {
     let listening: ChangeListening
     /// The role to which new consumers belong; nil for the role that makes them.
     let consumerOwner: String?
-    /// The role whose installation of change tracking is used besides that of the program's role and of superusers.
+    /// The role whose installation of change tracking is used, besides installations of the program's role and of
+    /// superusers.
     let trackingOwner: String?
-    /// Whether the helper schema was found to be one that may be used.
+    /// Whether a check has found that the helper schema may be used.
     let isHelperKnown = RankedMutex(false, .leaf)
     /// Tells other processes of row locks; made at the first announcement.
     let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
@@ -82,7 +83,7 @@ public final class Database: Sendable {
         }
     }
 
-    /// The pool as a context with some settings uses it; nil stands for one without any.
+    /// The pool as a context with some settings uses it; nil stands for a context without settings.
     ///
     /// - Parameter tenant: whose limit of connections holds.
     func contextClient(
@@ -130,7 +131,7 @@ struct WeakReference {
 /// References that keep nothing, by what contexts have in common, such as their settings or tenant.
 struct WeakReferences<Key: Hashable & Sendable> {
     private var references: [Key: WeakReference] = [:]
-    /// The number at which those to objects that are gone are removed.
+    /// The number of references at which references to released objects are removed.
     private var bound = 16
 
     subscript(key: Key) -> (any AnyObject & Sendable)? {
@@ -144,7 +145,7 @@ struct WeakReferences<Key: Hashable & Sendable> {
         }
     }
 
-    /// Those that are there.
+    /// The objects that are not released.
     var objects: [any AnyObject & Sendable] { references.values.compactMap(\.object) }
 
     /// The object that is there, or else the given one, which is kept from now on.

@@ -95,8 +95,8 @@ open class DatabaseObject: @unchecked Sendable {
 
     /// The context that the object belongs to.
     ///
-    /// Objects do not hold it. If the program does not either, this is a new one with the same objects; hold it while
-    /// it has staged changes of objects that the program does not hold.
+    /// Objects do not hold it. If the program does not either, this is a new context with the same objects; hold it
+    /// while it has staged changes of objects that the program does not hold.
     public var context: DatabaseContext { core.context }
 
     /// The entity that the object's row belongs to.
@@ -165,7 +165,7 @@ public struct ObjectSeed: Sendable {
     let core: ContextCore
     let runtime: EntityRuntime
     let row: Row
-    /// The rows that this one was read with, and its position among them.
+    /// The rows that the object's row was read with, and its position among them.
     var group: FetchGroup?
     var position: Int32 = 0
     /// The staged changes of a new object; nil for a stored row.

@@ -99,7 +99,7 @@ struct IdentityMap {
         return nil
     }
 
-    /// Removes the object, if it was inserted with this key, also where another one has taken its place.
+    /// Removes the object, if it was inserted with this key, also where another object has taken its place.
     mutating func remove(_ object: DatabaseObject, of entity: EntityRuntime, key: ObjectKey) {
         if case .temporary(let number) = key {
             tables[place(entity)].temporaries[number] = nil

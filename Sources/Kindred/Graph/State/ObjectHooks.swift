@@ -24,7 +24,7 @@ public struct ObjectHooks: Sendable {
     /// Called once for each object before its deletion, as ``DatabaseObject/prepareForDeletion()``.
     public var prepareForDeletion: (@Sendable (DatabaseObject) async throws -> Void)?
 
-    /// Creates hooks; omitted ones are not called.
+    /// Creates hooks; omitted hooks are not called.
     public init(
         awakeFromFetch: (@Sendable (DatabaseObject) -> Void)? = nil,
         awakeFromInsert: (@Sendable (DatabaseObject) -> Void)? = nil,

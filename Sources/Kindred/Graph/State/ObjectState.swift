@@ -24,7 +24,7 @@ package struct ObjectState: Sendable {
     /// The raw time of the row's last own read or change, 0 if it is as its group was read; the lowest two bits tell whether
     /// it was changed, and whether it is stale (one word: an eighth field would make object creation copy the state).
     private var ownTime: UInt64 = 0
-    /// The rows that this one was read with.
+    /// The rows that the row was read with.
     package var group: FetchGroup?
     /// Loaded relationships by slot; empty until the first is loaded.
     package var relationships = LoadedRelationships()
@@ -44,7 +44,7 @@ package struct ObjectState: Sendable {
         changed(at: newer.changedAt)
     }
 
-    /// Marks a stored row that may not be the one in the database: it is read again before it is used.
+    /// Marks a stored row that may differ from the database's: it is read again before it is used.
     mutating func becomeStale(at time: ContextTime) {
         guard status == .persistent || status == .deleting else { return }
         isStale = true

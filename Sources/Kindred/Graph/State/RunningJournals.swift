@@ -8,14 +8,14 @@ import Synchronization
 /// task that staged a value (`RunningJournalsTests` holds one of each) nor a row that another task has read and that was
 /// not shown, because the transaction has written the row.
 struct RunningJournals: ~Copyable, Sendable {
-    /// Outer scopes before inner ones.
+    /// Outer scopes before inner scopes.
     private let journals = RankedMutex<[TransactionJournal]>([], .runningJournals)
 
     func insert(_ journal: TransactionJournal) { journals.withLock { $0.append(journal) } }
 
     func remove(_ journal: TransactionJournal) { journals.withLock { $0.removeAll { $0 === journal } } }
 
-    /// The journals of scopes that a task is not within; outer ones before inner ones.
+    /// The journals of scopes that a task is not within; outer scopes before inner scopes.
     func others(than own: TransactionJournal?) -> [TransactionJournal] {
         journals.withLock { journals in
             if journals.isEmpty || journals.count == 1 && journals[0] === own { return [] }

@@ -6,7 +6,7 @@ extension TransactionJournal {
     /// Has something done after the end, however it comes; where a savepoint is kept, after the end of the scope around it.
     func atEnd(_ body: @escaping @Sendable () async -> Void) { endings.withLock { $0.append(body) } }
 
-    /// Does what was to be done after the end.
+    /// Runs the work that waits for the end.
     func runEndings() async {
         for body in takeEndings() { await body() }
     }

@@ -64,8 +64,8 @@ final class TransactionJournal: Sendable {
         /// Held, so that they keep their unsaved changes.
         var contexts: [DatabaseContext] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
-        /// Objects of one statement, recorded while `before` was empty, so that later entries in `before` lose to these; listed
-        /// when needed.
+        /// Objects of one statement, recorded while `before` was empty, so that later entries in `before` lose to them;
+        /// listed when needed.
         var stored: [@Sendable () -> [(object: DatabaseObject, state: ObjectState)]] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
@@ -77,7 +77,7 @@ final class TransactionJournal: Sendable {
         /// Owners whose members are counted at the end, as some came or went.
         var counted: [ObjectIdentifier: (core: ContextCore, ends: Set<StagedLinks.End>)] = [:]
 
-        /// Merges later entries, which lose to earlier ones; leaves `later` undefined.
+        /// Merges later entries, which lose to earlier entries; leaves `later` undefined.
         ///
         /// Merges the smaller into the larger, so that deep nesting does not copy each entry once per scope.
         mutating func append(_ later: inout Entries) {
@@ -91,7 +91,7 @@ final class TransactionJournal: Sendable {
             Self.join(&created, &later.created)
             Self.join(&fetched, &later.fetched)
             Self.join(&missing, &later.missing)
-            // A rollback undoes these in reverse order.
+            // A rollback undoes rows and losses in reverse order.
             rows += later.rows
             losses += later.losses
             counted.merge(later.counted) { ($0.core, $0.ends.union($1.ends)) }
@@ -159,7 +159,8 @@ final class TransactionJournal: Sendable {
     /// Records objects of a context by a closure that lists their states, so that nothing is copied unless it is needed.
     ///
     /// - Parameter isPossible: asked under the journal's lock.
-    /// - Returns: Whether the objects were recorded; false if others were before, or if it is not possible.
+    /// - Returns: Whether the objects were recorded; false if other objects were recorded before, or if it is not
+    ///   possible.
     func recordLater(
         in core: ContextCore, if isPossible: @autoclosure () -> Bool,
         _ list: @escaping @Sendable () -> [(object: DatabaseObject, state: ObjectState)]

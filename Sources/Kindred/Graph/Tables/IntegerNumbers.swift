@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// Numbers of integer keys: a hash table without removals.
 ///
-/// A dictionary takes four times the instructions: it hashes with `Hasher`, and does so again to insert what it has not
-/// found.
+/// A dictionary takes four times the instructions: it hashes with `Hasher`, and does so again to insert a key that it
+/// has not found.
 struct IntegerNumbers: Sendable {
     private struct Slot: Sendable {
         var key: Int64 = 0

@@ -1,8 +1,8 @@
 import KindredPostgres
 
-/// Objects by numbers that mostly ascend, such as those of temporary keys.
+/// Objects by numbers that mostly ascend, such as the numbers of temporary keys.
 ///
-/// An object is nearly always added behind all others: a search by halves finds it, and nothing is hashed.
+/// An object is nearly always added at the end: a binary search finds it, and nothing is hashed.
 struct NumberedObjects<Object: AnyObject> {
     /// In the order of their numbers; nil for an object that was removed.
     private var entries: [(number: Int64, object: Object?)] = []

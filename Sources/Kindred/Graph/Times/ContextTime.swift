@@ -22,11 +22,11 @@ struct ContextClock: ~Copyable, Sendable {
     /// The time of a query.
     var now: ContextTime { ContextTime(rawValue: time.load(ordering: .acquiring)) }
 
-    /// The time of a query whose answer may take long, earlier than that of every later query.
+    /// The time of a query whose answer may take long, earlier than the time of every later query.
     func beginReading() -> ContextTime {
         ContextTime(rawValue: time.add(1, ordering: .acquiringAndReleasing).oldValue)
     }
 
-    /// The time of a change, later than that of every earlier query.
+    /// The time of a change, later than the time of every earlier query.
     func tick() -> ContextTime { ContextTime(rawValue: time.add(1, ordering: .acquiringAndReleasing).newValue) }
 }

@@ -69,7 +69,7 @@ extension TransactionJournal {
     /// Restores objects' recorded states, and their places in the identity map.
     private func putBack(_ objects: [DatabaseObject]) {
         let restored = objects.compactMap { object in putBack(object).map { (object, $0.undone, $0.state) } }
-        // All of them leave their places before the first takes its former one: keys may have changed hands.
+        // All objects leave their places before the first takes its former place: keys may have changed hands.
         for (object, undone, _) in restored { object.core.leave(object, undone) }
         var cores: [ObjectIdentifier: ContextCore] = [:]
         for (object, undone, state) in restored {

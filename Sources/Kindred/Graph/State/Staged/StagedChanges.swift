@@ -2,7 +2,8 @@ import KindredPostgres
 
 /// The unsaved changes of a context; it holds their objects strongly until they are saved or rolled back.
 struct StagedChanges: Sendable {
-    /// Staged objects in the order of their first change, each at its `stagedPlace`; nil for one that is no longer staged.
+    /// Staged objects in the order of their first change, each at its `stagedPlace`; nil for an object that is no
+    /// longer staged.
     private var inOrder: [DatabaseObject?] = []
     /// The number of staged objects.
     private var objectCount = 0
@@ -84,7 +85,7 @@ struct StagedChanges: Sendable {
         return self
     }
 
-    /// Restores the creation order of new objects, before all others: a failed save has removed some of them.
+    /// Restores the creation order of new objects, before all other objects: a failed save has removed some of them.
     mutating func sortNew() {
         let keyed = objects.enumerated().map { place, object in
             (object, place, object.withState { $0.stagingBox?.staging.temporaryKey ?? .max })
@@ -107,7 +108,7 @@ struct StagedChanges: Sendable {
     /// nil if the pair is not staged.
     func entry(of pair: StagedPair) -> PairEntry? { pairEntries[pair] }
 
-    /// Stages a pair after all others; a staged one keeps its place.
+    /// Stages a pair after all other pairs; a pair that is staged already keeps its place.
     mutating func insert(_ pair: StagedPair, payload: ColumnValues?) {
         count += 1
         put(pair, PairEntry(payload: payload, order: pairEntries[pair]?.order ?? count))

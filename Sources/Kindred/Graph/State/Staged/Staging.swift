@@ -72,7 +72,7 @@ extension ObjectState {
         entity.identity(of: storedRow, stagingBox?.staging.temporaryKey)
     }
 
-    /// Takes a newer stored row; staged values stay unless they equal the new ones.
+    /// Takes a newer stored row; staged values stay unless they equal the new values.
     ///
     /// - Parameter keepsBase: whether the changes still count as made on the former row, so that a save detects a
     ///   conflict.
@@ -103,7 +103,7 @@ extension ObjectState {
         self.staging = staging
     }
 
-    /// The version that a write expects: that of the row which the changes were made on.
+    /// The version that a write expects: the version of the row on which the changes were made.
     func expectedVersion(_ version: VersionColumn) throws -> PostgresValue? {
         try (stagingBox?.staging.base ?? storedRow)[version.position]
     }
