@@ -10,7 +10,7 @@ import HarmlessText
 ///
 /// The save reports it as a ``ValidationProblem`` with its message and key.
 public struct ValidationError: Error, Sendable, CustomStringConvertible {
-    /// The problem in one sentence, for the user that gave the value; it is logged, so it should hold no values.
+    /// The problem in one sentence, as text for users; it is logged, so it should hold no values.
     public let message: String
     /// The attribute or relationship concerned, by the name of its column or property; nil for the object as a whole.
     public let key: String?
