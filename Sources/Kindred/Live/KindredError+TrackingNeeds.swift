@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension KindredError {
-    /// The error of a change to tracking that needs what the server lacks; nil for others.
+    /// The error of a change to tracking that needs a feature which the server lacks; nil for other errors.
     init?(trackingNeeds error: PostgresError) {
         let texts = [error.statement, error.server?.context, error.server?.message].compactMap { $0 }
         let capability: ServerCapability? =

@@ -15,18 +15,18 @@ import Synchronization
 public struct Tracking: Sendable {
     private let client: PostgresClient
     private let database: Database?
-    /// The role whose installation is used besides that of the caller and of superusers.
+    /// The role whose installation is used, besides installations of the caller and of superusers.
     private let owner: String?
 
     /// Uses a client of the database, which may be without a model.
     ///
-    /// What stands in the schema `kindred` runs with the rights of the caller. So every call refuses (`.accessDenied`) what
-    /// belongs neither to the caller nor to a superuser nor to the role that is named, before anything there is used. A superuser
-    /// uses only what superusers have made.
+    /// Functions in the schema `kindred` run with the rights of the caller. So every call refuses (`.accessDenied`) a
+    /// schema or object there that belongs neither to the caller nor to a superuser nor to the named role, before
+    /// anything there is used. A superuser uses only objects that superusers have made.
     ///
     /// - Parameters:
     ///   - client: the database's client.
-    ///   - owner: the role that has installed change tracking, if that is another one that the caller trusts.
+    ///   - owner: the role that has installed change tracking, if it is another role that the caller trusts.
     public init(_ client: PostgresClient, owner: String? = nil) {
         self.client = client
         self.owner = owner
@@ -51,19 +51,20 @@ public struct Tracking: Sendable {
 
     /// Installs the helper schema, or upgrades an older version in place; does nothing if it is there already.
     ///
-    /// One transaction. An upgrade keeps tracked tables, records, cursors and consumers, and waits for no writer. The role
-    /// has to own the schema `kindred`, or be allowed to create it. A superuser gets event triggers too, so that new
-    /// partitions and tables that are made anew are tracked at once. One that names an ordinary role as the owner makes only event
-    /// triggers, in a schema of its own, which readers look at every ten seconds.
+    /// One transaction. An upgrade keeps tracked tables, records, cursors and consumers, and waits for no writer. The
+    /// role has to own the schema `kindred`, or be allowed to create it. A superuser gets event triggers too, so that
+    /// new partitions and tables that are made anew are tracked at once. A superuser that names an ordinary role as the
+    /// owner makes only event triggers, in a schema of its own, which readers look at every ten seconds.
     ///
     /// - Parameters:
-    ///   - readers: roles that may read changes, besides the one that installs; of each table only what their own
-    ///     privileges and policies allow.
+    ///   - readers: roles that may read changes, besides the installing role; of each table only the changes that their
+    ///     own privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
     ///   - longestHold: how long any consumer may have records wait for it; 30 days unless it was set before. Consumers that have
     ///     asked for longer are named by ``TrackingStatus/cutConsumers``.
-    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing; `.unsupported` if the
-    ///   server lacks what it needs, such as advisory locks; `.invalidRequest` for a retention of less than a second; `PostgresError`.
+    /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing;
+    ///   `.unsupported` if the server lacks a feature that it needs, such as advisory locks; `.invalidRequest` for a
+    ///   retention of less than a second; `PostgresError`.
     public func install(
         readers: [String] = [], retention: Duration? = nil, longestHold: Duration? = nil
     ) async throws {
@@ -115,7 +116,7 @@ public struct Tracking: Sendable {
     /// Records changes of tables from now on, with their partitions and with the tables that inherit from them.
     ///
     /// One transaction, which locks out writers of these tables for a moment, and gives up after five seconds of
-    /// waiting for them. What is in place already stays.
+    /// waiting for them. Triggers that are in place already stay.
     ///
     /// - Parameter names: names of entities, such as `person` or `public.person`.
     /// - Throws: `KindredError` `.untrackable` with the reason, such as a foreign table; `.unsupported` if the server has no
@@ -144,7 +145,7 @@ public struct Tracking: Sendable {
 
     /// The statements that ``enable(_:)-([String])`` would run; none where all is in place.
     ///
-    /// Changes nothing. Does not say what makes a table untrackable, which `enable` throws.
+    /// Changes nothing. Does not check whether a table can be tracked, for which `enable` throws.
     ///
     /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func statements(toEnable names: [String]) async throws -> [String] {
@@ -177,7 +178,7 @@ public struct Tracking: Sendable {
 
     /// The installed version and the tracked tables that the role may know of; nil if nothing is installed.
     ///
-    /// Four statements. Older versions have a status, too, and so do newer ones that this library can use.
+    /// Four statements. Older versions have a status, too, and so do newer versions that this library can use.
     ///
     /// - Throws: `KindredError` `.accessDenied`, `.trackingVersion`; `PostgresError`.
     public func status() async throws -> TrackingStatus? {
@@ -196,8 +197,9 @@ public struct Tracking: Sendable {
     /// Returns when all that was committed before the call has reached every context and live request of the process.
     ///
     /// The next `next()` of a sequence gives it; a consumer that does not ask is not waited for. Returns at once where
-    /// nothing follows changes. Throws `CancellationError`, or why changes cannot be read; and, as long as a context with loaded objects
-    /// is there that changes no longer reach, such as one whose table has lost its key: why they do not.
+    /// nothing follows changes. Throws `CancellationError`, or the error for which changes cannot be read. As long as
+    /// changes do not reach a context with loaded objects, such as a context whose table has lost its key, it throws
+    /// the error for which they do not.
     public func catchUp() async throws {
         guard let database else { return }
         try await database.changeReader.catchUp()
@@ -231,7 +233,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// Counters of what follows changes in this process; all are 0 for a client without a model.
+    /// Counters of the followers of changes in this process; all are 0 for a client without a model.
     public var metrics: TrackingMetrics { database?.trackingMetrics.withLock { $0 } ?? TrackingMetrics() }
 
     // MARK: Parts
@@ -250,7 +252,7 @@ public struct Tracking: Sendable {
 
     private func requireOwn() async throws { try await Self.requireOwn(client, owner) }
 
-    /// Throws unless what stands in the helper schema belongs to the caller, a superuser or the named role.
+    /// Throws unless everything in the helper schema belongs to the caller, a superuser or the named role.
     static func requireOwn(_ client: PostgresClient, _ owner: String?) async throws {
         let question = HelperSchema.foreignObject(in: "kindred", like: #"tracking\_%"#, owner: owner)
         guard let problem = try await client.query(question).first?.decode(0, as: String.self) else { return }
@@ -297,9 +299,11 @@ public struct Tracking: Sendable {
 
     /// Runs a change of the schema in a transaction, again if a writer of its tables ends it by a deadlock, and names its refusals.
     ///
-    /// Of READ COMMITTED, whatever the server's default is: what another session has made while this one waited is seen.
+    /// Of READ COMMITTED, whatever the server's default is, so that it sees objects that another session has made while
+    /// it waited.
     ///
-    /// - Parameter ownSchema: whether `body` uses what stands in the helper schema, which then has to be one that the caller may use.
+    /// - Parameter ownSchema: whether `body` uses the helper schema, which then must be checked to be one that the
+    ///   caller may use.
     private func change(ownSchema: Bool = true, _ body: () async throws -> Void) async throws {
         do {
             try await client.withTransaction(isolation: .readCommitted, retry: .attempts(4)) { _ in
@@ -327,7 +331,7 @@ extension Database {
 }
 
 extension Database {
-    /// Throws `KindredError` `.accessDenied` unless the helper schema is one that the program may use; asks once.
+    /// Throws `KindredError` `.accessDenied` unless the program may use the helper schema; asks once.
     func requireHelperSchema() async throws {
         if isHelperKnown.withLock({ $0 }) { return }
         try await Tracking.requireOwn(client, trackingOwner)

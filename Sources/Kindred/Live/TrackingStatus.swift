@@ -7,7 +7,7 @@ public struct TrackingStatus: Sendable {
     public struct Table: Sendable, Hashable {
         /// The table's name, or a partition's.
         public let name: QualifiedName
-        /// Whether it is a partition, whose changes count as those of its root.
+        /// Whether it is a partition, whose changes count as changes of its root.
         public let isPartition: Bool
         /// The columns that name a row in records; empty if the table has no key, and no record names rows.
         public let key: [String]

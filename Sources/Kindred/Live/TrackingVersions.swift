@@ -32,7 +32,7 @@ extension Tracking {
         }
     }
 
-    /// The error of a call as one about versions, where another one is installed whose functions differ.
+    /// The error of a call as an error about versions, where another version is installed whose functions differ.
     ///
     /// Asks one more statement, after an error that may come from that. Nothing can be asked in a transaction that has failed.
     static func explained(_ error: any Error, _ client: PostgresClient) async -> any Error {

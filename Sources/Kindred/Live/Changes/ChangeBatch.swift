@@ -21,8 +21,8 @@ struct ChangeBatch: Sendable {
 struct TableChanges: Sendable, Equatable {
     /// Keys of rows that were not there before and are there now.
     var inserted: Set<ObjectKey> = []
-    /// Keys of rows that were there before and are there now, with the columns that statements set; nil if these are unknown,
-    /// as where a row was deleted and another took its key.
+    /// Keys of rows that were there before and are there now, with the columns that statements set; nil if the columns
+    /// are unknown, as where a row was deleted and another row took its key.
     var updated: [ObjectKey: Set<ServerText>?] = [:]
     /// Keys of rows that were there before and are gone.
     var deleted: Set<ObjectKey> = []
@@ -44,7 +44,7 @@ struct TableChanges: Sendable, Equatable {
         (self.inserted, self.updated, self.deleted, self.gap) = (inserted, updated, deleted, gap)
     }
 
-    /// Adds what happened afterwards: the net effect of both.
+    /// Adds later changes, which gives the net effect of both.
     mutating func merge(_ later: TableChanges) {
         guard gap == nil, later.gap == nil else {
             self = TableChanges(gap: gap ?? later.gap)

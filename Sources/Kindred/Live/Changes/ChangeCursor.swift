@@ -13,7 +13,7 @@ public struct ChangeCursor: Sendable, Hashable, Codable {
     /// The transactions that have been told, as a `pg_snapshot`.
     let snapshot: String
 
-    /// Why a cursor is of no use in the stream of this one; nil if it is of the same stream.
+    /// The reason why another cursor is of no use in this cursor's stream; nil if it is of the same stream.
     func refusal(of cursor: ChangeCursor) -> ChangeGap? {
         guard cursor.system == system, cursor.timeline == timeline, cursor.database == database else {
             return .foreignCursor

@@ -3,7 +3,7 @@ import KindredSchema
 
 /// Which entities a table's records are about, and how keys are made of their texts.
 struct ChangeLayout: Sendable {
-    /// An entity that shows a table's rows: its own, or that of a table it inherits from.
+    /// An entity that shows a table's rows: the table's own entity, or the entity of a table that it inherits from.
     struct Target: Sendable {
         let name: QualifiedName
         /// The columns of the entity's key that have texts in records.
@@ -46,7 +46,7 @@ struct ChangeLayout: Sendable {
 
     /// The layout of a model's tables.
     ///
-    /// - Parameter earlier: that of the model before.
+    /// - Parameter earlier: the layout of the model before.
     init(_ runtime: SchemaRuntime, keys: [UInt32: [String]], after earlier: ChangeLayout? = nil) {
         var targets: [UInt32: [Target]] = [:]
         for entity in runtime.entities {

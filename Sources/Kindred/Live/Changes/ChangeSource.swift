@@ -10,7 +10,8 @@ protocol ChangeSource: Sendable {
     ///   `.trackingOnStandby`, `.accessDenied`.
     func begin() async throws -> ChangeCursor
 
-    /// Reads what has become visible since a cursor, or the first piece of it if there are more records than a limit.
+    /// Reads the records that have become visible since a cursor, or a first piece of them if there are more than a
+    /// limit.
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece
 
     /// The columns of keys in records, by table; tables whose changes are not recorded are missing.
@@ -31,7 +32,7 @@ protocol ChangeSource: Sendable {
     /// Notifications that something has changed.
     func notifications() async throws -> Notifications
 
-    /// Keeps records coming, and throws old ones away.
+    /// Keeps records coming, and throws old records away.
     func attend() async throws
 
     /// How often `attend` has to be called.
@@ -85,7 +86,7 @@ struct ChangeRecord: Sendable, Equatable {
     var newKeys: [String]?
     /// The columns that an update changed; nil if they are not known.
     var columns: [String]?
-    /// The columns of the keys, where they are not those of `ChangeSource.keys`.
+    /// The columns of the keys, where they differ from `ChangeSource.keys`.
     var key: [String]?
     var reason: String?
 

@@ -14,26 +14,26 @@ struct ModelIsOutdated: Error {}
 /// The reader calls it step by step, one subscriber after the other. A step is a transaction of REPEATABLE READ in which the
 /// records since the last cursor are read; whatever the subscriber asks in `evaluate` is answered by the same snapshot.
 protocol ChangeSubscriber: AnyObject, Sendable {
-    /// The settings that its questions may run with, apart from those of other subscribers.
+    /// The settings with which its questions run, in a savepoint apart from other subscribers' questions.
     var settings: SessionSettings { get }
 
     /// Called before each step, before its transaction begins.
     func prepare()
 
-    /// Called in each step, in the step's transaction: asks the database what it needs, over `Database.client`.
+    /// Called in each step, in the step's transaction: sends the subscriber's questions, over `Database.client`.
     ///
-    /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It is not
-    /// called for a step that changed nothing unless the subscriber wants it (`wantsStep`): then the batch is without changes.
-    /// If the step's connection is lost, the step is run again with a batch that may be larger: what was evaluated before is
-    /// void. A statement that the server stops or refuses five times in a row takes the subscriber out, with `fail`. Must
-    /// not make others wait for its own consumers.
+    /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It
+    /// is not called for a step that changed nothing unless the subscriber wants it (`wantsStep`): then the batch is
+    /// without changes. If the step's connection is lost, the step is run again with a batch that may be larger:
+    /// earlier results of `evaluate` are void. A statement that the server stops or refuses five times in a row takes
+    /// the subscriber out, with `fail`. Must not make other subscribers wait for its own consumers.
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
 
     /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks what its next statements need.
     func adapt() async throws
 
-    /// Called after the step's end, when no crash of the server can take back what it has seen: the results of `evaluate` are
-    /// good.
+    /// Called after the step's end, when no crash of the server can take back the changes that it has seen: the results
+    /// of `evaluate` are good.
     func commit(at cursor: ChangeCursor)
 
     /// Called when the subscriber failed for good (an error of its own `evaluate` that is not a lost connection, or the

@@ -3,10 +3,11 @@ import KindredSchema
 
 /// Adds up the records of whole transactions: each key once, with the net effect on its row.
 ///
-/// What a statement's triggers do is recorded before the statement, and what stands in its WITH may be recorded behind it. So
-/// where a transaction changed a key in a trigger and afterwards outside of it, or where a row first came and then went, the
-/// order of these records may not be that of the changes; only how often the row came and went is certain. If that is equally
-/// often, and no other transaction tells whether the row was there, it has to be looked up.
+/// Changes of a statement's triggers are recorded before the statement, and changes of its WITH may be recorded behind
+/// it. So where a transaction changed a key in a trigger and afterwards outside of it, or where a row first came and
+/// then went, the order of these records may differ from the order of the changes; only the numbers of times that the
+/// row came and went are certain. If they are equal, and no other transaction tells whether the row was there, it has
+/// to be looked up.
 struct NetChanges {
     /// The records of one key, added up.
     private struct Entry {
@@ -111,7 +112,7 @@ struct NetChanges {
                 note(record.operation, old, by: record, in: target.name)
             }
         }
-        // All old keys are free before the first new one is taken.
+        // All old keys are free before the first new key is taken.
         for key in moved { note(.insert, key, by: record, in: target.name) }
     }
 
@@ -121,7 +122,7 @@ struct NetChanges {
         if tables[name]?.gap != nil { return }
         if tables[name]?.entries[key] == nil {
             if count >= limit {
-                // Of the table that has most, so that others keep their names.
+                // Drops the keys of the table that has most, so that the other tables keep theirs.
                 let others = tables.filter { $0.key != name }.max { $0.value.entries.count < $1.value.entries.count }
                 let own = tables[name]?.entries.count ?? 0
                 guard let others, others.value.entries.count > own else { return lose(name, .overflow) }

@@ -140,7 +140,7 @@ extension ChangeRecord {
 }
 
 extension KindredError {
-    /// Translates an error of the helper schema's functions; nil for all others.
+    /// Translates an error of the helper schema's functions; nil for all other errors.
     init?(tracking error: PostgresError) {
         switch error.sqlState {
         case .undefinedFunction?, .invalidSchemaName?, .undefinedTable?:

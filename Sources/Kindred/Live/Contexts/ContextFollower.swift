@@ -8,7 +8,8 @@ import Synchronization
 final class ContextFollower: ContextFeed, ChangeSubscriber {
     private struct Entry {
         weak var core: ContextCore?
-        /// Whether it was there when a step began: what it has read and written since may be newer than the step's snapshot.
+        /// Whether it followed when a step began: rows that it has read and written since may be newer than the step's
+        /// snapshot.
         var isPrepared = false
     }
 
@@ -81,7 +82,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         reader.tells(self) && state.withLock { $0.entries.contains { $0.core === core } }
     }
 
-    /// Takes a context among those that follow, with a time before any query that it will ask.
+    /// Lets a context follow, with a time before any query that it will send.
     private func enter(_ core: ContextCore) {
         guard !state.withLock({ $0.entries.contains { $0.core === core } }) else { return }
         let time = core.beginReading()
@@ -253,7 +254,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             state.stopped.append(Stop(core: core, error: error))
         }
         core.following?.end(isForGood ? error : nil)
-        // The program knows that it has closed the database, and what is loaded can be read after that.
+        // The program knows that it has closed the database, and may still read loaded objects.
         if (error as? PostgresError)?.code == .closed { return }
         core.loseEverything()
         reader.database.mistakes.warn(
@@ -290,7 +291,7 @@ extension Database {
     /// Brings changes to contexts with some settings; made when it is first needed.
     func contextFollower(for settings: SessionSettings) -> ContextFollower {
         if let known = contextFollowers.withLock({ $0[settings] as? ContextFollower }) { return known }
-        // Made outside of the lock; another task's may be the one that stays.
+        // Made outside of the lock; if another task was quicker, its follower stays.
         let made = ContextFollower(settings, changeReader)
         return contextFollowers.withLock { $0.first(or: made, for: settings) }
     }

@@ -47,7 +47,7 @@ extension ContextPlan {
         }
     }
 
-    /// Takes rows and deletions; what is not named becomes stale.
+    /// Takes rows and deletions; rows that the plan does not name become stale.
     private func acceptRows(_ doubt: inout Doubt) throws {
         for (entity, wanted) in keys.sorted(by: { $0.key < $1.key }) where !wanted.isEmpty {
             var changes = CommittedChanges(entity: entity)
@@ -127,11 +127,12 @@ extension ContextPlan {
         }
     }
 
-    /// Remembers what is left to ask for.
+    /// Remembers the rows and answers that must still be asked for.
     private func finish(_ doubt: Doubt) {
-        // Then nothing has become stale but what was read. Tables in a line of inheritance show the same rows.
+        // Without overlaps only rows that were read have become stale. Tables in a line of inheritance show the same
+        // rows.
         let overlaps = keys.keys.contains { !$0.shownEntities.isEmpty }
-        // Before the question whether the context has noted anything: what it notes after that is not in the stamp.
+        // Taken before the check for new notes: later notes of the context are not in the stamp.
         let noted = core.noteStamp
         let isQuiet = lost.isEmpty && stamp == loaded.checked && !overlaps && !following.hasNoted(since: askedAt)
         let (now, checked) = (core.tick(), isQuiet ? noted : stamp)

@@ -12,9 +12,9 @@ struct ContextPlan: Sendable {
     private(set) var stamp: ChangeFollowing.NoteStamp
     /// The entities and relationships that the context has loaded.
     let loaded: ChangeFollowing.State
-    /// The rows to read.
+    /// The keys of the rows to read.
     private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]
-    /// Those of them whose foreign keys and positions have not changed.
+    /// Keys of rows to read whose foreign keys and positions have not changed.
     private(set) var unmoved: [EntityRuntime: Set<ObjectKey>] = [:]
     /// The entities with rows that are not named: all that is loaded of them is read.
     private(set) var lost: Set<EntityRuntime> = []
@@ -24,12 +24,12 @@ struct ContextPlan: Sendable {
     private(set) var stale: Set<RelationshipRuntime> = []
     /// The objects whose relationship is read again.
     private var reloads: [RelationshipRuntime: Set<DatabaseObject>] = [:]
-    /// The same with the keys by which members are found.
+    /// The owners to read again, with the keys by which their members are found.
     private(set) var owners: [RelationshipRuntime: [(object: DatabaseObject, key: ObjectKey)]] = [:]
     /// The owners whose members are counted again.
     private(set) var counts: [RelationshipRuntime: [ObjectKey]] = [:]
 
-    // What was found.
+    // The results of the step's statements.
     private(set) var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
     private(set) var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
@@ -127,7 +127,8 @@ struct ContextPlan: Sendable {
         }
     }
 
-    /// Plans to read what has become stale without changes by others, as by writes of the context and rollbacks.
+    /// Plans to read rows and answers that have become stale without changes of other clients, as by writes of the
+    /// context and rollbacks.
     private mutating func check() {
         for entity in Set(loaded.entities.map(\.self) + loaded.relationships.map(\.source)) {
             for object in core.withMap({ $0.objects(of: entity) }) where object.isStale { refresh(object) }
@@ -168,7 +169,7 @@ struct ContextPlan: Sendable {
 
     // MARK: Answers
 
-    /// Takes the rows that were read, and finds what they move.
+    /// Takes the rows that were read, and finds the objects that they move between owners.
     mutating func take(_ rows: [EntityRuntime: [ObjectKey: Row]]) throws {
         for (entity, wanted) in keys {
             let found = (rows[entity] ?? [:]).filter { wanted.contains($0.key) }
@@ -233,7 +234,8 @@ struct ContextPlan: Sendable {
 
     /// Whether memory knows where the foreign key of an object's new row leads to.
     ///
-    /// A key that was NULL for a while may lead back to a row that was deleted meanwhile, and has come back as another one.
+    /// A key that was NULL for a while may lead back to a row that was deleted meanwhile, and has come back as another
+    /// row.
     private func isKnown(_ relationship: RelationshipRuntime, of object: DatabaseObject, in row: Row) -> Bool {
         let source = LinkSource(object, relationship)
         guard case .one(let one)? = source.loaded, let key = try? relationship.ownKey(row) else { return false }

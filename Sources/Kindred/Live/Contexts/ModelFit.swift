@@ -18,7 +18,7 @@ struct ModelFit: Sendable {
     /// Asks the catalog, in one statement.
     ///
     /// - Parameters:
-    ///   - former: what was known before.
+    ///   - former: the fit that was known before.
     ///   - hasFailed: whether the last step's statements for the model have failed.
     init(
         _ model: SchemaRuntime, _ entities: Set<EntityRuntime>, after former: ModelFit?, hasFailed: Bool,
@@ -40,7 +40,7 @@ struct ModelFit: Sendable {
         isStrict = failures > 1 || known?.isStrict == true
     }
 
-    /// The same after a step that has succeeded.
+    /// The fit after a step that has succeeded.
     var succeeded: ModelFit {
         var fit = self
         fit.failures = 0
@@ -67,7 +67,8 @@ struct ModelFit: Sendable {
         let attribute = entity.entity.attributes[column]
         guard let type = columns[ServerText(attribute.name)] else { return true }
         if attribute.number < 0 || type == attribute.type.rawValue { return false }
-        // The values decide at first; those of a class, and those that the model's type cannot hold, do not fit.
+        // Columns of another type are read at first, and the values decide; values of a class's property, and values
+        // that the model's type cannot hold, do not fit.
         let isPlacing = entity.placingColumns.contains(column)
         return isStrict && !isPlacing || !types.areAlike(PostgresDataType(rawValue: type), attribute.type)
     }

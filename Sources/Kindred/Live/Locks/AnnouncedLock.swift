@@ -10,24 +10,24 @@ public struct AnnouncedLock: Sendable, Hashable {
     public let role: String
     /// The server's process that has the lock, as in `pg_stat_activity`.
     public let process: Int32
-    /// When it was announced, by the server's clock.
+    /// The time of its announcement, by the server's clock.
     public let since: PostgresTimestamp
     /// The transaction that has the lock.
     let transaction: String
 }
 
-/// The announced locks of an entity's objects, and the difference to the last ones.
+/// The announced locks of an entity's objects, and the difference to the last update.
 public struct LockUpdate: Sendable, Hashable {
     /// All that are held, the oldest first.
     public let held: [AnnouncedLock]
-    /// Those that were not held before.
+    /// The locks that were not held before.
     public let announced: [AnnouncedLock]
-    /// Those that are held no more.
+    /// The locks that are no longer held.
     public let released: [AnnouncedLock]
 
     /// nil if nothing has changed.
     ///
-    /// - Parameter before: the last ones; nil at the first time, which is always told.
+    /// - Parameter before: the last update's locks; nil at the first time, which is always told.
     init?(_ held: [AnnouncedLock], since before: [AnnouncedLock]?) {
         let (known, present) = (Set(before ?? []), Set(held))
         guard before == nil || known != present else { return nil }

@@ -8,8 +8,9 @@ import KindredPostgres
 /// }
 /// ```
 ///
-/// The first element has what is held; each further one comes when something was announced or released. A process that is
-/// gone holds nothing: that is seen within a second. It never ends by itself, and a lost connection is no error.
+/// The first element has the locks that are held; each further element comes when a lock was announced or released. A
+/// process that is gone holds nothing, which is noticed within a second. It never ends by itself, and a lost connection
+/// is no error.
 public struct AnnouncedLocks: AsyncSequence, Sendable {
     let core: ContextCore
     let entity: EntityRuntime

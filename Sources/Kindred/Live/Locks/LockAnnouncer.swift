@@ -2,10 +2,10 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// Tells other processes which rows the transactions of this one have locked.
+/// Tells other processes which rows the transactions of this process have locked.
 ///
-/// It has a connection of its own, opened at the first announcement: an open transaction tells nothing before its end, and
-/// where all connections of the pool are in such transactions, none is left to speak for them.
+/// It has a connection of its own, opened at the first announcement: an open transaction tells nothing before its end,
+/// and if all connections of the pool are in such transactions, no other connection is left.
 final class LockAnnouncer: Sendable {
     private let configuration: PostgresConfiguration
     private let state = RankedMutex(State(), .leaf)
@@ -47,7 +47,7 @@ final class LockAnnouncer: Sendable {
         let isNew = try await Self.translated(entity.name, connected) {
             try await self.send(sql).first?.decode(0, as: Bool.self) ?? false
         }
-        // What was announced before a savepoint stays announced after its rollback.
+        // A lock that was announced before a savepoint stays announced after its rollback.
         guard isNew else { return }
         TransactionJournal.current(of: database)?.atEnd {
             // A connection that is lost matters little: readers see by themselves that the transaction has ended.

@@ -21,7 +21,7 @@ struct LockedRows {
             return try await core.client.withTransaction { _ in
                 var found: Set<DatabaseObject> = []
                 for (entity, objects) in grouped(objects) { found.formUnion(try await locked(objects, entity)) }
-                // What was locked to find this out is unlocked by the rollback.
+                // The rollback unlocks the rows that were locked to find this out.
                 throw Answer(locked: found)
             }
         } catch let answer as Answer {
@@ -29,7 +29,7 @@ struct LockedRows {
         }
     }
 
-    /// The key of an object's row; of one that is only shown, too.
+    /// The key of an object's row, even if the object is only shown.
     private func key(of object: DatabaseObject) throws -> ObjectKey {
         try object.requireLive()
         guard let key = object.key, !key.isTemporary else { throw object.notStored }

@@ -70,7 +70,7 @@ final class ChangeReader: Sendable {
         signal.ask()
     }
 
-    /// Whether a subscriber has had its first step, and is told what changes from then on.
+    /// Whether a subscriber has had its first step, and is told all changes from then on.
     func tells(_ subscriber: any ChangeSubscriber) -> Bool {
         state.change { $0.entries.contains { $0.subscriber === subscriber && !$0.isAtItsFirstStep } }
     }
@@ -87,9 +87,10 @@ final class ChangeReader: Sendable {
     /// The place up to which subscribers have been told; nil while nothing is read.
     var cursor: ChangeCursor? { state.change { $0.cursor } }
 
-    /// Reads what became visible since a cursor, in the task's transaction.
+    /// Reads the changes that became visible since a cursor, in the task's transaction.
     ///
-    /// - Parameter limit: the number of records above which a piece is read, of whole transactions; nil for all of them.
+    /// - Parameter limit: the number of records above which only a piece is read, of whole transactions; nil for all
+    ///   records.
     func read(from cursor: ChangeCursor, limit: Int? = nil) async throws -> ChangeReading {
         try await interpreter.read(from: cursor, limit: limit)
     }
@@ -122,7 +123,7 @@ final class ChangeReader: Sendable {
 
     // MARK: The loop's view
 
-    /// The subscribers of the next step, and the tasks that wait for what was committed before it.
+    /// The subscribers of the next step, and the tasks that wait for changes committed before it.
     struct Round: Sendable {
         let entries: [Entry]
         fileprivate let catchUps: Set<UInt64>
@@ -192,7 +193,7 @@ final class ChangeReader: Sendable {
         for entry in left { entry.subscriber.fail(error) }
     }
 
-    /// Ends the waiting for what was committed before: it cannot be read now.
+    /// Ends the waiting for changes committed before: they cannot be read now.
     func failCatchUps(_ error: any Error) {
         state.change { state in
             for id in state.catchUps.keys { state.outcomes[id] = .failure(error) }
@@ -211,7 +212,7 @@ extension Database {
     /// The reader of the database's changes; made when it is first needed.
     var changeReader: ChangeReader {
         if let known = changeReaderReference.withLock({ $0.object as? ChangeReader }) { return known }
-        // Made outside of the lock; another task's may be the one that stays.
+        // Made outside of the lock; if another task was quicker, its reader stays.
         let made = ChangeReader(self, source: OutboxSource(self))
         return changeReaderReference.withLock { $0.first(or: made) }
     }

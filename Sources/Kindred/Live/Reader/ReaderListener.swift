@@ -48,7 +48,7 @@ final class ReaderListener: Sendable {
                 let notifications = try await notifications()
                 hasWarned = false
                 listens.store(true, ordering: .relaxed)
-                // What happened before is found by looking once more.
+                // Changes from before are found by looking once more.
                 signal.ask()
                 for await event in notifications {
                     switch event {

@@ -134,11 +134,12 @@ struct ReaderLoop {
         (cursor, loss) = (step.reading.cursor, nil)
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
-        // Also where nothing is told of them: they may come as fast as others.
+        // Records count even if no subscriber is told of them: they may come as fast as other records.
         return step.reading.records > 0 || !step.reading.batch.isEmpty
     }
 
-    /// Lets a subscriber ask what it needs; one that has settings in a savepoint, whose end takes them back.
+    /// Lets a subscriber send its questions; a subscriber with settings does so in a savepoint, whose end takes the
+    /// settings back.
     private func evaluate(_ entry: ChangeReader.Entry, _ batch: ChangeBatch, at cursor: ChangeCursor) async throws {
         let (subscriber, batch) = (entry.subscriber, entry.isAtItsFirstStep ? nil : batch)
         if subscriber.settings.isEmpty { return try await subscriber.evaluate(batch, at: cursor) }
@@ -248,7 +249,7 @@ struct ReaderLoop {
         if let error = error as? PostgresError {
             // A turn of the outboxes that was rolled back is mended by a rotation; to the regular one no step would come.
             if error.sqlState == .serializationFailure { try? await source.attend() }
-            // The tasks that wait may be those that hold the connections.
+            // The waiting tasks may hold the connections themselves.
             if error.code == .poolTimeout { reader.failCatchUps(error) }
         }
         database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
@@ -261,9 +262,9 @@ struct ReaderLoop {
         return true
     }
 
-    /// Reads the model again, and tells what has changed.
+    /// Reads the model again, and tells its changes.
     ///
-    /// - Parameter tables: those that are known to have changed; others are told if they differ.
+    /// - Parameter tables: tables that are known to have changed; other tables are told if they differ.
     private mutating func tell(_ tables: Set<UInt32>) async throws {
         do {
             let schema = try await database.readModel(keepingEqual: true)
@@ -301,7 +302,7 @@ extension Error {
 
     /// Whether the same may succeed later: the connection was lost, the server restarts or is busy.
     var isPassing: Bool {
-        // One that has read a primary waits until the standby has taken its place.
+        // A reader that has read a primary waits until the standby has taken its place.
         if (self as? KindredError)?.code == .trackingOnStandby { return true }
         guard let error = ofServer else { return false }
         switch error.code {
@@ -311,7 +312,8 @@ extension Error {
         default: break
         }
         guard let state = error.sqlState else { return false }
-        // A pooler's other session does not know what was prepared; the client prepares it anew, or nothing any more.
+        // A pooler's other session does not know a prepared statement; the client prepares it anew, or prepares no
+        // more.
         return state == .lockNotAvailable || state == .idleInTransactionTimeout || state == .invalidStatementName
             || [.connectionException, .transactionRollback, .insufficientResources, .operatorIntervention]
                 .contains(state.class)

@@ -11,9 +11,9 @@ struct ReaderPace {
 
     /// The first change after a quiet time is read at once.
     ///
-    /// While changes go on, steps begin less and less often, so that one has many: 25 times a second at last, which is 50
-    /// statements where each asks for rows once. The time that a step takes is a part of this, so that no change waits
-    /// longer because the server is busy.
+    /// While changes go on, steps begin less and less often, so that each step has many: 25 times a second at last,
+    /// which is 50 statements if each step asks for rows once. The time that a step takes is a part of this, so that no
+    /// change waits longer because the server is busy.
     mutating func afterChanges(_ step: Duration) -> Duration {
         (quiet, failures) = (0, 0)
         busy += 1

@@ -28,7 +28,7 @@ final class ReaderSignal: Sendable {
     @discardableResult
     func wait(_ duration: Duration, hearsAll: Bool) async -> Bool {
         if let isNotified = try? await queue.wait(for: hearsAll, by: .now + duration) { return isNotified }
-        // What follows is what was wished for.
+        // The caller's next step fulfils the wish.
         queue.change { $0.isWished = false }
         return false
     }

@@ -7,7 +7,7 @@ struct UnknownTables: Error {
     let tables: Set<UInt32>
 }
 
-/// Reads records, and makes of them what has changed in the entities of the model.
+/// Reads records, and turns them into changes of the model's entities.
 final class RecordInterpreter: Sendable {
     private let database: Database
     private let source: any ChangeSource
@@ -23,9 +23,10 @@ final class RecordInterpreter: Sendable {
         layout = RankedMutex((runtime, ChangeLayout(runtime, keys: [:])), .leaf)
     }
 
-    /// Reads what became visible since a cursor, in the task's transaction.
+    /// Reads the changes that became visible since a cursor, in the task's transaction.
     ///
-    /// - Parameter limit: the number of records above which a piece is read, of whole transactions; nil for all of them.
+    /// - Parameter limit: the number of records above which only a piece is read, of whole transactions; nil for all
+    ///   records.
     /// - Throws: `UnknownTables`.
     func read(from start: ChangeCursor, limit: Int? = nil) async throws -> ChangeReading {
         let runtime = database.runtime
@@ -58,7 +59,7 @@ final class RecordInterpreter: Sendable {
     /// Leaves out the tables' records from now on: the model was read again, and does not have them.
     func leaveOut(_ tables: Set<UInt32>) { foreign.withLock { $0.formUnion(tables) } }
 
-    /// Throws if a table was made since the model was read, as in the place of one that is followed.
+    /// Throws if a table was made since the model was read, as in place of a table that is followed.
     private func requireKnown(_ records: [ChangeRecord], _ layout: ChangeLayout) throws {
         var tables = Set(records.filter { $0.operation != .schema }.map(\.relation))
         tables.subtract(layout.targets.keys)

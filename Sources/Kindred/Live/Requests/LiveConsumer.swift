@@ -2,7 +2,7 @@ import KindredPostgres
 
 /// Why a live request gives an update.
 public enum LiveCause: Sendable, Hashable {
-    /// It is the first one.
+    /// It is the first update.
     case first
     /// Rows were changed.
     case change
@@ -39,7 +39,7 @@ final class LiveConsumer: Sendable {
     init(_ query: LiveQuery) {
         self.query = query
         answers = WaitQueue(State(), order: .any) { state, _ in
-            // What was found before an error is given before it.
+            // An answer that was found before an error is given before it.
             if let next = state.next {
                 state.next = nil
                 return .success(next)
@@ -48,7 +48,8 @@ final class LiveConsumer: Sendable {
         }
     }
 
-    /// The newest answer, once there is one that has not been given; throws `CancellationError` in a cancelled task.
+    /// The newest answer, as soon as one is there that was not given yet; throws `CancellationError` in a cancelled
+    /// task.
     func next() async throws -> LiveAnswer { try await answers.wait(for: ()).get() }
 
     /// Replaces the answer that `next()` has not returned yet.

@@ -45,8 +45,8 @@ struct LiveDefinitions: Sendable {
 extension LiveQuery {
     /// The request with the tables that stand behind its relations now.
     ///
-    /// Throws `KindredError` `.schemaChanged` where its objects would have other keys than those that it has shown; else as
-    /// `FetchRequest.live()` does.
+    /// Throws `KindredError` `.schemaChanged` if its objects would have other keys than the objects that it has shown;
+    /// else as `FetchRequest.live()` does.
     fileprivate func renewed(from tables: LiveTables, in schema: DatabaseSchema) throws -> LiveQuery {
         for name in tables.names {
             guard let entity = core.runtime[name]?.entity else { continue }

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// A list's way to its next version: offsets of what is removed, inserted, moved and changed, as few as possible.
+/// A list's way to its next version: the offsets of removed, inserted, moved and changed elements, as few as possible.
 struct LiveDifference: Sendable, Equatable {
     /// Offsets in the old list, ascending.
     var removals: [Int] = []
@@ -31,7 +31,8 @@ struct LiveDifference: Sendable, Equatable {
         for place in 0..<start where !isSame(place, place) { updates.append(place) }
         let former = Dictionary(
             old[start..<oldEnd].enumerated().map { ($1, start + $0) }, uniquingKeysWith: { first, _ in first })
-        // The old offsets of what is in both, in the new order: what stays is their longest ascending part.
+        // The old offsets of elements in both lists, in the new order: the elements of their longest ascending part
+        // stay.
         let origins = new[start..<newEnd].map { former[$0] }
         let stays = Self.longestAscending(origins.compactMap(\.self))
         var left = Set(former.values)

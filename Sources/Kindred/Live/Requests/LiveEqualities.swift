@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// A condition that is nothing but equalities of a row's own columns with values: the row in hand decides.
+/// A condition of equalities of a row's own columns with values alone: the row in hand decides it.
 struct LiveEqualities: Sendable {
     /// In ascending order.
     let columns: [Int]

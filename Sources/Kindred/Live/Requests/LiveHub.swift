@@ -9,7 +9,7 @@ import Synchronization
 final class LiveHub: ChangeSubscriber {
     private struct State {
         var sources = LiveSources()
-        /// Those whose first answer has to be of a step that begins after they came.
+        /// The consumers that need a first answer from a step that begins after they came.
         var joining: [LiveConsumer] = []
         var isClosed = false
         /// The number of distinct requests that the metrics have.
@@ -18,7 +18,8 @@ final class LiveHub: ChangeSubscriber {
         var failures: [Int: Int] = [:]
         /// The shapes of requests that could not be asked together in this step.
         var apart: Set<LiveQuery.Shape.Key> = []
-        /// Those of them that the server refuses to answer together at all, such as values that a domain's CHECK would meet.
+        /// The shapes that the server always refuses to answer together, for instance because the joint statement's
+        /// values would meet a domain's CHECK.
         var refused: Set<LiveQuery.Shape.Key> = []
         /// The tables behind relations, as the catalog said while a model was in use.
         var tables: [TablesKey: LiveTables] = [:]
@@ -66,7 +67,7 @@ final class LiveHub: ChangeSubscriber {
     /// So many new requests are asked in one step, so that the others do not wait long for theirs.
     private static let newPerStep = 200
 
-    /// DDL on tables and views is told with the changes; what is not, such as that of policies, is looked for.
+    /// DDL on tables and views is told with the changes; other DDL, such as that on policies, is looked for.
     private static let definitionsPause: Duration = .seconds(10)
 
     let settings: SessionSettings
@@ -112,7 +113,7 @@ final class LiveHub: ChangeSubscriber {
         // As the connection's role: the catalog's answer is the same for all.
         try await core.database.requireHelperSchema()
         let asked = try await LiveTables(behind: names, core.database.client)
-        // What is refused may be allowed soon.
+        // Only tracked tables are kept: tables that are not tracked now may be tracked soon.
         if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
         return asked
     }
@@ -182,9 +183,10 @@ final class LiveHub: ChangeSubscriber {
         for number in new { try await evaluate(number, .first) }
     }
 
-    /// Compares what the requests read with the catalog, if it is time or a batch says that something was changed.
+    /// Compares the tables of the requests with the catalog, if it is time or a batch says that a definition was
+    /// changed.
     ///
-    /// Those that cannot go on end. Returns those of which something is defined differently.
+    /// Requests that cannot go on end. Returns the requests with tables that are defined differently.
     private func renewed(after batch: ChangeBatch?) async throws -> [Int] {
         let isTold = batch?.changes.values.contains { $0.gap == .schemaChanged || $0.gap == .unrecorded } ?? false
         let queries = state.withLock { state -> [Int: LiveQuery]? in
@@ -285,7 +287,7 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
-    /// A request that is asked together with others of its shape.
+    /// A request that is asked together with other requests of its shape.
     private typealias Shaped = (number: Int, query: LiveQuery, shape: LiveQuery.Shape)
 
     /// Requests of one entity by their shapes, those alone that cannot be asked together.
@@ -365,7 +367,7 @@ final class LiveHub: ChangeSubscriber {
                 return numbers
             }
             giveUp(left, error)
-            // The error has ended the transaction; the others are asked again in another one.
+            // The error has ended the transaction; the other requests are asked again in another transaction.
             throw StepIsVoid()
         }
     }
@@ -391,7 +393,7 @@ final class LiveHub: ChangeSubscriber {
             (state.failures, state.apart) = ([:], state.refused)
             if let renewed = step.renewed {
                 for (number, query) in renewed { state.sources.renew(number, query) }
-                // Of what no request reads now, too.
+                // Also the tables that no request reads now.
                 state.tables = [:]
                 state.definitionsAreDue = .now + Self.definitionsPause
             }

@@ -3,7 +3,7 @@ import KindredSchema
 
 // Changes of prefetched rows: the members of the owners that they concern are asked for, and nothing else.
 extension LiveQuery {
-    /// The prefetched relationships of the request's own rows whose members alone change with a table's rows, by table.
+    /// For each table: the prefetched relationship that is all a change of the table can affect.
     static func findMemberBranches(
         of prefetched: PrefetchTree, _ found: RequestReads, _ behind: LiveTables.Found
     ) -> [QualifiedName: Int] {
@@ -56,7 +56,7 @@ extension LiveQuery {
 }
 
 extension LiveSnapshot {
-    /// The owners whose members may have changed with the rows of a table; nil if it may be others, too.
+    /// The owners whose members may have changed with the rows of a table; nil if other owners may be affected, too.
     ///
     /// - Parameters:
     ///   - position: the place of the branch that shows the table's rows, or whose pairs it has.
@@ -107,7 +107,7 @@ extension LiveSnapshot {
 }
 
 extension RelationshipRuntime {
-    /// The places of the columns that find the owner in the key of their rows; nil if one is not a part of it.
+    /// The places of the columns that find the owner in the key of their rows; nil if a column is not part of the key.
     fileprivate var linkPlaces: [Int]? {
         let places = linkColumns.compactMap { linkRows.key.firstIndex(of: $0) }
         return places.count == linkColumns.count ? places : nil

@@ -98,15 +98,15 @@ extension LiveSnapshot {
     ///
     /// - Parameters:
     ///   - keys: the rows that have changed.
-    ///   - found: the part of the answer that has those of them that are in it now.
-    ///   - order: the order of the rows; nil if known rows keep their places and new ones come behind.
+    ///   - found: the part of the answer with the changed rows that are in it now.
+    ///   - order: the order of the rows; nil if known rows keep their places and new rows come behind.
     func replacing(_ keys: Set<ObjectKey>, with found: LiveSnapshot, _ order: LiveOrder?) throws -> LiveSnapshot {
         let rows = try order.map { try replacing(keys, with: found.rows, in: $0) } ?? replacing(keys, with: found.rows)
         let branches = LiveBranch.merged(branches, found.branches)
         return LiveSnapshot(rows, branches.isEmpty ? [] : LiveBranch.pruned(branches, to: rows.map(\.row)))
     }
 
-    /// Known rows at their places, and new ones behind.
+    /// Known rows at their places, and new rows behind.
     private func replacing(_ keys: Set<ObjectKey>, with found: [Member]) -> [Member] {
         let new = Dictionary(found.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         let known = Set(rows.map(\.key))

@@ -10,7 +10,7 @@ struct LiveQuery: Sendable {
     let prefetched: PrefetchTree
     /// The rows and columns that it reads, by the model.
     private let found: RequestReads
-    /// The tables that stand behind these.
+    /// The tables behind the relations that the query reads.
     private(set) var tables: LiveTables
     private(set) var reads: LiveReads
     /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
@@ -27,7 +27,7 @@ struct LiveQuery: Sendable {
     let isSorted: Bool
     let key: Key
     private let statement: Statement
-    /// The shape by which the request is asked together with others; nil if it is not asked by keys.
+    /// The shape by which the request is asked together with other requests; nil if it is not asked by keys.
     private var knownShape: Shape?
 
     /// The parts that equal requests have in common, so that one evaluation is enough for all of them.
@@ -39,7 +39,7 @@ struct LiveQuery: Sendable {
         /// Type, offset and length of each parameter.
         private let slots: [[Int]]
         private let prefetched: Set<[PrefetchTree.Step]>
-        /// A request without an order is asked in that of its key as well, but its rows keep their places.
+        /// A request without an order is sorted by its key in the statement, but its rows keep their places.
         private let isSorted: Bool
 
         init(
@@ -126,7 +126,7 @@ struct LiveQuery: Sendable {
         try follow(tables)
     }
 
-    /// The request with other tables behind what it reads.
+    /// The request with other tables behind the relations that it reads.
     func reading(from tables: LiveTables) throws -> LiveQuery {
         var query = self
         try query.follow(tables)
@@ -136,7 +136,7 @@ struct LiveQuery: Sendable {
     private mutating func follow(_ tables: LiveTables) throws {
         let behind = try tables.resolve(LiveReads(found))
         (self.tables, reads) = (tables, behind.reads)
-        // By any column a policy may show a row to some settings, and hide it from others.
+        // A policy may decide by any column whether the settings' role sees a row.
         if core.client.hasSettings { for table in reads.tables.keys { reads.add(table) } }
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
         let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
@@ -216,7 +216,7 @@ struct LiveQuery: Sendable {
     ///
     /// - Parameters:
     ///   - keys: the rows that have changed.
-    ///   - found: the part of the answer that has those of them that are in it now.
+    ///   - found: the part of the answer with the changed rows that are in it now.
     func replacing(_ keys: Set<ObjectKey>, in latest: LiveSnapshot, with found: LiveSnapshot) throws -> LiveSnapshot? {
         if isSorted, order == nil, !latest.keepsPlaces(of: found, decidedBy: decidingColumns) { return nil }
         return try latest.replacing(keys, with: found, order)
@@ -231,7 +231,7 @@ struct LiveQuery: Sendable {
         return members
     }
 
-    /// The rows of an entity with some keys, of those that are there.
+    /// The rows of an entity with some keys, as far as they exist.
     static func rows(of entity: EntityRuntime, _ keys: [ObjectKey], in core: ContextCore) async throws -> [Member] {
         var rows: [Member] = []
         for keys in keys.slices() {
@@ -265,7 +265,7 @@ struct LiveQuery: Sendable {
         return branches
     }
 
-    /// A prefetched relationship of some owners, or a part of it, with those below it.
+    /// A prefetched relationship of some owners, or a part of it, with the relationships below it.
     func branch(_ prefetched: PrefetchTree.Branch, of owners: KeyNumbers) async throws -> LiveBranch {
         let (relationship, part) = (prefetched.relationship, prefetched.part)
         var members: [ObjectKey: [Member]] = [:]

@@ -18,9 +18,9 @@ struct LiveReads: Sendable {
         if let known { tables[table] = .some(known.union([ServerText(column)])) }
     }
 
-    /// The changes of a table that may change the answer, if there are any.
+    /// Whether changes of a table may change the answer.
     ///
-    /// Rows that come and go count always, and those whose changed columns are not known.
+    /// Rows that come and go always count, and so do rows whose changed columns are not known.
     func concerns(_ table: QualifiedName, _ changes: TableChanges) -> Bool {
         guard let columns = tables[table] else { return false }
         guard let columns, changes.gap == nil, changes.inserted.isEmpty, changes.deleted.isEmpty else { return true }

@@ -11,7 +11,7 @@ final class LiveSnapshot: Sendable {
         self.branches = branches
     }
 
-    /// The same rows, those that are in another answer too in its order and the new ones behind.
+    /// The same rows in the order of an earlier answer, with new rows behind.
     ///
     /// An order that is left to the server never changes.
     func keepingOrder(of last: LiveSnapshot) -> LiveSnapshot {
@@ -23,7 +23,7 @@ final class LiveSnapshot: Sendable {
         return LiveSnapshot(known + rows.filter { places[$0.key] == nil }, branches)
     }
 
-    /// The difference of this answer to an earlier one of the same request.
+    /// The difference of this answer to an earlier answer of the same request.
     func difference(from last: LiveSnapshot) -> LiveDifference {
         if last === self { return LiveDifference() }
         return LiveDifference(from: last.rows.map(\.key), to: rows.map(\.key)) { former, place in
@@ -70,14 +70,14 @@ struct LiveBranch: Sendable {
         return members[key] ?? []
     }
 
-    /// The branches of an answer with those of a newer part of it.
+    /// The branches of an answer, merged with the branches of a newer part of it.
     static func merged(_ old: [LiveBranch], _ new: [LiveBranch]) -> [LiveBranch] {
         zip(old, new).map { old, new in
             old.with(old.members.merging(new.members) { $1 }, branches: merged(old.branches, new.branches))
         }
     }
 
-    /// Branches without the owners that have left, once these are many.
+    /// Branches without the owners that have left, once there are many of them.
     static func pruned(_ branches: [LiveBranch], to rows: [Row]) -> [LiveBranch] {
         branches.map { branch in
             guard branch.members.count > 2 * rows.count + 64 else { return branch }

@@ -54,7 +54,7 @@ struct LiveSources: Sendable {
         return number
     }
 
-    /// Removes a consumer; the request goes with its last one.
+    /// Removes a consumer; the request goes with its last consumer.
     mutating func remove(_ consumer: LiveConsumer) {
         guard let number = numbers[consumer.query.key], sources[number]?.consumers[ObjectIdentifier(consumer)] != nil
         else { return }
@@ -70,7 +70,7 @@ struct LiveSources: Sendable {
         return Array(source.consumers.values)
     }
 
-    /// Lets a request go on with other tables behind what it reads.
+    /// Lets a request go on with other tables behind the relations that it reads.
     mutating func renew(_ number: Int, _ query: LiveQuery) {
         guard var source = sources[number] else { return }
         leave(number, source)
@@ -80,7 +80,7 @@ struct LiveSources: Sendable {
         if query.equalities != nil { hold(number, query.entity, from: nil, to: source.latest) }
     }
 
-    /// Notes by what changes a request is found.
+    /// Enters a request where changes that concern it find it.
     private mutating func enter(_ number: Int, _ query: LiveQuery) {
         guard let equalities = query.equalities else {
             for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
@@ -117,7 +117,7 @@ struct LiveSources: Sendable {
         return Array(source.consumers.values)
     }
 
-    /// Rows that have changed, and those of them that are in an answer.
+    /// Rows that have changed, and the changed rows that are in an answer.
     struct RowChanges: Sendable {
         var keys: Set<ObjectKey> = []
         var found: [Member] = []
@@ -216,9 +216,10 @@ struct LiveSources: Sendable {
         return work
     }
 
-    /// The requests found by values whose answers changed rows have left, joined, or stayed in; with the rows that are in them.
+    /// The requests found by values whose answers changed rows have left, joined, or stayed in; with the changed rows
+    /// that are in the answers.
     ///
-    /// - Parameter rows: of the changed rows those that are there.
+    /// - Parameter rows: the changed rows that exist.
     func routed(_ changes: TableChanges, of entity: EntityRuntime, present rows: [Member]) throws
         -> [Int: RowChanges]
     {

@@ -12,7 +12,7 @@ struct LiveTables: Sendable, Equatable {
         let name: QualifiedName
         let kind: String
         let isTracked: Bool
-        /// Another one once the view, its policies or its keys are.
+        /// A text that changes when the view, its policies or its keys change.
         let definition: String
     }
 

@@ -3,8 +3,8 @@ import KindredSchema
 
 /// Collects the changes of some entities until their consumer takes them.
 ///
-/// A consumer that begins at an old cursor is behind: its records are read piece by piece, each when the last one was taken.
-/// Then it joins the others, whose changes are read once for all of them.
+/// A consumer that begins at an old cursor is behind: its records are read piece by piece, each when the last piece was
+/// taken. Then it joins the other consumers, whose changes are read once for all of them.
 final class ChangeFeed: ChangeSubscriber {
     private enum Place {
         case joined
@@ -116,7 +116,8 @@ final class ChangeFeed: ChangeSubscriber {
         queue.change { $0.staged = staged }
     }
 
-    /// Reads the next piece of a consumer that is behind; with the last one it joins the others, whose place is `cursor`.
+    /// Reads the next piece of a consumer that is behind; with the last piece it joins the other consumers, whose place
+    /// is `cursor`.
     private func piece(from own: ChangeCursor, at cursor: ChangeCursor) async throws -> Staged {
         var reading = try await reader.read(from: own, limit: 10_000)
         if let refusal = reading.refusal {
@@ -141,7 +142,7 @@ final class ChangeFeed: ChangeSubscriber {
             if state.start == nil { state.start = staged.cursor }
             let isWaiting = !state.isTaken
             for (name, changes) in staged.changes { state.pending[name, default: TableChanges()].merge(changes) }
-            // What came in one step is the consumer's, however much it is.
+            // The consumer gets all changes of one step, however many they are.
             guard isWaiting, state.pending.values.reduce(0, { $0 + $1.count }) > limit else { return }
             for name in entities {
                 state.pending[name] = TableChanges(gap: state.pending[name]?.gap ?? .overflow)

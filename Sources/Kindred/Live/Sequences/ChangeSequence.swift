@@ -13,8 +13,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Whole transactions, in an order in which no change of a row comes before an earlier one. What the consumer has not asked
-/// for yet is merged. A lost connection and a restart of the server lose nothing.
+/// Whole transactions, in an order in which no change of a row comes before an earlier change. Changes that the
+/// consumer has not asked for yet are merged. A lost connection and a restart of the server lose nothing.
 public struct ChangeSequence: AsyncSequence, Sendable {
     /// The rows that have changed, or the entities of which any may have.
     public enum Element: Sendable, Hashable {
@@ -75,7 +75,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
 }
 
 extension ChangeFeed.Delivery {
-    /// Its elements, of which the last has the cursor.
+    /// Its elements; the last has the cursor.
     func elements(_ runtime: SchemaRuntime) -> (others: Changes?, last: ChangeSequence.Element) {
         var named = Changes()
         var gaps: [QualifiedName: ChangeGap] = [:]
@@ -88,7 +88,7 @@ extension ChangeFeed.Delivery {
                 gaps[name] = .schemaChanged
             }
         }
-        // Of several reasons the one that says most.
+        // Of several reasons, the reason that says most.
         let reasons: [ChangeGap] = [.foreignCursor, .expired, .overflow, .schemaChanged, .unrecorded, .bulk]
         guard let reason = reasons.first(where: gaps.values.contains) ?? gaps.values.first else {
             named.cursor = cursor

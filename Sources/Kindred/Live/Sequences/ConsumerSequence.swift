@@ -14,8 +14,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// What was not acknowledged comes again when the consumer begins the next time, in any process. Records wait for it as
-/// long as its hold says, after it was last heard of.
+/// Changes that were not acknowledged come again when the consumer begins the next time, in any process. Records wait
+/// for it as long as its hold says, after its last sign of life.
 public struct ConsumerSequence: AsyncSequence, Sendable {
     private let subscription: ChangeSequence.Subscription
     private let progress: ConsumerProgress
@@ -126,7 +126,7 @@ final class ConsumerProgress: Sendable {
 
     /// Says that the consumer is there, and moves its cursor on over changes of other tables, so that records need not wait.
     func moveOn(_ feed: ChangeFeed) async {
-        // Before the feed is asked: what it has been given lies before this place.
+        // Taken before the feed is asked: changes that the feed has been given lie before this place.
         guard let cursor = database.changeReader.cursor, feed.isEmptied else { return }
         let delivered = state.withLock { $0.delivered }
         // Detached: it is not a part of the caller's transaction. False if the last batch is not acknowledged.
