@@ -27,7 +27,7 @@ enum ExitWatch {
         folders.withLock { _ = $0.removeValue(forKey: supervisor) }
     }
 
-    /// Sends signals instead of using tasks: the exiting thread may be the only one that could run them.
+    /// Sends signals instead of using tasks: the exiting thread may be the only thread that could run them.
     private static func stopAll() {
         let folders = folders.withLock { $0 }
         for supervisor in folders.keys { kill(supervisor, SIGTERM) }
