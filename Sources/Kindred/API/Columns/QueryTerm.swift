@@ -1,6 +1,6 @@
 public import KindredPostgres
 
-/// A part of a query that stands for what the database has: a column, an object, members, a condition.
+/// A part of a query that stands for something in the database: a column, an object, members, a condition.
 ///
 /// It has no value in Swift, and can neither be tested for nil there nor become a text.
 public protocol QueryTerm: CustomStringConvertible, Sendable {}
@@ -41,7 +41,7 @@ extension QueryTerm {
 }
 
 extension DefaultStringInterpolation {
-    /// Not available: what a column, an object or a condition stands for is in the database.
+    /// Not available: only the database knows the value of a column, an object or a condition.
     @available(*, deprecated, message: "only the database knows the value of a column: write + to join texts")
     public mutating func appendInterpolation(_ term: some QueryTerm) throws { throw ColumnMark.noValue }
 }

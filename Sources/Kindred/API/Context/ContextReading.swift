@@ -11,9 +11,9 @@ public enum ContextReading: Sendable, Hashable {
     case primary
     /// A replica that lags by no more than a limit, else the primary.
     ///
-    /// - Parameter maximumLag: how old what a read shows may be, at most by `replicaDelay` of the configuration where the engine tells no
-    ///   positions. More than some minutes cannot be told, and counts as beyond every
-    ///   limit; so does the lag while the primary is silent.
+    /// - Parameter maximumLag: the greatest age of the rows that a read shows, at most by `replicaDelay` of the
+    ///   configuration where the engine tells no positions. More than some minutes cannot be told, and counts as beyond
+    ///   every limit; so does the lag while the primary is silent.
     case replica(maximumLag: Duration)
     /// A replica that lags by no more than a second, else the primary.
     case automatic

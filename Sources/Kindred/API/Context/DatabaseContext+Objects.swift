@@ -39,8 +39,8 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores rows by one statement, or follows `onConflict` for rows whose key others have; returns their objects in
-    /// the order of the values.
+    /// Stores rows by one statement, or follows `onConflict` for rows whose key exists already; returns their objects
+    /// in the order of the values.
     ///
     /// All rows must have values for the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the
     /// same key: `.invalidRequest`, before anything is sent unless only the server treats the keys as equal.

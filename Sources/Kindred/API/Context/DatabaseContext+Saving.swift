@@ -20,10 +20,10 @@ extension DatabaseContext {
     /// Hooks run first, then everything is validated, before anything is sent.
     ///
     /// After an error, nothing is written and everything stays staged. Throws `KindredError` with all `problems` by
-    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also those read
-    /// where nothing is staged, errors of `validate`, constraints that refused an object; `.objectDeleted` if a row is
-    /// gone; `.staleObject` with the `conflicts` if another transaction has changed rows since they were read, where
-    /// the entity has optimistic locking. Inside a transaction it is a savepoint.
+    /// object and key: values that are missing, too large or of the wrong type, keys that do not exist, also keys that
+    /// were read where nothing is staged, errors of `validate`, constraints that refused an object; `.objectDeleted` if
+    /// a row is gone; `.staleObject` with the `conflicts` if another transaction has changed rows since they were read,
+    /// where the entity has optimistic locking. Inside a transaction it is a savepoint.
     ///
     /// Changed rows are sent in the order of their tables and keys, and new rows in the order of their keys where the
     /// server makes no numbers for them, so that saves of the same rows wait for each other. A save that a deadlock or

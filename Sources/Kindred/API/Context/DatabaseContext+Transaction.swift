@@ -2,14 +2,14 @@ public import KindredPostgres
 
 extension DatabaseContext {
     /// Runs `body` in a transaction: all statements that it and its child tasks send through this database belong to
-    /// it, including those of set proxies and other contexts.
+    /// it, including statements of set proxies and other contexts.
     ///
     /// A nested call is a savepoint. If `body` throws, rows are rolled back, objects in memory are restored, and the
     /// error is rethrown unchanged; changes that other tasks staged in the context meanwhile stay. A task that outlives
     /// the transaction gets an error, never another connection.
     ///
-    /// A context runs one transaction at a time: another task's transaction, or its write outside of one, waits for the
-    /// end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
+    /// A context runs one transaction at a time: another task's transaction, or its write outside of a transaction,
+    /// waits for the end. A wait that cannot end throws `KindredError` `.contextBusy` after the pool's acquire timeout.
     ///
     /// Nothing is read before the error reaches the caller. Objects read before the transaction had written anything
     /// stay as they are; raw SQL counts as writing, except `SET`. Objects written, or read after that, show their

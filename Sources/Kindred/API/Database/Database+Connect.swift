@@ -112,9 +112,9 @@ extension Database {
     /// - Parameters:
     ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
-    ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    ///   - tracking: whether the context follows committed changes; see ``ContextTracking``.
     ///   - reading: the servers that answer its reads; see ``ContextReading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     public func makeContext(
         faulting: FaultingMode = .batch, tracking: ContextTracking = .none, reading: ContextReading = .primary,
         after position: DatabasePosition? = nil
@@ -144,9 +144,9 @@ extension Database {
     /// - Parameters:
     ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
-    ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    ///   - tracking: whether the context follows committed changes; see ``ContextTracking``.
     ///   - reading: the servers that answer its reads; see ``ContextReading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     ///   - body: uses the context.
     public func withContext<T>(
         faulting: FaultingMode = .batch,

@@ -35,9 +35,9 @@ extension Database {
     ///     role may set, such as `statement_timeout`. A value becomes text as the server prints it.
     ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
-    ///   - tracking: whether the context follows the changes of others; see ``ContextTracking``.
+    ///   - tracking: whether the context follows committed changes; see ``ContextTracking``.
     ///   - reading: the servers that answer its reads; see ``ContextReading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`,
     ///   as a mistake in the program, for names and a role that PostgreSQL does not take, and for settings on which
     ///   values, names or transactions depend: `search_path`, `DateStyle`, `IntervalStyle`, `TimeZone`, `bytea_output`,

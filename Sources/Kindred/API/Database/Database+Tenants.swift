@@ -40,7 +40,7 @@ extension Database {
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - faulting: the effect of the first access to a relationship.
     ///   - reading: the servers that answer its reads; see ``ContextReading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `KindredError` `.invalidRequest` unless one column is given, and if no entity has it; `.wrongType` and
     ///   `.missingValue` for a value that the column cannot hold; and the errors of
     ///   ``makeContext(settings:role:faulting:tracking:reading:after:)``.

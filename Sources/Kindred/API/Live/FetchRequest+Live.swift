@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension FetchRequest {
-    /// The request as one that is answered again whenever its answer changes.
+    /// The request as a live request, which is answered again whenever its answer changes.
     ///
     /// Every request that ``all(fileID:line:)`` takes can be live. The primary key is added behind its sort keys; a list
     /// without sort keys keeps its order, and new objects come at its end. Equal live requests of a process are answered by

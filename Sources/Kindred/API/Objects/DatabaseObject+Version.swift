@@ -53,7 +53,7 @@ extension DatabaseObject {
 }
 
 extension EntityRuntime {
-    /// The version that was given, if it is another one than the object's.
+    /// The version that was given, if it differs from the object's.
     ///
     /// Throws `.wrongType` for a value of another type than the version's.
     fileprivate func difference(

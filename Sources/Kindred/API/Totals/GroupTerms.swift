@@ -3,7 +3,8 @@ extension OptionalGroupKeys: QueryTerm {}
 extension GroupKey: QueryTerm {}
 extension GroupTotal: QueryTerm {}
 
-// Again for these types by themselves: where a closure gives a list of values, what the protocol has loses to Swift's own.
+// Again for these types by themselves: where a closure gives a list of values, the protocol's members lose to Swift's
+// own.
 extension GroupKey {
     /// Not available: groups are made by columns.
     @available(*, deprecated, message: "?? is for columns and totals of groups alone")
