@@ -54,7 +54,7 @@ extension DatabaseSchema {
 }
 
 extension EntityFilter {
-    /// Parses what an entity's annotations say.
+    /// Parses the conditions of an entity's annotations.
     fileprivate init(of entity: Entity, in schema: DatabaseSchema) throws {
         var nodes: [ConditionNode] = []
         if let mark = entity.softDelete {

@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-// Tables that others inherit from: their rows are told apart by their table too, and foreign keys refer to rows of one table
-// alone.
+// Tables from which other tables inherit: their rows are told apart by their table too, and foreign keys refer to rows
+// of one table alone.
 extension ConditionResolver {
     /// Adds the rows of another table; throws if the table's annotations do not fit.
     mutating func append(_ place: Place) throws {

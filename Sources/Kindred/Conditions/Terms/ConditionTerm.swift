@@ -107,7 +107,7 @@ enum ConditionTerm: Sendable {
     }
 }
 
-/// A resolved condition, with what its negation needs to know.
+/// A resolved condition, with the facts that its negation needs.
 struct ResolvedTerm: Sendable {
     var term: ConditionTerm
     /// Whether it is never NULL.

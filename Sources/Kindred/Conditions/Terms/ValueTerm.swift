@@ -83,7 +83,7 @@ struct RowSource: Sendable {
     }
 }
 
-/// A row that is joined to the earlier ones of a FROM clause.
+/// A row that is joined to the earlier rows of a FROM clause.
 struct RowJoin: Sendable {
     enum Kind: Sendable {
         /// A row without the other is left out.
