@@ -10,7 +10,7 @@ final class LoadedBatch: Sendable {
     /// The transaction of the query: after its rollback the answer is invalid.
     let scope: TransactionScope?
     let rows: [Member]
-    /// The owners that were queried, and any others that came.
+    /// The owners that were queried, and any further owners in the answer.
     private let owners: KeyNumbers
     /// The positions in `rows` of each owner's members, owner by owner.
     private let places: [Int32]

@@ -31,7 +31,8 @@ struct LoadedParts: Sendable {
 
         fileprivate mutating func noteAll(at time: ContextTime) {
             staleSince = max(staleSince, time)
-            // An owner may have been noted later than that, since what a query shows counts from when it was sent.
+            // An owner may have been noted later than that, since the rows of a query count from the time at which it
+            // was sent.
             if !owners.isEmpty { owners = owners.filter { $0.value > staleSince } }
         }
 

@@ -11,9 +11,9 @@ struct LostRows: Sendable {
     var staleSince: ContextTime = .never
 }
 
-// An answer asked at t is valid for a scope (a row, an owner's relationship, an entity, everything) unless that scope, or
-// one around it, has a `staleSince` later than t. What notes can correct makes no answer stale: a log's entries, deleted
-// rows, newer rows.
+// An answer asked at t is valid for a scope (a row, an owner's relationship, an entity, everything) unless that scope,
+// or one around it, has a `staleSince` later than t. Changes that notes can correct make no answer stale: a log's
+// entries, deleted rows, newer rows.
 extension RowNotes {
     /// Since when answers with rows of an entity are stale.
     func staleSince(rowsOf entity: EntityRuntime) -> ContextTime {

@@ -1,7 +1,6 @@
 import KindredPostgres
 
-/// Notes on rows, by entity and key: what their objects, if any, do not have, and what the answers in memory do not
-/// have.
+/// Notes on rows, by entity and key: facts that their objects, if any, and the answers in memory lack.
 struct RowNotes {
     struct Table {
         /// The rows of released objects, where newer than in loaded relationships.

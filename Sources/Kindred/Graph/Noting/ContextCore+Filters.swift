@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// Notes what the filters of entities show and hide.
+// Notes rows that the filters of entities begin to show or to hide.
 extension ContextCore {
     /// Marks sets as stale that rows of an entity may have joined or left, unknown which, because columns were written that
     /// its filter reads.

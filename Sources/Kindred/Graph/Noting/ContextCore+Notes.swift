@@ -25,8 +25,8 @@ extension ContextCore {
         noteWrittenThrough(entity)
     }
 
-    /// Called when a transaction or savepoint was rolled back, or others have changed rows, unknown which: relationships
-    /// are rebuilt from their answers.
+    /// Called when a transaction or savepoint was rolled back, or other clients have changed unknown rows:
+    /// relationships are rebuilt from their answers.
     func noteUndone() {
         note { _, _ in _ = undone.add(1, ordering: .acquiringAndReleasing) }
     }

@@ -55,7 +55,8 @@ extension ContextCore {
 
     /// Notes a stored, changed or deleted row at the owners that it refers to.
     ///
-    /// - Parameter isByOthers: whether others have committed that, so that pairs come with their helper's rows alone.
+    /// - Parameter isByOthers: whether another client has committed the change, so that pairs come with their helper's
+    ///   rows alone.
     func noteRow(
         _ row: Row, of entity: EntityRuntime, _ key: ObjectKey?, isDeletion: Bool = false, isByOthers: Bool = false
     ) {

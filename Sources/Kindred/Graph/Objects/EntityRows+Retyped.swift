@@ -4,7 +4,7 @@ import KindredSchema
 // Results of a database that has changed since the model was read. The rows of objects always have the types of the model, so
 // that rows of different statements, and staged values, can be compared and joined.
 extension EntityRuntime {
-    /// The columns of a result whose type is another one than the model's.
+    /// The columns of a result whose type differs from the model's.
     ///
     /// Throws `KindredError` `.schemaChanged` unless their values mean the same as values of the model's types.
     func retyped(in columns: RowColumns) throws -> [Int] {

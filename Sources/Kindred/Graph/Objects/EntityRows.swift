@@ -12,7 +12,7 @@ struct EntityRows {
     private let entity: EntityRuntime
     /// Nil if the entity has no typed properties.
     private let checks: RowChecks?
-    /// The columns whose type is another one than the model's.
+    /// The columns whose type differs from the model's.
     private let retyped: [Int]
 
     /// Checks the columns of a result whose first columns are the entity's attributes.

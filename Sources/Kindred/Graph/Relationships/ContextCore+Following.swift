@@ -7,7 +7,7 @@ extension ContextCore {
         if let following { try await following.follow([entity], in: self) }
     }
 
-    /// Waits until changes reach what a relationship shows, if the context follows changes.
+    /// Waits until changes reach the objects of a relationship, if the context follows changes.
     func follow(_ relationship: RelationshipRuntime) async throws {
         if let following { try await following.follow(relationship, in: self) }
     }

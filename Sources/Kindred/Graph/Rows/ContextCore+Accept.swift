@@ -71,8 +71,8 @@ extension ContextCore {
         note(entry, in: end.relationship, of: ownKeys(end.relationship, end.owner))
     }
 
-    /// Takes rows that a statement has changed without saying from what: loaded relationships become stale if one of
-    /// the rows has no object.
+    /// Takes rows that a statement has changed without telling the former rows: loaded relationships become stale if
+    /// one of the rows has no object.
     ///
     /// - Returns: The positions of the rows without objects.
     @discardableResult

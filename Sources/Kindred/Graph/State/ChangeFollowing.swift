@@ -34,7 +34,8 @@ final class ChangeFollowing: Sendable {
         var linked: Set<EntityRuntime> = []
         /// The counts that the program has asked for, by the owners' keys.
         var counts: [RelationshipRuntime: [ObjectKey: Count]] = [:]
-        /// Rows to be asked for again, because it is unknown whether the context or others have changed them later.
+        /// Rows to be asked for again, because it is unknown whether the context or another client has changed them
+        /// later.
         var doubtful: [EntityRuntime: [ObjectKey: ContextTime]] = [:]
         /// When changes of an entity's rows were left out, because no object had them: answers that were on their way
         /// may be older.
@@ -119,7 +120,7 @@ final class ChangeFollowing: Sendable {
         try await feed.follow(entities, in: core)
     }
 
-    /// Waits until changes reach what a relationship shows.
+    /// Waits until changes reach the objects of a relationship.
     func follow(_ relationship: RelationshipRuntime, in core: ContextCore) async throws {
         let entities =
             [relationship.source, relationship.destination] + (relationship.helper.map { [$0.entity] } ?? [])

@@ -128,7 +128,7 @@ struct WeakReference {
     }
 }
 
-/// References that keep nothing, by what contexts have in common, such as their settings or tenant.
+/// References that keep nothing, by a key that contexts have in common, such as their settings or tenant.
 struct WeakReferences<Key: Hashable & Sendable> {
     private var references: [Key: WeakReference] = [:]
     /// The number of references at which references to released objects are removed.

@@ -1,7 +1,7 @@
 import KindredPostgres
 import Synchronization
 
-// Rolls memory back to what a journal has recorded.
+// Rolls memory back to the state that a journal has recorded.
 extension TransactionJournal {
     /// Restores every object, without a statement; objects first read after a write become stale.
     ///
