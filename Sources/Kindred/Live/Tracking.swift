@@ -210,8 +210,8 @@ public struct Tracking: Sendable {
 
     /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
     ///
-    /// Two statements. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied` for a consumer of another role unless the
-    /// caller may do what the installer may; `PostgresError`.
+    /// Two statements. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied` for a consumer of another role
+    /// unless the caller has the installer's rights; `PostgresError`.
     @discardableResult
     public func dropConsumer(_ name: String) async throws -> Bool {
         try await requireOwn()
@@ -302,8 +302,7 @@ public struct Tracking: Sendable {
     /// Of READ COMMITTED, whatever the server's default is, so that it sees objects that another session has made while
     /// it waited.
     ///
-    /// - Parameter ownSchema: whether `body` uses the helper schema, which then must be checked to be one that the
-    ///   caller may use.
+    /// - Parameter ownSchema: whether `body` uses the helper schema; then the caller's right to use it is checked.
     private func change(ownSchema: Bool = true, _ body: () async throws -> Void) async throws {
         do {
             try await client.withTransaction(isolation: .readCommitted, retry: .attempts(4)) { _ in

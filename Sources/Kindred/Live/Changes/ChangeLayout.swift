@@ -12,7 +12,7 @@ struct ChangeLayout: Sendable {
         /// The table, where it is a part of the entity's key.
         let table: PostgresValue?
 
-        /// The key of a row; nil if it cannot be made of what the record has.
+        /// The key of a row; nil if it cannot be made from the record.
         func key(of texts: ArraySlice<String>, in columns: [String]) -> ObjectKey? {
             if columns.count == 1, key.count == 1, table == nil, columns == key, types[0].isInteger,
                 let text = texts.first

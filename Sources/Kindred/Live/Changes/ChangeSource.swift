@@ -78,7 +78,7 @@ struct ChangeRecord: Sendable, Equatable {
     var operation: Operation
     /// The nesting of triggers.
     ///
-    /// What a statement's triggers do is recorded before the statement.
+    /// Changes of a statement's triggers are recorded before the statement.
     var depth = 1
     /// The keys of rows, one column after the other, row by row; nil if they are not named.
     var keys: [String]?

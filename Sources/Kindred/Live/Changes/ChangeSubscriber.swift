@@ -29,7 +29,8 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// the subscriber out, with `fail`. Must not make other subscribers wait for its own consumers.
     func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
 
-    /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks what its next statements need.
+    /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks for the facts that
+    /// its next statements need.
     func adapt() async throws
 
     /// Called after the step's end, when no crash of the server can take back the changes that it has seen: the results

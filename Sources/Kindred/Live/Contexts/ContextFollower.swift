@@ -22,7 +22,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var entries: [Entry] = []
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
-        /// Whether each context is asked for alone in the next step, since the server has refused what all ask for.
+        /// Whether each context is asked for alone in the next step, since the server has refused a question of all
+        /// contexts together.
         var isApart = false
         /// The contexts that changes do not reach any more, and why.
         var stopped: [Stop] = []
@@ -165,8 +166,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     /// The plans of contexts with one model.
     ///
-    /// Throws `ModelIsOutdated` where the tables have changed, `StepIsVoid` where the server refuses what some contexts ask for: then
-    /// the step is run again with each of them alone, whose failure concerns no others.
+    /// Throws `ModelIsOutdated` where the tables have changed, `StepIsVoid` where the server refuses questions of some
+    /// contexts: then the step is run again with each of them alone, whose failure concerns no others.
     private func plans(
         of cores: [ContextCore], _ batch: ChangeBatch?, _ fit: ModelFit?, isApart: Bool
     ) async throws -> [ContextPlan] {
@@ -298,8 +299,8 @@ extension Database {
 }
 
 extension ContextCore {
-    /// Has the rows of some entities asked for again in the next step: what the context reads now may be older than the snapshot
-    /// of a step that left it out.
+    /// Has the rows of some entities asked for again in the next step: rows that the context reads now may be older
+    /// than the snapshot of a step that left it out.
     fileprivate func readAgain(_ names: Set<QualifiedName>) {
         let time = tick()
         following?.withState { state in

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Gives a context what a step has found, once nothing can take it back.
+// Gives a context the results of a step, once nothing can take them back.
 extension ContextPlan {
     /// Rows that the context may have changed since the snapshot, so that the later change is unknown.
     private struct Doubt {

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// The part of a step for one context: the rows and relationships that it asks for, and what memory makes of them.
+/// The part of a step for one context: the rows and relationships that it asks for, and their effect on memory.
 struct ContextPlan: Sendable {
     let core: ContextCore
     let following: ChangeFollowing
@@ -34,7 +34,7 @@ struct ContextPlan: Sendable {
     private(set) var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
-    /// Plans what a context needs; nil if it follows nothing any more.
+    /// Plans a context's step; nil if the context no longer follows.
     init?(_ core: ContextCore, _ batch: ChangeBatch) {
         guard let following = core.following else { return nil }
         (self.core, self.following) = (core, following)

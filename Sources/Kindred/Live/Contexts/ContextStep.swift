@@ -10,7 +10,7 @@ struct ContextStep {
 
     /// - Parameters:
     ///   - cores: contexts of the same model, not none.
-    ///   - fit: what the tables lack of the model; nil while statements have not said that they lack anything.
+    ///   - fit: the parts of the model that the tables lack; nil while statements have not said that they lack anything.
     init(_ cores: [ContextCore], _ batch: ChangeBatch?, fitting fit: ModelFit?) {
         core = cores[0]
         entries = cores.compactMap { ContextPlan($0, batch ?? ChangeBatch()) }

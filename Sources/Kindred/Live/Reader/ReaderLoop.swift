@@ -149,7 +149,7 @@ struct ReaderLoop {
         }
     }
 
-    /// Whether a subscriber asks what fails or takes too long each time: the others cannot wait for it.
+    /// Whether a subscriber's questions fail or take too long each time: the other subscribers cannot wait for it.
     private mutating func isHopeless(_ entry: ChangeReader.Entry, _ error: any Error) -> Bool {
         guard error.isOfStatement else { return false }
         failures[entry.id, default: 0] += 1
@@ -222,7 +222,7 @@ struct ReaderLoop {
         wasWoken = await reader.signal.wait(pause, hearsAll: true)
         guard wasWoken else { return }
         database.trackingMetrics.withLock { $0.wakeUps += 1 }
-        // Any role may notify: what brings no change is followed 25 times a second at most.
+        // Any role may notify: notifications without a change cause 25 steps a second at most.
         let rest = ReaderPace.shortestInVain - MonotonicTime.now.since(start)
         if isInVain, rest > .zero { await reader.signal.wait(rest, hearsAll: false) }
     }
@@ -331,7 +331,7 @@ extension Error {
     var meansNewSchema: Bool {
         if (self as? KindredError)?.code == .schemaChanged { return true }
         guard let state = ofServer?.sqlState else { return false }
-        // An internal error is what the server says of something that was dropped while a statement used it.
+        // The server answers with an internal error if an object was dropped while a statement used it.
         return [.undefinedColumn, .undefinedTable, .undefinedObject, .featureNotSupported, .internalError]
             .contains(state)
     }

@@ -2,8 +2,8 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// Compares what live requests read with what the catalog says now: other tables may stand behind a view, a policy may show
-/// other rows, and a table may have another key.
+/// Compares the tables of live requests with the present catalog: other tables may stand behind a view, a policy may
+/// show other rows, and a table may have another key.
 struct LiveDefinitions: Sendable {
     /// The requests by their numbers.
     let queries: [Int: LiveQuery]

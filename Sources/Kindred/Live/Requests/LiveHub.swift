@@ -64,7 +64,7 @@ final class LiveHub: ChangeSubscriber {
         var renewed: [Int: LiveQuery]?
     }
 
-    /// So many new requests are asked in one step, so that the others do not wait long for theirs.
+    /// The most new requests that are asked in one step, so that the other requests do not wait long for their answers.
     private static let newPerStep = 200
 
     /// DDL on tables and views is told with the changes; other DDL, such as that on policies, is looked for.

@@ -10,7 +10,7 @@ extension LiveQuery {
         var branches: [QualifiedName: Int] = [:]
         for (position, branch) in prefetched.branches.enumerated() {
             let relationship = branch.relationship
-            // Of a relationship that is loaded twice, or whose members' values decide anything, all is asked anew.
+            // If a relationship is loaded twice, or its members decide the result, the whole request is asked again.
             guard let place = found.places.first(where: { $0.path == [relationship] }), place.decidingColumns.isEmpty,
                 place.decidingHelperColumns.isEmpty, !relationship.isComparedByServer,
                 prefetched.branches.count(where: { $0.relationship === relationship }) == 1

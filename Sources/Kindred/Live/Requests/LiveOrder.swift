@@ -11,8 +11,8 @@ struct LiveOrder: Sendable {
 
     private let terms: [Term]
 
-    /// nil if only the server can compare the rows: by values of other rows, or of types such as text, whose order is that of
-    /// the server's collation.
+    /// nil if only the server can compare the rows: by values of other rows, or of types such as text, whose order
+    /// depends on the server's collation.
     init?(_ sort: [SortTerm], of entity: EntityRuntime) {
         var terms: [Term] = []
         for term in sort {
