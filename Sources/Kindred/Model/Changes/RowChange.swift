@@ -7,7 +7,7 @@ struct RowChange: Sendable {
     let entity: EntityRuntime
     /// The row's key; nil if it has none.
     let key: ObjectKey?
-    /// The key that the row had before, if it has got another one.
+    /// The key that the row had before, if the change gave it another.
     let formerKey: ObjectKey?
     /// The row before; nil for a row that came.
     let before: Row?

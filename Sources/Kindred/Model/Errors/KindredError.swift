@@ -76,7 +76,7 @@ public struct KindredError: Error, Sendable {
         /// The server failed by itself on a statement for the entity; `underlying` has its error with the statement.
         public static let serverFailed = Code("serverFailed")
         /// The server lacks a feature that the call needs, or the role may not use it; the message says what to do, and
-        /// `database.capabilities` what else is missing.
+        /// `database.capabilities` names all missing features.
         public static let unsupported = Code("unsupported")
         /// A class does not match the database: columns are missing or have other types, or it is not registered.
         public static let classMismatch = Code("classMismatch")
@@ -145,7 +145,7 @@ public struct KindredError: Error, Sendable {
         self.underlying = underlying
     }
 
-    /// The error for what a client gave.
+    /// The error for a client's input.
     package var ofInput: KindredError {
         var error = self
         error.isInput = true

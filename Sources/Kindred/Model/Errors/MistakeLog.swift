@@ -59,7 +59,7 @@ final class MistakeLog: Sendable {
         logger.warning("\(text)\(isLast ? ". Further warnings of this minute are left out" : "")")
     }
 
-    /// Logs what operators may want to know, at the level `debug`.
+    /// Logs a fact for operators, at the level `debug`.
     func note(_ text: String, _ facts: [String: String]) {
         logger.debug("\(text)", metadata: facts.mapValues { "\($0)" })
     }

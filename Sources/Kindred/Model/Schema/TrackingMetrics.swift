@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// Counters and gauges of the parts of this process that follow a database's changes.
 ///
-/// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for what. BEGIN and COMMIT are not
-/// counted as statements.
+/// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for which action. BEGIN and
+/// COMMIT are not counted as statements.
 public struct TrackingMetrics: Sendable, Hashable {
     /// Subscribers of the reader: each sequence, all live requests together, all contexts together.
     public var subscribers = 0
