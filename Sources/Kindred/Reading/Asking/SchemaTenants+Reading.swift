@@ -4,7 +4,8 @@ import KindredSchema
 // Reading the schemas of tenants. The shared schemas and the template are read when a database connects; the schema of
 // a tenant when it is first used, by the names of the template's tables.
 extension SchemaTenants {
-    /// Reads what tenants share, and the template; gives the model of the database itself, which has the shared tables only.
+    /// Reads the shared schemas and the template; gives the model of the database itself, which has the shared tables
+    /// only.
     ///
     /// Throws `KindredError` `.invalidRequest` if there is no template, or if it is in the search path; `.classMismatch` if the
     /// classes fit neither of both.

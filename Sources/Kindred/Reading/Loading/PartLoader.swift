@@ -159,8 +159,8 @@ struct PartLoader: Sendable {
         for index in part.reads.entities { try await core.follow(core.runtime.entities[index]) }
     }
 
-    /// The members of some owners, apart from what the context has loaded: one query, or where Citus distributes the members
-    /// and each owner's are limited, one for each tenant.
+    /// The members of some owners, regardless of loaded answers: one query, or where Citus distributes the members and
+    /// each owner's are limited, one for each tenant.
     static func batch(
         _ query: PartQuery, of owners: KeyNumbers, leavingOut leftOut: ColumnSet?, in core: ContextCore
     ) async throws -> LoadedBatch {

@@ -13,10 +13,10 @@ extension FetchRequest {
     /// The identity key is added to the request's order. An ordered relationship is paged in its order if the members
     /// hold the position themselves; a many-to-many relationship by its keys, unless the request is sorted.
     ///
-    /// One query, and one more for each relationship to be prefetched; `withTotal` counts the objects of all pages by one more,
-    /// which reads all of them. Throws `KindredError` `.invalidRequest` for an entity
-    /// without a key, a request with limit or offset, a size below one, or a lock outside a transaction; `.invalidCursor` for
-    /// a cursor of another entity or another order. All of these before anything is sent.
+    /// One query, and one more for each relationship to be prefetched; `withTotal` counts the objects of all pages by
+    /// one more, which reads all of them. Throws `KindredError` `.invalidRequest` for an entity without a key, a
+    /// request with limit or offset, a size below one, or a lock outside a transaction; `.invalidCursor` for a cursor
+    /// of another entity or another order. All these errors come before anything is sent.
     public func page(
         size: Int, after cursor: PageCursor? = nil, withTotal: Bool = false, fileID: String = #fileID,
         line: Int = #line

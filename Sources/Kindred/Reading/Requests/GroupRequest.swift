@@ -6,7 +6,7 @@ public struct GroupRequest: Sendable {
     /// How an aggregate is compared with a value.
     public enum Comparison: String, Sendable {
         case equal = "="
-        /// A group without a total, the sum of no values, has another one than any value, as nil in Swift.
+        /// A group without a total, the sum of no values, counts as different from any value, as nil does in Swift.
         case notEqual = "<>"
         case less = "<"
         case lessOrEqual = "<="

@@ -95,7 +95,7 @@ struct RequestReads: Sendable {
 
         init(_ entity: EntityRuntime) { places = [Place(path: [], entity: entity)] }
 
-        /// Notes what a query of the rows at a place reads.
+        /// Notes the reads of a query of the rows at a place.
         mutating func note(_ reads: ConditionReads, at start: Int) {
             // By the query's places; nil for rows to which no relationship of the model leads.
             var numbers: [Int?] = []

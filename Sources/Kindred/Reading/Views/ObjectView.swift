@@ -109,7 +109,7 @@ struct ViewTree: Sendable {
         }
     }
 
-    /// Takes what a path leads to out of the view.
+    /// Takes the end of a path out of the view.
     private mutating func omit(_ path: ArraySlice<String>) throws {
         guard let key = path.first else { return }
         let (field, rest) = (try entity.field(named: key), path.dropFirst())
