@@ -123,8 +123,8 @@ struct HelperStatements {
         }
     }
 
-    /// `DELETE FROM helper` of the given members, of all members but these, or of all, or an UPDATE that marks their
-    /// rows where the helper has a mark; with rules, a query that fails unless they are gone follows.
+    /// `DELETE FROM helper` of the given members, of all other members, or of all, or an UPDATE that marks their rows
+    /// where the helper has a mark; with rules, a query that fails unless they are gone follows.
     ///
     /// Rows that the helper's filter hides stay, and so do pairs of members that are not given and that the members'
     /// filter hides.

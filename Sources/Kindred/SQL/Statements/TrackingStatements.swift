@@ -3,8 +3,8 @@ import KindredSchema
 
 /// Calls of the helper schema's functions.
 ///
-/// Superusers send them, too, so that every operator, function and type is named with its schema: what the search path of a
-/// database has, its owner chooses.
+/// Superusers send them, too, so that every operator, function and type is named with its schema: the database's owner
+/// chooses its search path.
 enum TrackingStatements {
     static let isInstalled: SQL = """
         SELECT EXISTS (SELECT FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n
@@ -98,7 +98,7 @@ enum TrackingStatements {
         """
     }
 
-    /// Asks what tells apart the servers, databases and installations that connections lead to.
+    /// Asks for the facts that tell apart the servers, databases and installations that connections lead to.
     static let place: SQL = """
         SELECT i.system, i.database::pg_catalog.int8, i.epoch::pg_catalog.text FROM kindred.tracking_identity() AS i
         """
