@@ -17,7 +17,7 @@ struct OrderUpdate {
     /// The given objects by their row keys.
     let given: [ObjectKey: DatabaseObject]
     private let stored: [ObjectKey: Int64?]
-    /// The server's results, except that of an INSERT.
+    /// The server's results, except the result of an INSERT.
     var answers: [QueryResult] = []
     /// The rows of pairs that were inserted or got their payload.
     var pairs: QueryResult?
@@ -97,8 +97,8 @@ struct OrderUpdate {
         joining.map(\.place) + (payload == nil ? [] : known)
     }
 
-    /// The UPDATEs that set members' positions: with a unique key that is checked row by row, another one first moves
-    /// members away from positions that other members get.
+    /// The UPDATEs that set members' positions: with a unique key that is checked row by row, another UPDATE first
+    /// moves members away from positions that other members get.
     func writes(_ rows: OrderedRows) throws -> (park: [Statement], place: [Statement]) {
         var joined: [OrderStatements.Place] = []
         var columns: [Int] = []

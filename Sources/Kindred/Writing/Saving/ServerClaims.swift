@@ -24,7 +24,7 @@ struct ServerClaims {
 
     var isEmpty: Bool { groups.isEmpty }
 
-    /// The objects that may give up a value which another one takes.
+    /// The objects that may give up a value which another object takes.
     var holders: Set<DatabaseObject> { Set(groups.flatMap(\.holders)) }
 
     /// - Parameters:

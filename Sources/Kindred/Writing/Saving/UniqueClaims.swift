@@ -3,7 +3,7 @@ import KindredSchema
 
 /// The unique values of a save's objects that go from one object to another.
 struct UniqueClaims {
-    /// A value that one object gives up and another one takes.
+    /// A value that one object gives up and another object takes.
     struct Exchange {
         let holder: DatabaseObject
         let taker: DatabaseObject
@@ -18,7 +18,7 @@ struct UniqueClaims {
 
     /// The exchanges that `order` found; before it, the exchanges of values that are compared in memory.
     private(set) var exchanges: [Exchange] = []
-    /// New objects, in their order, followed by the others that take part in exchanges.
+    /// New objects, in their order, followed by the other objects that take part in exchanges.
     private(set) var objects: [DatabaseObject] = []
     /// Exchanges that neither an order nor NULL makes possible for certain: the server may refuse them.
     private(set) var stuck: [Exchange] = []

@@ -7,8 +7,8 @@ private final class SingleWrite: Sendable {}
 extension ContextCore {
     /// Runs a write and its changes to memory, in the task's turn, before the next write of the same scope.
     ///
-    /// A write outside of transactions runs again after a deadlock, which has rolled back all of it: `body` changes memory only
-    /// by what the server has answered.
+    /// A write outside of transactions runs again after a deadlock, which has rolled back all of it: `body` changes
+    /// memory only by the server's answers.
     func write<T>(_ body: () async throws -> T) async throws -> T {
         try requireWritable()
         guard runtime.countLimits == nil || CountedWrite.isRunning else {
