@@ -36,7 +36,7 @@ struct RepairAttempt {
         Dictionary(report.findings.map { (ServerText($0.ignoreKey), $0) }) { first, _ in first }
     }
 
-    /// Tries repairs together, and in halves where they do not fit; the copy keeps those that do.
+    /// Tries repairs together, and in halves where they do not fit; the copy keeps the repairs that fit.
     mutating func run(_ findings: ArraySlice<DoctorFinding>) async throws {
         let planned = findings.map { ($0, statements(for: $0)) }
         do {

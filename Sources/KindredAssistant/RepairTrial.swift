@@ -13,7 +13,8 @@ import KindredSchemaDifferences
 public struct RepairTrial: Sendable {
     /// The end of a repair's trial.
     public enum Outcome: Sendable, Hashable {
-        /// The statements ran on the copy, behind those of the repairs before, and the model can be read afterwards.
+        /// The statements ran on the copy, behind the statements of earlier repairs, and the model can be read
+        /// afterwards.
         case works
         /// A repair before it has made the finding go.
         case needless
