@@ -4,8 +4,8 @@ import KindredPostgres
 public struct SchemaStatement: Sendable, Hashable {
     /// The statement, without a semicolon.
     public let sql: String
-    /// The strongest lock that it takes on what exists already, and on what: `ACCESS EXCLUSIVE on public.person`; nil for
-    /// none.
+    /// The strongest lock that it takes on existing objects, with the object: `ACCESS EXCLUSIVE on public.person`; nil
+    /// for none.
     public let lock: String?
     /// Whether it writes every row of a table anew.
     public let rewritesTable: Bool

@@ -31,7 +31,7 @@ extension DDL {
         }
     }
 
-    /// GRANT; `target` is what ``grantTarget(_:_:)`` gives.
+    /// GRANT; `target` comes from ``grantTarget(_:_:)``.
     package static func grant(_ grant: Grant, on target: String) throws -> String {
         "GRANT \(try privilege(grant)) ON \(target) TO \(try role(grant))\(grant.isGrantable ? " WITH GRANT OPTION" : "")"
     }

@@ -44,7 +44,7 @@ package enum DDL {
         return column.isNotNull ? text + " NOT NULL" : text
     }
 
-    /// An identity; its sequence's options are left out where they are what the server takes by itself.
+    /// An identity; its sequence's options are left out where they are the server's defaults.
     package static func generated(_ identity: ColumnItem.Identity, _ column: ColumnItem) -> String {
         let isUsual = column.identityOptions == ColumnItem.usualIdentityOptions(of: column.base)
         return "GENERATED \(words(identity)) AS IDENTITY"

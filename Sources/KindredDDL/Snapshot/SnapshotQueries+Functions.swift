@@ -36,7 +36,8 @@ extension SnapshotQueries {
         FROM pg_foreign_table AS t JOIN pg_foreign_server AS v ON v.oid = t.ftserver WHERE t.ftrelid = c.oid)
         """
 
-    /// Functions are known by the types of their arguments; `form` is what CREATE OR REPLACE cannot change.
+    /// Functions are known by the types of their arguments; `form` holds the parts that CREATE OR REPLACE cannot
+    /// change.
     static let functions = """
         SELECT p.oid::text AS oid, n.nspname::text AS schema,
             p.proname || '(' || COALESCE((SELECT string_agg(format_type(a.type, NULL), ', ' ORDER BY a.place)

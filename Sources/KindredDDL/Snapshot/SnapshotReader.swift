@@ -114,7 +114,7 @@ package struct SnapshotReader {
                     try cells.text("needed_catalog"), try cells.text("needed_oid"), try cells.text("needed_number")),
                 dependent != dependency
             else { continue }
-            // A sequence goes with its column; what uses it comes after it all the same.
+            // A sequence goes with its column; things that use it come after it all the same.
             if dependent.kind == .sequence { continue }
             // A table is made before the parts that it is said to depend on.
             if dependent.kind == .table, dependency.kind == .column || dependency.kind == .constraint,
