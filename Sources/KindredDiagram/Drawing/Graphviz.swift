@@ -47,8 +47,8 @@ public struct Graphviz: Sendable {
 
     /// Draws a diagram.
     ///
-    /// - Throws: ``GraphvizError``: `notInstalled`, `timeout`, or `failed` with what the program said; `CancellationError`
-    ///   if the task is cancelled.
+    /// - Throws: ``GraphvizError``: `notInstalled`, `timeout`, or `failed` with the program's message;
+    ///   `CancellationError` if the task is cancelled.
     public func draw(_ dot: String, as format: Format) async throws -> [UInt8] {
         // A file rather than a pipe: a program that ends before it has read everything would end this process by SIGPIPE.
         let file = FileManager.default.temporaryDirectory.appending(path: "kindred-\(UUID().uuidString).dot").path

@@ -48,7 +48,7 @@ public struct Diagram: Sendable, Hashable {
         case automatic
         /// All columns, and the names of relationships.
         case columns
-        /// The columns that identify objects and those that relationships compare, and the names of relationships.
+        /// The columns that identify objects, the columns that relationships compare, and the names of relationships.
         case keys
         /// The names of entities alone; texts that are no picture still have the columns of keys.
         case names

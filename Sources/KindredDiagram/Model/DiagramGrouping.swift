@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Puts entities into groups: by annotation, by schema, and by what relationships connect.
+/// Puts entities into groups: by annotation, by schema, and by relationships.
 struct DiagramGrouping {
     /// Sorted by name.
     private let entities: [Entity]
@@ -36,7 +36,7 @@ struct DiagramGrouping {
 
     /// The groups of a diagram.
     ///
-    /// - Parameter byPart: Whether what relationships connect is a group, too.
+    /// - Parameter byPart: Whether entities that relationships connect are a group, too.
     func groups(byPart: Bool) -> [Diagram.Group] {
         let hasSchemas = Set(entities.map(\.name.schema)).count > 1
         var annotated: [(title: String, members: [QualifiedName])] = []
@@ -108,7 +108,7 @@ struct DiagramGrouping {
             }
         }
         var groups = pieces.map { part in
-            // The entity with most lines says what the part is about.
+            // The entity with most lines gives the part its title.
             let heart = part.max { (neighbours[$0]?.count ?? 0, $1) < (neighbours[$1]?.count ?? 0, $0) }
             return Diagram.Group(title: (heart ?? part[0]).name, kind: .part, members: part, groups: [])
         }

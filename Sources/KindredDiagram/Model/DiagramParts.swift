@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Splits what relationships connect into parts that a picture can show.
+/// Splits entities that relationships connect into parts that a picture can show.
 enum DiagramParts {
     /// The parts, each sorted: none has more entities than ``Diagram/largestPart``, and each is connected.
     ///

@@ -32,11 +32,11 @@ public struct DiagramSite: Sendable {
     ///
     /// - Parameters:
     ///   - schema: The schema.
-    ///   - options: Which entities have a page, and how they are drawn. What `around` names has no effect; `distance` is how
-    ///     far a page's diagram reaches from its entity.
+    ///   - options: Which entities have a page, and how they are drawn. `around` has no effect; `distance` is how far a
+    ///     page's diagram reaches from its entity.
     ///   - graphviz: How to draw; nil to draw nothing.
     /// - Returns: The pages, the index first, then sorted by entity.
-    /// - Throws: What ``Diagram/init(of:options:)`` throws, and `CancellationError` if the task is cancelled.
+    /// - Throws: The errors of ``Diagram/init(of:options:)``, and `CancellationError` if the task is cancelled.
     public static func pages(
         of schema: DatabaseSchema,
         options: Diagram.Options = Diagram.Options(),

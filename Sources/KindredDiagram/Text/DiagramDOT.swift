@@ -40,7 +40,7 @@ struct DOTWriter {
 
     /// How many lines of each entity are drawn to another or to itself.
     let degrees: [QualifiedName: Int]
-    /// The entities that a line to another one gives a place.
+    /// The entities that get a place by a line to another entity.
     let placed: Set<QualifiedName>
 
     /// Above so many entities lines are straight, which takes much less time to lay out.
