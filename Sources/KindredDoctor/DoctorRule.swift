@@ -14,7 +14,7 @@ public struct DoctorRule: Sendable {
     public let level: DoctorLevel
     /// Its subject in one sentence.
     public let summary: String
-    /// The reason why that matters, what exactly counts, and what the repair does.
+    /// The reason why that matters, the exact conditions, and the effect of the repair.
     public let explanation: String
     /// Whether it is about the speed of statements alone, so that it says nothing of small tables unless asked to.
     public let isAboutSize: Bool

@@ -10,7 +10,7 @@ extension Examination {
 
     /// The obstacles to a change of a column's type, in words.
     ///
-    /// A change goes to all partitions and children, so that what rests on their columns counts as well.
+    /// A change goes to all partitions and children, so that objects that depend on their columns count as well.
     func typeObstacles(
         of column: DoctorCatalog.Column, in relation: DoctorCatalog.Relation
     ) -> [String] {

@@ -14,7 +14,7 @@ struct Examination: Sendable {
     /// The comments of these annotations without the members that do not fit; further annotations are added to these
     /// texts.
     private(set) var annotationRepairs = AnnotationRepairs()
-    /// The files that would be written otherwise today, and what the folder is called; nil where it was not compared.
+    /// The files that would be written otherwise today, and the folder's name; nil where it was not compared.
     let outdated: (folder: String, files: [String]?)?
     /// The column by which rows are a tenant's; nil where nothing is said of tenants.
     let tenantColumn: String?
@@ -59,7 +59,7 @@ struct Examination: Sendable {
         searchPath = catalog.searchPath
         role = catalog.role
         bypassesRowSecurity = catalog.bypassesRowSecurity
-        // The rules are about the database, not about what one role may read of it.
+        // The rules are about the whole database, not about the part that one role may read.
         var whole = catalog
         for index in whole.relations.indices {
             whole.relations[index].isReadable = true
@@ -67,7 +67,7 @@ struct Examination: Sendable {
         }
         self.catalog = whole
         (schema, problems) = Self.model(of: whole)
-        // Classes are made from what the role may read.
+        // Classes are made from the part that the role may read.
         outdated = generated.map { classes in
             (classes.folder, classes.outdated(against: DatabaseSchema.diagnosed(catalog: catalog).schema))
         }

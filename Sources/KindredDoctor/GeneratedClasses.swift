@@ -12,7 +12,7 @@ public struct GeneratedClasses: Sendable {
 
     /// Reads a folder.
     ///
-    /// - Throws: What Foundation throws where the folder or one of its files cannot be read.
+    /// - Throws: Foundation's error where the folder or one of its files cannot be read.
     public init(folder: String) throws {
         self.folder = folder
         var files: [String: String] = [:]

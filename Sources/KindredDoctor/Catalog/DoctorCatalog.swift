@@ -3,7 +3,7 @@ import KindredSchema
 
 /// The rows of PostgreSQL's catalog that the rules look at, as plain values.
 ///
-/// Unlike the model's catalog it holds every index, the partitions with their columns, and what statistics say.
+/// Unlike the model's catalog it holds every index, the partitions with their columns, and statistics.
 struct DoctorCatalog: Sendable {
     var settings = Settings()
     var relations: [Relation] = []

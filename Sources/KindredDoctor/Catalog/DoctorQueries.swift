@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The statements that read what the rules need beside the model; all of them together take one round trip.
+/// The statements that read the rules' further facts, beside the model; all of them together take one round trip.
 ///
 /// As with the model's own, schemas of the search path have no say in them: see `StatementText(catalog:)`.
 enum DoctorQueries {
@@ -22,7 +22,8 @@ enum DoctorQueries {
             """
     )
 
-    /// The condition that something is the user's: not the system's schemas, not the helper schema, not what extensions own.
+    /// The condition that something is the user's: not the system's schemas, not the helper schema, not an extension's
+    /// object.
     static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
         """
         \(relation).oid >= 16384 AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'

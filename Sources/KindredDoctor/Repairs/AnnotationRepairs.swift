@@ -5,7 +5,7 @@ import KindredSchema
 /// The mended comments of annotations that do not fit: the whole text without the members at fault.
 struct AnnotationRepairs: Sendable {
     /// How many comments are examined in one run, since each member of a comment takes a model: the other comments get
-    /// a repair once these are mended.
+    /// a repair in a later run.
     private static let mostComments = 20
 
     /// A comment with an annotation that does not fit.

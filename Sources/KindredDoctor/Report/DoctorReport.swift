@@ -7,7 +7,7 @@ public struct DoctorReport: Sendable, Hashable {
     public struct Skip: Sendable, Hashable {
         /// The rule's number.
         public let rule: String
-        /// Why, and what to do about it.
+        /// The reason, and what to do about it.
         public let reason: String
     }
 
@@ -50,8 +50,8 @@ public struct DoctorReport: Sendable, Hashable {
     /// The statements that repair everything that SQL can repair, each once: annotations that do not fit first, the others in the
     /// order of ``ranked``.
     ///
-    /// Each is to be run by itself: CREATE INDEX CONCURRENTLY refuses to run in a transaction. Each fits the database as it was
-    /// read; whether they fit together is what a trial on a copy tells, as `kindred doctor --fix` makes one.
+    /// Each is to be run by itself: CREATE INDEX CONCURRENTLY refuses to run in a transaction. Each fits the database
+    /// as it was read; only a trial on a copy tells whether they fit together; `kindred doctor --fix` makes one.
     public var repairs: [String] {
         var seen: Set<ServerText> = []
         return RepairPlan(self).groups.joined().flatMap(\.repair).filter { seen.insert($0) }

@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 extension DoctorRule {
-    /// K5: what Kindred itself needs.
+    /// K5: the needs of Kindred itself.
     static let ownRules: [DoctorRule] = [
         DoctorRule(
             "K501", "misfitting-annotation", .error,

@@ -58,7 +58,7 @@ enum RedundantIndexes {
         }
     }
 
-    /// The indexes that repairs of K102 drop, by OID: others have nothing to repair there.
+    /// The indexes that repairs of K102 drop, by OID: other rules have nothing to repair there.
     static func dropped(in examination: Examination) -> Set<UInt32> {
         let leaning = LeaningKeys(examination)
         return Set(
@@ -126,7 +126,7 @@ enum RedundantIndexes {
         }
     }
 
-    /// The index that does what a shorter one does; nil for none.
+    /// The longer index that serves the purpose of a shorter one; nil for none.
     private static func longer(
         than index: DoctorCatalog.Index, _ indexes: [DoctorCatalog.Index]
     ) -> DoctorCatalog.Index? {

@@ -103,7 +103,7 @@ extension DoctorRule {
             check: ForeignKeyRules.checkPartitions),
     ]
 
-    /// K22x: what foreign keys do.
+    /// K22x: the actions of foreign keys.
     static let actionRules: [DoctorRule] = [
         DoctorRule(
             "K221", "insert-cycle", .error,

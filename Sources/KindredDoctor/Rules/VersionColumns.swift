@@ -50,7 +50,8 @@ enum VersionColumns {
     }
 }
 
-/// Tables that keep what rows of other tables were: their rows are not changed, and stay when the others go.
+/// Tables that keep earlier versions of other tables' rows: their rows are not changed, and stay when the other tables'
+/// rows go.
 struct OldVersions {
     private let examination: Examination
     private let tables: [DoctorCatalog.Relation]

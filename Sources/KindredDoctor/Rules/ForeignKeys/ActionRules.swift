@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// K221 to K223: what foreign keys do, and cannot do.
+/// K221 to K223: the actions of foreign keys, and their limits.
 enum ActionRules {
     // MARK: Cycles
 

@@ -52,7 +52,7 @@ struct DuplicateForeignKeys {
         return [try RepairText.comment(on: kept.name, of: relation, comment), drop]
     }
 
-    /// Whether a key can be dropped without a loss of what annotations say; notes what the other one takes over.
+    /// Whether a key can be dropped without a loss of annotations; notes the annotations that the kept key takes over.
     private mutating func mayGo(
         _ key: DoctorCatalog.ForeignKey, _ relation: DoctorCatalog.Relation, beside kept: DoctorCatalog.ForeignKey
     ) -> Bool {

@@ -16,7 +16,7 @@ enum ForeignKeyText {
     /// The key without its name, from FOREIGN KEY on.
     ///
     /// - Parameters:
-    ///   - columns: The names of the referring columns; those of the key's own table by default.
+    ///   - columns: The names of the referring columns; by default the key's own.
     ///   - onDelete: The action of a deletion, if it is to change.
     static func definition(
         _ key: DoctorCatalog.ForeignKey, columns: [String]? = nil, onDelete: String? = nil, onUpdate: String? = nil,

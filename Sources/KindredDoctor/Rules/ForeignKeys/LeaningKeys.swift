@@ -1,7 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// The unique indexes that foreign keys lean on, and what moves the keys to another index of the same columns.
+/// The unique indexes that foreign keys depend on, and the statements that move the keys to another index of the same
+/// columns.
 struct LeaningKeys {
     private let examination: Examination
     /// The keys, including partitions' keys, by the index of the referenced table.
@@ -19,7 +20,7 @@ struct LeaningKeys {
         (keys[index.oid] ?? []).filter { $0.parent == 0 }.sorted { $0.name < $1.name }
     }
 
-    /// Whether the keys can be made anew on another index: the primary key's, which is what REFERENCES without columns means.
+    /// Whether the keys can be made anew on another index: the primary key's, which REFERENCES without columns means.
     func mayMove(from index: DoctorCatalog.Index, to kept: DoctorCatalog.Index) -> Bool {
         kept.isPrimary && !kept.isDeferrable
             && keys(on: index).allSatisfy {
