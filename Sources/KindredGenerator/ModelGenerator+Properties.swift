@@ -133,7 +133,8 @@ extension ModelGenerator {
                 """
         }
         let declaration = "    \(modifier)var \(property): \(value) {"
-        // Until a new object is saved, columns filled by the database and required ones without a value are NULL in memory.
+        // Until a new object is saved, columns filled by the database and required columns without a value are NULL in
+        // memory.
         let neutral = attribute.isNotNull ? "; \(type.neutral) while a new object has no value" : ""
         // A row with such a value cannot be read.
         let loss = ["Date", "[Date?]"].contains(type.name) ? ", without infinities" : ""
