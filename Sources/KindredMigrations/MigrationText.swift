@@ -10,7 +10,7 @@ import KindredPostgres
 struct MigrationText {
     /// All of it, with `\n` as line ends, whatever a checkout makes of them.
     let bytes: [UInt8]
-    /// Where it ends for Kindred: at a line behind which another tool keeps what undoes the file.
+    /// Where it ends for Kindred: at a line behind which another tool keeps the statements that undo the file.
     private(set) var end: Int
     /// Whether no line asks to run the statements without a transaction.
     private(set) var isTransaction = true

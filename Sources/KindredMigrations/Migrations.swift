@@ -19,9 +19,9 @@ public struct Migrations: Sendable {
     public var allowsOutOfOrder = false
     /// A role that is trusted and has made the table of the files that have run, besides the caller's own and superusers.
     ///
-    /// What a table does that another role has made, such as its triggers, is done with the caller's rights: it is refused
-    /// (`.otherOwner`) before it is used, and so is the schema `kindred` of another role. A superuser uses only what superusers
-    /// have made.
+    /// Triggers and other code of a table that another role has made run with the caller's rights: such a table is
+    /// refused (`.otherOwner`) before it is used, and so is the schema `kindred` of another role. A superuser uses only
+    /// objects that superusers have made.
     public var owner: String?
     /// The files, once they were read for several calls.
     private var kept: [MigrationFile]?
