@@ -4,9 +4,9 @@ public import KindredPostgres
 
 /// A Core Data model as tables of PostgreSQL.
 ///
-/// Tables are called as the entities are, columns as the attributes. Foreign keys are named so that `kindred inspect` gives
-/// the model's own relationships back, and annotated where a name or an action of the database cannot say what the model
-/// says. Nothing is sent until ``apply(to:)``.
+/// Tables are called as the entities are, columns as the attributes. Foreign keys are named so that `kindred inspect`
+/// gives the model's own relationships back, and annotated where a name or an action of the database cannot express the
+/// model. Nothing is sent until ``apply(to:)``.
 ///
 /// ```swift
 /// let model = try CoreDataModel(at: "Shop.xcdatamodeld")

@@ -12,7 +12,8 @@ public struct ModelImportError: Error, Sendable, Hashable, CustomStringConvertib
         public static let unreadable = Code(description: "unreadable")
         /// It is a model in a form that is not read: the binary `elements` of Xcode 3, or a compiled one.
         public static let unsupported = Code(description: "unsupported")
-        /// The file is no well-formed XML, or holds what a model has no use for: a DOCTYPE, entities, depth, size.
+        /// The file is no well-formed XML, or holds parts that a model has no use for: a DOCTYPE, entities, depth,
+        /// size.
         public static let malformed = Code(description: "malformed")
         /// The model contradicts itself: names that repeat, an entity that is its own ancestor.
         public static let inconsistent = Code(description: "inconsistent")

@@ -18,8 +18,8 @@ public struct ModelImportOptions: Sendable, Hashable {
     public var configuration: String?
     /// The entities that are taken, together with the entities that they inherit from; empty for all.
     public var entities: [String]
-    /// Whether a migration removes what the newer version no longer has, with its data, and changes values that do not fit
-    /// the newer type, such as 1.5 for a whole number.
+    /// Whether a migration removes entities and properties that the newer version no longer has, with their data, and
+    /// changes values that do not fit the newer type, such as 1.5 for a whole number.
     public var allowsDrops: Bool
 
     /// The usual way: everything, into `public`, with a table for each line of inheritance.

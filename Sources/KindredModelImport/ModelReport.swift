@@ -8,7 +8,7 @@ public struct ModelReport: Sendable, Hashable, CustomStringConvertible {
         case omitted
         /// It is there, with a difference.
         case changed
-        /// It says nothing to a database: what Xcode draws, what classes are called.
+        /// It says nothing to a database, such as Xcode's drawing or the names of classes.
         case ignored
     }
 

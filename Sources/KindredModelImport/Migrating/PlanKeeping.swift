@@ -11,7 +11,7 @@ struct PlanKeeping {
     ///   - old: The older plan, with the newer one's names.
     ///   - new: The newer plan.
     ///   - matching: Which tables and columns are the same.
-    ///   - allowsDrops: Whether what the newer plan lacks goes.
+    ///   - allowsDrops: Whether parts that the newer plan lacks are dropped.
     init(_ old: SchemaPlan, in new: SchemaPlan, _ matching: PlanMatching, allowsDrops: Bool) {
         plan = new
         self.allowsDrops = allowsDrops

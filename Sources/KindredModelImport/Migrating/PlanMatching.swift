@@ -14,7 +14,7 @@ struct PlanMatching {
 
     /// - Parameters:
     ///   - old: The older plan.
-    ///   - new: The newer one.
+    ///   - new: The newer plan.
     ///   - matching: Which entity and property each was.
     ///   - allowsDrops: Whether a column whose values cannot be converted is another one than before.
     init(from old: SchemaPlan, to new: SchemaPlan, _ matching: ModelMatching, allowsDrops: Bool) {

@@ -12,7 +12,8 @@ struct ModelAnnotation {
     var minimumCount: Int?
     var maximumCount: Int?
 
-    /// Chooses a constraint's name that gives both relationships theirs, `a__b`, or annotates what the name cannot say.
+    /// Chooses a constraint's name that gives both relationships theirs, `a__b`, or annotates the names that it cannot
+    /// express.
     mutating func constraint(
         holder: String?, target: String?, column: String, _ table: String, _ names: inout NameSupply
     ) -> String {

@@ -151,7 +151,7 @@ extension ModelPlanner {
         return (holder, target)
     }
 
-    /// Notes what a relationship says that no table can.
+    /// Reports rules of a relationship that no table can express.
     mutating func reportLimits(_ end: ModelEnd) {
         let relationship = end.relationship
         if !relationship.isToMany {

@@ -115,7 +115,7 @@ extension CoreDataModel {
     /// The bytes of a model's file, which is a text.
     private static func contents(of url: URL) throws -> [UInt8] {
         let bytes = try bytes(of: url)
-        // A binary property list, which is what the old format and compiled models are.
+        // A binary property list: the old format, or a compiled model.
         if bytes.starts(with: "bplist".utf8) { throw binaryFormat(url.path) }
         return bytes
     }
@@ -125,7 +125,7 @@ extension CoreDataModel {
         let path = url.path
         let attributes: [FileAttributeKey: Any]
         do {
-            // Of what a link leads to, since a link's own attributes say nothing.
+            // The attributes of a link's destination, since its own attributes say nothing.
             attributes = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
         } catch {
             throw ModelImportError(.unreadable, "\(path) cannot be read")

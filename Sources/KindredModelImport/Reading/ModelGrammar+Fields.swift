@@ -43,7 +43,7 @@ extension ModelGrammar {
             }
         }
 
-        /// Takes what ties an element to one of another version.
+        /// Takes the identifiers that tie an element to an element of another version.
         mutating func identity() -> CoreDataModel.Identity {
             for key in ["renamingIdentifier", "elementID"] where rest[key] != nil { ignored.append(key) }
             return CoreDataModel.Identity(renamingIdentifier: text("renamingIdentifier"), elementID: text("elementID"))

@@ -30,7 +30,7 @@ struct ModelGrammar {
             }
     }
 
-    // MARK: What concerns Xcode and classes
+    // MARK: Parts for Xcode and classes
 
     static let modelAttributes = [
         "type": "it names the file's format", "documentVersion": "it names the file's format",

@@ -33,7 +33,7 @@ struct ModelXMLElement {
         return root
     }
 
-    /// Collects what the parser reports.
+    /// Collects the parser's reports.
     private final class Builder: NSObject, XMLParserDelegate {
         var open: [ModelXMLElement] = []
         var root: ModelXMLElement?

@@ -2,8 +2,8 @@ import KindredPostgres
 
 /// A regular expression of ICU, which Core Data uses, in the syntax of PostgreSQL.
 ///
-/// Only what means the same in both is translated; the rest is an error with its reason, so that no condition says something
-/// else than the model.
+/// Only parts that mean the same in both are translated; the rest is an error with its reason, so that no condition
+/// says something else than the model.
 enum PatternTranslation {
     struct Failure: Error {
         let reason: String
