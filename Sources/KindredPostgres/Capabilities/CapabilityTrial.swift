@@ -1,6 +1,6 @@
 import HarmlessText
 
-/// Tries what a server can do, over a client of its own, which is in no transaction of the program's.
+/// Tries the features of a server, over a client of its own, which is in no transaction of the program's.
 struct CapabilityTrial {
     /// The end of a transaction that only tries something: the rollback takes everything away.
     private struct Undo: Error {

@@ -1,16 +1,16 @@
 /// The schema `kindred`, which holds change tracking and the history of migrations, and may have been made by any role that may
 /// create schemas in the database.
 ///
-/// A function there runs with the rights of its caller, and so does a trigger of a table, a view in its place, a default or a
-/// check. So a caller uses only what belongs to itself, to a superuser, or to the role that it names; a superuser only what
-/// belongs to superusers. Tables are plain ones that have nothing which runs but what Kindred has made.
+/// A function there runs with the rights of its caller, and so does a trigger of a table, a view in its place, a
+/// default or a check. So a caller uses only objects of itself, of a superuser, or of the role that it names; a
+/// superuser uses only objects of superusers. Tables must be plain tables, and all code in them must be Kindred's own.
 package enum HelperSchema {
     /// Asks for the first object that the role of the session may not use, as a text; no row if there is none.
     ///
     /// Looks up nothing outside of `pg_catalog`, and calls nothing of the schema.
     ///
     /// - Parameters:
-    ///   - schema: the schema `kindred`, or that of a tenant.
+    ///   - schema: the schema `kindred`, or the schema of a tenant.
     ///   - pattern: the names of the tables and functions, for `LIKE`.
     ///   - owner: the role that the caller names; nil for none.
     ///   - checksSchema: whether the schema, too, has to belong to such a role.

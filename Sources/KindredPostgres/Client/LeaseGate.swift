@@ -7,7 +7,7 @@ final class LeaseGate: Sendable {
 
     private enum Wish {
         case use(Use)
-        /// That of `close()`: the end of the transaction.
+        /// The wish of `close()`: the end of the transaction.
         case end
     }
 

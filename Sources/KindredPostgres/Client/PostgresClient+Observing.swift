@@ -57,9 +57,10 @@ extension PostgresClient {
 
     /// Runs the body of a public method, so that observers learn where it was called.
     ///
-    /// The outermost call counts; inner ones are the library's. Without observers, and outside of transactions, only
+    /// The outermost call counts; inner calls are the library's. Without observers, and outside of transactions, only
     /// `body` runs.
-    // Inlined into the library's other modules: a generic asynchronous call that is not costs more than what it decides.
+    // Inlined into the library's other modules: a generic asynchronous call that is not inlined costs more than its
+    // decision.
     @inlinable
     package func called<T>(
         at fileID: String,

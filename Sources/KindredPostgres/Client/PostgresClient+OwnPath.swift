@@ -1,13 +1,13 @@
-// Sessions on whose search path stand PostgreSQL's own schemas alone: those of tools that an administrator runs. In a schema that
-// comes before pg_catalog on a database's path its owner may have an operator or a function that fits any statement, and would
-// run with the administrator's rights.
+// Sessions with only PostgreSQL's own schemas on their search path: the sessions of tools that an administrator runs.
+// In a schema that comes before pg_catalog on a database's path, the schema's owner may have an operator or a function
+// that fits any statement, and that would run with the administrator's rights.
 
 extension PostgresClient {
     /// Connects a client whose sessions begin with PostgreSQL's own schemas alone, as a start option, and that knows the search
     /// path that they would have begun with.
     ///
-    /// That one is asked for over a connection of its own, by one statement in which no name is looked up. A pooler may drop
-    /// start options; there what is sent has to be safe by itself. Throws as `connect` does.
+    /// That path is asked for over a connection of its own, by one statement in which no name is looked up. A pooler
+    /// may drop start options; behind it statements have to be safe by themselves. Throws as `connect` does.
     package static func connectCatalogOnly(_ configuration: PostgresConfiguration) async throws -> PostgresClient {
         var asking = configuration
         (asking.pool.minimumConnections, asking.pool.maximumConnections) = (0, 1)
@@ -28,7 +28,7 @@ extension PostgresClient {
 
     /// Runs `body` where names are looked up in the program's own search path: in a transaction if the session has another.
     ///
-    /// What `body` sends must not look up operators, functions or types there.
+    /// Statements of `body` must not look up operators, functions or types there.
     package func withOwnPath<T>(_ body: () async throws -> T) async throws -> T {
         guard let statement = try ownPathStatement else { return try await body() }
         return try await withTransaction { _ in

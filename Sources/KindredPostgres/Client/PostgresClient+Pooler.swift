@@ -1,8 +1,8 @@
 /// SQL of the program behind a pooler that lends sessions by transaction.
 ///
-/// Such SQL may change its session, which has to be put back before another program gets it. So outside of a transaction it
-/// is given one, sent in one round trip with what puts the session back: until that is answered, the session is the
-/// connection's own, also where the statement fails.
+/// Such SQL may change its session, which has to be put back before another program gets it. So outside of a
+/// transaction it is given one, sent in one round trip with the statements that put the session back: until that is
+/// answered, the session is the connection's own, also where the statement fails.
 extension PostgresClient {
     /// Refuses SQL of the program whose text shows that it needs a session of its own; sends nothing.
     ///
@@ -21,14 +21,14 @@ extension PostgresClient {
         }
     }
 
-    /// Runs statements as a transaction of their own, behind which the session is put back.
+    /// Runs statements as a transaction of their own, and puts the session back behind it.
     ///
-    /// - Parameter question: what is asked behind the transaction, if anything is.
+    /// - Parameter question: a question to ask behind the transaction; nil for none.
     func runWhole(
         _ statements: [Statement], asking question: PositionQuestion?, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
         guard let lease = currentLease else {
-            // The pool rolls back what has failed.
+            // The pool rolls back a failed transaction.
             return try await withExclusive(by: deadline) {
                 try await runWhole(statements, asking: question, on: $0.connection, by: deadline)
             }

@@ -10,9 +10,9 @@ extension PostgresClient {
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `PostgresError`: `.server` with its SQLSTATE, `.timeout`, `.poolTimeout`, `.connectionLost`;
-    ///   `CancellationError` if the task is cancelled and nothing is stored: the statement was not sent, or the server has
-    ///   stopped it; `.outcomeUnknown` if the server has not confirmed that in time. One that was done before the server
-    ///   heard of the cancellation returns its result.
+    ///   `CancellationError` if the task is cancelled and nothing is stored: the statement was not sent, or the server
+    ///   has stopped it; `.outcomeUnknown` if the server has not confirmed that in time. A statement that was done
+    ///   before the server heard of the cancellation returns its result.
     @discardableResult
     public func query(_ sql: SQL, timeout: Duration? = nil, fileID: String = #fileID, line: Int = #line) async throws
         -> QueryResult
@@ -112,7 +112,8 @@ extension PostgresClient {
     }
 
     /// Runs statements, and learns the types of their results that were made after the catalog was read.
-    // Inlined, as the others that most statements pass through: each asynchronous call costs about 200 instructions.
+    // Inlined, like the other functions that most statements pass through: each asynchronous call costs about 200
+    // instructions.
     @inline(__always)
     func run(_ statements: [Statement], by deadline: MonotonicTime) async throws -> [QueryResult] {
         let results = try await send(statements, by: deadline)

@@ -9,10 +9,10 @@ extension PostgresClient {
         StatementObservation(observers, observers.add(handler))
     }
 
-    /// The server's notices and warnings to this client's sessions, and why it ended one.
+    /// The server's notices and warnings to this client's sessions, and its reasons for ending a session.
     ///
-    /// From the call on until the loop is left or the client is closed; the last thousand pending ones are kept. They
-    /// may quote values of rows. Sends nothing.
+    /// From the call on until the loop is left or the client is closed; the last thousand pending messages are kept.
+    /// They may quote values of rows. Sends nothing.
     public func notices() -> AsyncStream<ServerMessage> {
         pool.context.notices.stream()
     }
@@ -20,7 +20,7 @@ extension PostgresClient {
     /// The changes of settings that the server reports, such as `TimeZone`, `in_hot_standby` and, from 18 on,
     /// `search_path`.
     ///
-    /// From the call on until the loop is left or the client is closed; the last thousand pending ones are kept. A
+    /// From the call on until the loop is left or the client is closed; the last thousand pending changes are kept. A
     /// change is noticed with the next answer over its connection, or at once while that is idle; earlier changes are
     /// reported too. Sends nothing; while there are listeners each answer costs a check of some fifteen settings. A
     /// `client_encoding` other than UTF8 ends its connection instead.

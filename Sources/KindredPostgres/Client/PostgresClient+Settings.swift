@@ -7,9 +7,10 @@ extension PostgresClient {
         configuration.pool.maximumConnectionsPerTenant.map { ConnectionLimit($0, of: pool, configuration.pool) }
     }
 
-    /// Throws, before anything is sent, if the client's settings are refused, or if the task's transaction runs with others.
+    /// Throws, before anything is sent, if the client's settings are refused, or if the task's transaction runs with
+    /// other settings.
     ///
-    /// A transaction that has none yet takes these.
+    /// A transaction without settings takes the client's.
     package func requireSettings() throws { try requireSettings(in: currentTransaction) }
 
     /// As `requireSettings()`, for the task's transaction.
@@ -19,8 +20,9 @@ extension PostgresClient {
         try transaction?.adopt(settings)
     }
 
-    /// Throws, outside of transactions, for what would end the implicit transaction that the settings are made for, or make a
-    /// longer one of it: the settings would be missing behind its COMMIT, or stay for the program's own statements.
+    /// Throws, outside of transactions, for statements that would end the implicit transaction with the settings, or
+    /// make a longer transaction of it: the settings would be missing behind its COMMIT, or stay for the program's own
+    /// statements.
     func requireOneTransaction(_ statements: [Statement]) throws {
         guard hasSettings,
             let found = statements.first(where: { $0.text.mayCommitInside || $0.text.effect == .transactionControl })
@@ -46,7 +48,8 @@ extension PostgresClient {
         (settings?.schema?.resolved(statement) ?? statement).text.text
     }
 
-    /// Throws for what would be sent by the simple protocol, which takes no parameters, outside of the task's transaction.
+    /// Throws if the client has settings, for texts that are sent by the simple protocol, which takes no parameters,
+    /// outside of the task's transaction.
     func requireNoSettings() throws {
         guard settings?.isEmpty == false else { return }
         throw PostgresError(

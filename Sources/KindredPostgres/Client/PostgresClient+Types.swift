@@ -1,5 +1,5 @@
 extension PostgresClient {
-    /// Learns the database's own types: enums, domains, composite types, ranges, their arrays, and those of extensions.
+    /// Learns the database's own types: enums, domains, composite types, ranges, their arrays, and types of extensions.
     ///
     /// Until then their values come as text, in ``PostgresValue/other(_:)``. Reading a schema loads the types too; call
     /// this where no schema is read, and again after types were created or altered. Sends one query.
@@ -107,7 +107,7 @@ extension PostgresClient {
         formats.forget()
     }
 
-    /// The client's types together with those in a result of `typeCatalog`, without registering them.
+    /// The client's types together with the types in a result of `typeCatalog`, without registering them.
     package func types(with catalog: QueryResult) throws -> TypeRegistry {
         let types = types.copy()
         try Self.register(catalog, in: types)

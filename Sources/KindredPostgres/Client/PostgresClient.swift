@@ -23,13 +23,15 @@ public final class PostgresClient: Sendable {
     let closing: AsyncLatch
     /// The features of the server, once it was asked; of the client that has the connections.
     let knownCapabilities = RankedMutex<ServerCapabilities?>(nil, .leaf)
-    /// The settings of its statements; nil, as for SQL of the program's own, stands for those of the transaction around them.
+    /// The settings of its statements; nil, as for the program's own SQL, stands for the settings of the surrounding
+    /// transaction.
     package let settings: SessionSettings?
     /// Takes the positions of its writes; nil if they are not asked for.
     let positions: PositionRecord?
-    /// How many connections it may use at once together with others; nil if there is no limit but the pool's.
+    /// The limit of connections that it may use at once together with other clients; nil if there is no limit but the
+    /// pool's.
     let limit: ConnectionLimit?
-    /// The client whose connections it uses; nil if they are its own.
+    /// The client that owns the pool; nil for the owner itself.
     private let owner: PostgresClient?
 
     /// Connects with the first statement.
@@ -76,9 +78,9 @@ public final class PostgresClient: Sendable {
     /// The client whose every statement runs with the given settings, over the same connections and in the same transactions.
     ///
     /// - Parameters:
-    ///   - settings: nil, as for SQL of the program's own, stands for those of the transaction around a statement.
-    ///   - positions: takes the positions of what the client writes; nil asks for none.
-    ///   - limit: how many of the connections it may use at once, with all others that have the same limit.
+    ///   - settings: nil, as for the program's own SQL, stands for the settings of the transaction around a statement.
+    ///   - positions: takes the positions of the client's writes; nil asks for none.
+    ///   - limit: the limit of connections that it may use at once, together with all clients that have the same limit.
     package func with(
         _ settings: SessionSettings?, recordingIn positions: PositionRecord? = nil, limit: ConnectionLimit? = nil
     ) -> PostgresClient {
@@ -112,9 +114,9 @@ public final class PostgresClient: Sendable {
         return client
     }
 
-    /// Connects to one of several servers, as the one that takes writes, while samples are taken of all.
+    /// Connects to the primary among several servers, while samples are taken of all.
     ///
-    /// - Parameter servers: all of them, for reads; without any there are no samples.
+    /// - Parameter servers: all servers, for reads; without any there are no samples.
     package static func connect(
         _ configuration: PostgresConfiguration, among servers: [PostgresConfiguration], logger: Logger?
     ) async throws -> (PostgresClient, ReplicaSet?) {
@@ -148,7 +150,7 @@ public final class PostgresClient: Sendable {
     /// The pool's gauges and counters.
     public var metrics: PoolMetrics { pool.metrics }
 
-    /// Replaces every open connection: idle ones at once, others when they are given back.
+    /// Replaces every open connection: idle connections at once, others when they are given back.
     ///
     /// For a changed password, changed settings of a role, or a server that has moved. Open transactions and leases
     /// keep their connection. Returns at once and sends nothing.

@@ -107,11 +107,12 @@ final class ConnectionLease: RequestScope {
 extension PostgresClient {
     /// Lends a connection for the time of `body`; every statement of its task over this client goes there.
     ///
-    /// For settings, temporary tables and advisory locks. Child tasks share the connection; while one of them has a
-    /// transaction open, the others' statements and transactions wait for its end. When the connection is given back,
-    /// an open transaction is rolled back, and settings, locks, temporary tables, LISTEN and their like are put back before its
-    /// next use. Behind a pooler that lends sessions by transaction, statements in `body` may each reach another session. Inside
-    /// a transaction or another lease `body` gets the connection that the task already has.
+    /// For settings, temporary tables and advisory locks. Child tasks share the connection; while one task has a
+    /// transaction open, the other tasks' statements and transactions wait for its end. When the connection is given
+    /// back, an open transaction is rolled back, and settings, locks, temporary tables, LISTEN and their like are put
+    /// back before its next use. Behind a pooler that lends sessions by transaction, statements in `body` may each
+    /// reach another session. Inside a transaction or another lease `body` gets the connection that the task already
+    /// has.
     @discardableResult
     public func withConnection<T>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         if let transaction = currentTransaction {

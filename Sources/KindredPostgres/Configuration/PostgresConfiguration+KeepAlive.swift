@@ -2,7 +2,7 @@ extension PostgresConfiguration {
     /// How a dead connection is detected that was never closed; has no effect on unix sockets.
     ///
     /// By default within ten seconds, with TCP keep-alives while idle and a user timeout while sending. Times are whole
-    /// seconds, except `userTimeout`. `keepalives` and its like in a URI override these.
+    /// seconds, except `userTimeout`. `keepalives` and its like in a URI override these settings.
     public struct KeepAlive: Sendable, Hashable {
         /// The idle time before the first probe; nil sends none.
         public var idle: Duration? = .seconds(4)

@@ -40,7 +40,7 @@ extension PostgresConfiguration {
         if let password, !password.text.isEmpty {
             parameters["password"] = password.text
         } else if !usesEnvironment && passwordProvider == nil && environment["PGPASSWORD"] != nil {
-            // libpq takes an empty password for none and would send the environment's; this one is a placeholder.
+            // libpq takes an empty password for none and would send the environment's; this password is a placeholder.
             parameters["password"] = "no password was configured"
         }
         if !usesEnvironment { parameters["passfile"] = "/nonexistent/pgpass" }

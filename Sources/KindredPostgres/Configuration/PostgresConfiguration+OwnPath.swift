@@ -3,7 +3,7 @@ extension PostgresConfiguration {
     /// The search path of such sessions.
     package static let catalogPath = "pg_catalog, pg_temp"
 
-    /// The same for sessions that begin with ``catalogPath``.
+    /// The configuration for sessions that begin with ``catalogPath``.
     ///
     /// - Parameter ownPath: the path of the program's own text, as the server writes it.
     package func catalogOnly(ownPath: String) -> PostgresConfiguration {

@@ -11,8 +11,8 @@ extension PostgresConfiguration {
         case session
         /// Each transaction gets any free session, as with PgBouncer's `pool_mode = transaction`.
         ///
-        /// Nothing is prepared by name unless `statementCacheCapacity` is set, and what needs a session of its own is
-        /// refused before anything is sent: LISTEN, migrations, and streams inside `withConnection`.
+        /// Nothing is prepared by name unless `statementCacheCapacity` is set, and operations that need a session of
+        /// their own are refused before anything is sent: LISTEN, migrations, and streams inside `withConnection`.
         case transaction
     }
 

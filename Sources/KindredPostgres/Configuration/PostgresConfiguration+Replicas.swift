@@ -24,7 +24,7 @@ extension PostgresConfiguration {
         return primary
     }
 
-    /// The configuration for reads from a replica: one that has no connection free answers elsewhere.
+    /// The configuration for reads from a replica: if it has no free connection, another server answers soon.
     var forReads: PostgresConfiguration {
         var reads = self
         reads.pool.acquireTimeout = min(reads.pool.acquireTimeout, .milliseconds(100))

@@ -14,7 +14,7 @@
 
 /// Checks files that libpq would ignore silently, or reject at each attempt.
 extension PostgresConfiguration {
-    /// The revocation list; libpq silently ignores one that it cannot use.
+    /// The revocation list; libpq silently ignores a list that it cannot use.
     func checkedRevocationList(root: String?) throws -> String? {
         guard let file = tls.revocationList else { return nil }
         guard let root, root != "system" else {

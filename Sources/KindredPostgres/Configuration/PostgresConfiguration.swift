@@ -64,9 +64,10 @@ public struct PostgresConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(10)
     /// How long a client that writes to one of several servers waits at its start for servers that are silent; `connectTimeout` at most.
     ///
-    /// It asks all servers at once, and goes on as soon as each has answered or failed. Of those that have answered until then it takes
-    /// the one on the highest timeline. A server that is silent for longer may be the primary: until it is heard, a former primary
-    /// would be written to. So raise it where that is worse than a start that takes longer.
+    /// It asks all servers at once, and goes on as soon as each has answered or failed. Of the servers that have
+    /// answered until then it takes the server on the highest timeline. A server that is silent for longer may be the
+    /// primary: until it is heard, a former primary would be written to. So raise it where such writes are worse than a
+    /// longer start.
     public var primarySearchTimeout: Duration = .milliseconds(250)
     /// The longest time of a statement, including the wait for a connection, before it is cancelled; nil is no limit.
     public var statementTimeout: Duration? = .seconds(30)
@@ -86,15 +87,16 @@ public struct PostgresConfiguration: Sendable {
     private(set) var hasOwnCacheCapacity = false
     /// Whether a pooler stands before the server, and for how long it lends a session; found out by default.
     public var pooler = Pooler.automatic
-    /// The time in which replicas show a write, where the engine does not tell positions of its log; nil, the default, asks for them.
+    /// The time in which replicas show a write, where the engine does not tell positions of its log; nil, the default,
+    /// asks for positions.
     ///
-    /// It stands for what such an engine promises: it counts as the lag of each replica, and for so long after a write a context, and
-    /// one that is made with its ``DatabasePosition``, reads the primary. The clocks of the program's machines have to agree by far
-    /// less. Reads of two replicas may go back in time by so much.
+    /// It is the delay that such an engine promises: it counts as the lag of each replica, and for so long after a
+    /// write the context, and a context that is made with its ``DatabasePosition``, reads the primary. The clocks of
+    /// the program's machines have to agree by far less. Reads of two replicas may go back in time by so much.
     public var replicaDelay: Duration?
-    /// The largest result in memory, in bytes; a larger one fails with `.resultTooLarge`.
+    /// The largest result in memory, in bytes; a larger result fails with `.resultTooLarge`.
     ///
-    /// Also the limit of a single row, streamed and copied ones included, and of any other message of the server: the
+    /// Also the limit of a single row, including streamed and copied rows, and of any other message of the server: the
     /// statement is cancelled, and if 16 MiB more arrive the connection is closed. Streams and COPY hold less than a
     /// megabyte at a time, unless a row is larger, and have no other limit. A gibibyte by default.
     public var maximumResultSize = 1 << 30
@@ -187,7 +189,7 @@ extension PostgresConfiguration {
         public var mode: Mode?
         /// The file of trusted authorities; nil is the system's.
         public var rootCertificate: String?
-        /// The client's certificate file; one that cannot be read is `PostgresError` `.invalidConfiguration`.
+        /// The client's certificate file; a file that cannot be read is `PostgresError` `.invalidConfiguration`.
         public var certificate: String?
         /// The client's private key file; it is `PostgresError` `.invalidConfiguration` if other users may read it.
         public var key: String?
@@ -226,9 +228,10 @@ extension PostgresConfiguration {
         public var maximumConnections = 10
         /// The largest number of connections that contexts of one tenant use at once; nil is no limit but the pool's.
         ///
-        /// A transaction, a stream and a COPY count one, and so does each statement while it runs, also one that shares its
-        /// connection. Further ones of the tenant wait in front of the pool, at most for `acquireTimeout`, and then fail with
-        /// `PostgresError` `.poolTimeout`. Contexts that are made for a tenant by its column alone have one.
+        /// A transaction, a stream and a COPY count one, and so does each statement while it runs, even if it shares
+        /// its connection. Further calls of the tenant wait in front of the pool, at most for `acquireTimeout`, and
+        /// then fail with `PostgresError` `.poolTimeout`. Contexts that are made for a tenant by its column alone have
+        /// such a limit.
         public var maximumConnectionsPerTenant: Int?
         /// The number of connections kept open.
         public var minimumConnections = 0

@@ -1,6 +1,6 @@
 // Settings that reach the workers of Citus.
 extension SessionSettings {
-    /// The setting that names those which are passed on.
+    /// The setting that lists the names of the settings to pass on.
     static let passedOn = "kindred.settings"
 
     /// Makes the settings once more by SET LOCAL, which Citus passes on, and which takes no parameters: the server puts its own
@@ -14,7 +14,7 @@ extension SessionSettings {
             END LOOP; END $$
             """), resultFormat: .binary)
 
-    /// Settings that Citus keeps from its workers, and those with a list of names, which SET takes for one name.
+    /// Settings that Citus keeps from its workers, and settings with a list of names, which SET takes for one name.
     private static let keptFromWorkers = [
         "citus.propagate_set_commands", "exit_on_error", "max_stack_depth", "temp_tablespaces",
         "local_preload_libraries", "session_preload_libraries", passedOn,

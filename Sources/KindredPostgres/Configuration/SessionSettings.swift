@@ -1,11 +1,11 @@
-/// The settings and the role that some statements run with, such as those of a tenant.
+/// The settings and the role that some statements run with, such as a tenant's.
 ///
 /// They are made by `set_config(…, true)`, which ends with its transaction: nothing of their values stays in the session. A
 /// statement outside of transactions has them in front of it, under the same Sync and so in the same round trip; a
 /// transaction makes them behind its BEGIN, and again where the rollback of a savepoint has taken them back.
 ///
-/// Citus passes no setting on to its workers that is made so. There a second statement makes them by SET LOCAL, between BEGIN and
-/// COMMIT also where there is one statement.
+/// Citus does not pass such settings on to its workers. With Citus a second statement makes them by SET LOCAL, between
+/// BEGIN and COMMIT even for a single statement.
 ///
 /// They are no statements of the program: neither observers nor limits of statements see them.
 package final class SessionSettings: Sendable {
@@ -13,7 +13,7 @@ package final class SessionSettings: Sendable {
     private let values: [ServerText: ServerText]
     /// Makes the settings, a tenant's search path among them; nil if there are none.
     let statement: Statement?
-    /// Passes them on to the workers of Citus, behind that one; nil elsewhere.
+    /// Passes them on to the workers of Citus, behind ``statement``; nil elsewhere.
     let passing: Statement?
     /// Makes the settings without a tenant's search path; nil if there are none.
     private let statementWithoutPath: Statement?
@@ -37,7 +37,7 @@ package final class SessionSettings: Sendable {
         statementWithoutPath = schema == nil ? statement : withoutPath
     }
 
-    /// Those of a context that may send nothing, for a reason.
+    /// The settings of a context that may send nothing, with the reason.
     package static func refused(_ reason: any Error) -> SessionSettings {
         SessionSettings(values: [:], statement: nil, refusal: reason)
     }
@@ -72,7 +72,8 @@ package final class SessionSettings: Sendable {
 
     /// The same settings for a tenant with a schema of its own.
     ///
-    /// Transactions run with the schema in front of the search path. A statement outside of transactions does so if it needs to.
+    /// Transactions run with the schema in front of the search path. A statement outside of transactions has the schema
+    /// in front only if it needs it.
     package func of(_ schema: TenantSchema) throws -> SessionSettings {
         var values = values
         values[Self.path] = ServerText(schema.path)
@@ -94,10 +95,10 @@ package final class SessionSettings: Sendable {
         return passing.map { [statementWithoutPath, $0] } ?? [statementWithoutPath]
     }
 
-    /// Whether statements run as those of the program's own do.
+    /// Whether statements run like the program's own SQL.
     package var isEmpty: Bool { statement == nil && refusal == nil }
 
-    /// Those among some settings that are not set; `role` stands for the role.
+    /// The names among some that are not set; `role` stands for the role.
     package func missing(among names: [String]) -> [String] {
         names.filter { values[$0.foldedName] == nil }
     }
@@ -132,7 +133,7 @@ package final class SessionSettings: Sendable {
 }
 
 extension SessionSettings: Hashable {
-    /// Equal ones may share a transaction; refused ones are equal to none.
+    /// Equal settings may share a transaction; refused settings are equal to none.
     package static func == (left: SessionSettings, right: SessionSettings) -> Bool {
         left === right || left.refusal == nil && right.refusal == nil && left.values == right.values
     }
@@ -145,7 +146,7 @@ extension SessionSettings: CustomStringConvertible {
     package var description: String { values.keys.sorted().texts.joined(separator: ", ") }
 }
 
-// What may be set.
+// The settings that may be set.
 extension SessionSettings {
     private static let role = "role"
     private static let path = "search_path"
@@ -157,10 +158,11 @@ extension SessionSettings {
             "xmloption", "transaction_isolation", "transaction_read_only", "transaction_deferrable",
         ])
 
-    /// Those by which the server may end the session of a transaction that runs with others' settings, too.
+    /// The settings by which the server may end the session of a transaction, even while it runs questions with other
+    /// settings.
     private static let fatal = ["idle_in_transaction_session_timeout", "transaction_timeout"]
 
-    /// Those among the settings that may end a session in which questions with other settings are asked.
+    /// The names of its settings that may end a session in which questions with other settings are asked.
     package var fatalOnes: [String] { Self.fatal.filter { (name: String) in values[name] != nil }.sorted() }
 
     private static func check(_ name: String, _ value: String) throws {
@@ -212,7 +214,7 @@ extension SessionSettings {
 }
 
 extension PostgresError {
-    /// The error of a statement with settings in a transaction with others.
+    /// The error of a statement with settings in a transaction with other settings.
     static var settingsDiffer: PostgresError {
         PostgresError(
             .settingsDiffer,
@@ -224,7 +226,7 @@ extension PostgresError {
 
     /// The error of a statement whose settings the server cannot make, which says nothing about the statement itself.
     ///
-    /// nil for other reasons than the names and values of settings: their SQLSTATE counts as that of any statement.
+    /// nil for other reasons than the names and values of settings: their SQLSTATE counts as the statement's own.
     static func refusal(ofSettings error: PostgresError) -> PostgresError? {
         guard error.code == .server, let state = error.sqlState,
             state.class == .dataException || settingStates.contains(state)

@@ -1,10 +1,13 @@
-/// The schema of a tenant whose tables have the names of all other tenants' tables: what sets its statements apart.
+/// The schema of a tenant whose tables have the names of all other tenants' tables; it sets the tenant's statements
+/// apart.
 ///
-/// Tenants share the texts of statements, which have a mark where the schema stands. The mark gets its name here, on the way to
-/// the connection, so that each tenant's texts are prepared by themselves. Types have the numbers that the shared model knows,
-/// in place of which the tenant's own are sent; those of results are known to the `TypeRegistry`.
+/// Tenants share the texts of statements, which have a mark where the schema stands. The mark gets its name here, on
+/// the way to the connection, so that each tenant's texts are prepared by themselves. Types have the numbers that the
+/// shared model knows; the tenant's own numbers are sent in their place, and the `TypeRegistry` knows the numbers in
+/// results.
 package final class TenantSchema: Sendable {
-    /// Which statements of the library's run with the schema in the search path: those that run functions that rest on it.
+    /// The library's statements that run with the schema in the search path, since they run functions that depend on
+    /// it.
     package enum PathUse: Int, Sendable, Comparable {
         case none, writes, all
 
@@ -17,28 +20,28 @@ package final class TenantSchema: Sendable {
     /// A text for people, without the mark and the dot behind it.
     package static func unmarked(_ text: String) -> String { text.replacing("\(mark).", with: "") }
 
-    /// Whether no schema of this name can be a tenant's: those of the server and of the library, texts that are no name, and
-    /// the one by which a search path means the schema of the session's role.
+    /// Whether no schema of this name can be a tenant's: schemas of the server and of the library, texts that are no
+    /// name, and `$user`, by which a search path means the schema of the session's role.
     package static func isReserved(_ name: String) -> Bool {
         name.utf8.isEmpty || name.utf8.count > SQLIdentifier.maximumBytes || name.utf8.contains(0)
             || name.hasPrefix("pg_") || ["$user", "information_schema", "kindred", "kindred_ddl"].contains(name)
     }
 
     package let name: String
-    /// The search path, as a setting has it: the schema, then the shared ones.
+    /// The search path, as a setting has it: the schema, then the shared schemas.
     let path: String
     let pathUse: PathUse
     /// The name as it stands between quotes.
     private let nameInQuotes: String
     /// Ends texts of the program's own, which name tables by the search path: no other tenant's may be taken for them.
     private let label: String
-    /// The tenant's types by those of the model.
+    /// The tenant's types by the model's types.
     private let types: [PostgresDataType: PostgresDataType]
 
     /// - Parameters:
-    ///   - oid: the schema's number, which tells it from a later one of the same name.
+    ///   - oid: the schema's number, which tells it from a later schema of the same name.
     ///   - shared: the schemas behind it in the search path.
-    ///   - types: the tenant's types by those of the model, where they differ.
+    ///   - types: the tenant's types by the model's types, where they differ.
     package init(
         named name: String, oid: UInt32, before shared: [String], types: [PostgresDataType: PostgresDataType],
         pathUse: PathUse
@@ -74,7 +77,7 @@ package final class TenantSchema: Sendable {
     private func text(of shared: StatementText) -> StatementText {
         let parts = shared.text.utf8.split(separator: 0, omittingEmptySubsequences: false)
         guard parts.count > 1 || shared.mayChangeSession else { return shared }
-        // The quotes around the NUL are those of the name.
+        // The quotes around the NUL become the quotes of the name.
         var text = parts.map { String(Substring($0)) }.joined(separator: nameInQuotes)
         if shared.mayChangeSession { text += label }
         return shared.isOneTime

@@ -5,8 +5,9 @@
 
 /// Threads that wait for the server's answers in turns, and run the tasks that prefer them.
 ///
-/// Usually an answer wakes two threads: the one that waits for the server, and one of Swift's that goes on with the task. Here
-/// the thread that reads an answer goes on with the task itself, while another one waits for further answers:
+/// Usually an answer wakes two threads: the thread that waits for the server, and a thread of Swift's that goes on with
+/// the task. Here the thread that reads an answer goes on with the task itself, while another thread waits for further
+/// answers:
 ///
 /// ```swift
 /// try await withTaskExecutorPreference(PostgresExecutor.shared) {

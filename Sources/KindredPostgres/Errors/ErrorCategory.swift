@@ -30,7 +30,7 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
     public static let unavailable = Self("unavailable", 503)
     /// A mistake in the program itself, such as a key, a path or an order that it wrote and the database does not have: 500.
     ///
-    /// What a client gave is never one: the calls that take a client's names throw ``invalid`` for them.
+    /// A client's input is never one: the calls that take a client's names throw ``invalid`` for them.
     public static let mistake = Self("mistake", 500)
     /// A failure of the program's surroundings: 500.
     public static let failure = Self("failure", 500)

@@ -51,8 +51,8 @@ extension PostgresError {
         public static let settingsRefused = Code("settingsRefused")
         /// It needs a session of its own, and a pooler lends sessions by transaction; nothing was sent.
         public static let sessionNeeded = Code("sessionNeeded")
-        /// The server, or a pooler before it, lacks a feature that the call needs, or the role may not use it; the message says what
-        /// to do, and ``PostgresClient/capabilities`` what else is missing.
+        /// The server, or a pooler before it, lacks a feature that the call needs, or the role may not use it; the
+        /// message says what to do, and ``PostgresClient/capabilities`` names all missing features.
         public static let unsupported = Code("unsupported")
         /// The answer to COMMIT was lost: the transaction may or may not have taken effect.
         ///
@@ -64,11 +64,11 @@ extension PostgresError {
         ///
         /// Every other cancelled call throws `CancellationError`, and has stored nothing.
         public static let outcomeUnknown = Code("outcomeUnknown")
-        /// A task that holds a connection asked for another one, and none was free.
+        /// A task that holds a connection asked for another connection, and none was free.
         public static let nestedAcquire = Code("nestedAcquire")
         /// A COPY occupies the connection.
         public static let copyInProgress = Code("copyInProgress")
-        /// The block exceeded its limit of statements; this one was not sent.
+        /// The block exceeded its limit of statements; the statement was not sent.
         public static let statementLimitExceeded = Code("statementLimitExceeded")
         /// A result exceeds the configuration's memory limit; the statement was cancelled, or had finished.
         public static let resultTooLarge = Code("resultTooLarge")

@@ -84,7 +84,7 @@ public struct PostgresError: Error, Sendable {
     /// Whether the failed transaction may have committed.
     package var mayHaveCommitted: Bool { code == .commitUnknown || code == .transactionBroken }
 
-    /// The error with another one as a cause, unless that has the same code.
+    /// The error with another error as a cause, unless that has the same code.
     func joined(with other: any Error) -> PostgresError {
         if (other as? PostgresError)?.code == code { return self }
         return PostgresError(
@@ -93,7 +93,7 @@ public struct PostgresError: Error, Sendable {
             transactionID: transactionID, mayHaveTakenEffect: mayHaveTakenEffect)
     }
 
-    /// The error without what the server says about rows besides the refused one: their values.
+    /// The error without the server's words about rows besides the refused row, which quote their values.
     package var withoutDetail: PostgresError {
         guard let server, server.detail != nil else { return self }
         return PostgresError(

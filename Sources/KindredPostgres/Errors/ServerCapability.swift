@@ -12,7 +12,7 @@ public enum ServerCapability: String, Sendable, Hashable, CaseIterable, CustomSt
     case deferrableKeys
     /// `SAVEPOINT` and `ROLLBACK TO SAVEPOINT`.
     case savepoints
-    /// Row locks that pass over what others have locked (`SKIP LOCKED`).
+    /// Row locks that pass over rows which other transactions have locked (`SKIP LOCKED`).
     case skipLocked
     /// The system column `xmin`, which changes with the row.
     case xmin
@@ -20,7 +20,7 @@ public enum ServerCapability: String, Sendable, Hashable, CaseIterable, CustomSt
     case advisoryLocks
     /// `COPY` in binary format.
     case binaryCopy
-    /// Statements that are sent before the answer to earlier ones.
+    /// Statements that are sent before earlier statements are answered.
     case pipelines
     /// Positions in the write-ahead log, such as `pg_current_wal_flush_lsn()`.
     case positions

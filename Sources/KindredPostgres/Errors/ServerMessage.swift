@@ -1,6 +1,6 @@
 /// An error or notice of the server, with its fields.
 ///
-/// `detail`, and sometimes `message`, quotes values of rows: do not log them where those are private.
+/// `detail`, and sometimes `message`, quotes values of rows: do not log them where the values are private.
 public struct ServerMessage: Sendable, Hashable {
     /// The severity in English, such as `ERROR`, `FATAL` or `NOTICE`.
     public let severity: String

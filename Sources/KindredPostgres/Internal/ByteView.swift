@@ -11,12 +11,13 @@
     package import Foundation
 #endif
 
-/// Bytes that are lent for the length of a call, such as those of a value in a row or of a text.
+/// Bytes that are lent for the length of a call, such as the bytes of a value in a row or of a text.
 ///
 /// Safe within its bounds: each access checks them, in release builds too. Safe in time: a view is made only by the
-/// functions that lend one to a closure, for as long as the memory lives and does not change; as with the buffers that the
-/// standard library lends, the closure does not let the view out. With `RawSpan` the compiler would prove that, but a
-/// reader cannot store one without lifetime annotations, which are experimental in Swift 6.2, and it is no collection.
+/// functions that lend it to a closure, for as long as the memory lives and does not change; as with the buffers that
+/// the standard library lends, the closure does not let the view out. With `RawSpan` the compiler would prove that, but
+/// a reader cannot store a span without lifetime annotations, which are experimental in Swift 6.2, and it is no
+/// collection.
 @safe
 package struct ByteView: RandomAccessCollection {
     @usableFromInline let memory: UnsafeRawBufferPointer
@@ -87,7 +88,7 @@ package struct ByteView: RandomAccessCollection {
         return unsafe memcmp(address, otherAddress, count) == 0
     }
 
-    /// Whether the bytes come before others: in the order of `memcmp`, and a beginning before what it begins.
+    /// Whether the bytes come before other bytes: in the order of `memcmp`, and a prefix before the longer bytes.
     package func precedes(_ other: ByteView) -> Bool {
         let common = Swift.min(count, other.count)
         if common > 0, let address = unsafe memory.baseAddress, let otherAddress = unsafe other.memory.baseAddress {

@@ -1,13 +1,15 @@
-/// The place of a lock in the order in which a thread takes locks: while it holds one, it takes only those of higher ranks.
+/// The place of a lock in the order in which a thread takes locks: while it holds a lock, it takes only locks of higher
+/// ranks.
 ///
-/// Two threads that take two locks in different orders can wait for each other forever. ARCHITECTURE.md says which locks
-/// there are; the ranks of those that are held together stand here, and in `LockRank+Kindred.swift`.
+/// Two threads that take two locks in different orders can wait for each other forever. ARCHITECTURE.md says which
+/// locks there are; the ranks of locks that are held together stand here, and in `LockRank+Kindred.swift`.
 @usableFromInline
 package struct LockRank: Sendable {
     /// Below 32: the ranks that a thread holds are the bits of a word.
     @usableFromInline package let order: Int
     @usableFromInline package let name: StaticString
-    /// Whether locks of this rank are taken together: those of a chain of objects, always from its one end to the other.
+    /// Whether several locks of this rank are held together: locks of a chain of objects, always taken from its one end
+    /// to the other.
     @usableFromInline package let isChained: Bool
 
     @inlinable
@@ -29,7 +31,7 @@ extension LockRank {
     static var notificationGate: LockRank { LockRank(17, "NotificationGate") }
     /// Of locks under which none but a text's is taken.
     @inlinable package static var leaf: LockRank { LockRank(24, "a leaf") }
-    /// Of the queue of tasks, which whoever resumes one takes.
+    /// The lock of the queue of tasks, which is taken to resume a task.
     static var executor: LockRank { LockRank(30, "PostgresExecutor") }
     /// Of texts that are rendered once, which every other lock may need.
     @inlinable package static var text: LockRank { LockRank(29, "a text") }
@@ -43,7 +45,7 @@ package struct HeldRanks {
         self.bits = bits
     }
 
-    /// Whether a lock may be taken, without waiting for a thread that may wait for this one.
+    /// Whether a lock may be taken, without waiting for a thread that may wait for the present thread.
     package func allow(_ rank: LockRank) -> Bool {
         bits >> (rank.isChained ? rank.order + 1 : rank.order) == 0
     }
@@ -53,7 +55,7 @@ package struct HeldRanks {
         (0..<UInt.bitWidth).filter { bits >> $0 & 1 == 1 }
     }
 
-    /// These, and one more.
+    /// These ranks with a further rank.
     package func adding(_ rank: LockRank) -> HeldRanks {
         HeldRanks(bits: bits | 1 << rank.order)
     }

@@ -21,7 +21,7 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
         .nanoseconds(Int64(clamping: nanoseconds > other.nanoseconds ? nanoseconds - other.nanoseconds : 0))
     }
 
-    /// The milliseconds from another time until this one, begun ones included; 0 if it has passed.
+    /// The milliseconds from another time until this time, rounded up; 0 if it has passed.
     func milliseconds(after now: MonotonicTime, atMost limit: Int) -> Int {
         self > now ? min(Int(clamping: (nanoseconds - now.nanoseconds) / 1_000_000 + 1), limit) : 0
     }

@@ -10,7 +10,9 @@ import Synchronization
 
 /// A source of events for the poller: a connection with its socket, or a pool with its deadlines.
 protocol PolledSource: AnyObject, Sendable {
-    /// The socket is readable, writable, or has failed. Runs on the poller's thread, or one of those that take turns.
+    /// The socket is readable, writable, or has failed.
+    ///
+    /// Runs on the poller's thread, or on a thread that takes turns.
     func socketIsReady()
     /// From now on threads that take turns watch the socket: sets its interest, unless the system cannot watch it.
     func socketTakesTurns(_ isWatched: Bool)
@@ -25,8 +27,8 @@ extension PolledSource {
 /// The process's one thread that waits for sockets and deadlines.
 ///
 /// Tasks send their own requests; this thread only reads the answers, so that an answer costs one hop between threads.
-/// It starts with the first connection, and sleeps when there is nothing to do. Once the process has a `PostgresExecutor`, that
-/// one's threads wait for the sockets, and this one for deadlines alone.
+/// It starts with the first connection, and sleeps when there is nothing to do. Once the process has a
+/// `PostgresExecutor`, the executor's threads wait for the sockets, and this thread for deadlines alone.
 final class Poller: Sendable {
     static let shared = Poller()
 
@@ -174,7 +176,7 @@ extension Poller {
     /// Prepares the turns; false if the process is out of descriptors.
     func openTurns() -> Bool { turns.open() }
 
-    /// Leaves all sockets, also those to come, to threads that call `waitForTurn`.
+    /// Leaves all present and future sockets to threads that call `waitForTurn`.
     func takeTurns() {
         let moved = state.withLock { state in
             hasTurns.store(true, ordering: .releasing)

@@ -24,7 +24,7 @@
             return try mutex.withLock(body)
         }
 
-        /// Never waits, so that its place in the order does not matter; that of locks taken meanwhile does.
+        /// Never waits, so that its place in the order does not matter; the place of locks taken meanwhile does.
         package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {
@@ -34,7 +34,7 @@
             return try mutex.withLockIfAvailable(body)
         }
 
-        /// For the `deinit` of the mutex's owner, which may run under any lock: no other thread can hold this one.
+        /// For the `deinit` of the mutex's owner, which may run under any lock: no other thread can hold the mutex.
         package borrowing func withLockInDeinit<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {

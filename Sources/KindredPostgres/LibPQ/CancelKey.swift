@@ -108,7 +108,7 @@ struct CancelFunctions: Sendable {
             let poll = unsafe symbol("PQcancelPoll"), let socket = unsafe symbol("PQcancelSocket"),
             let finish = unsafe symbol("PQcancelFinish")
         else { return nil }
-        // Sound: the names are libpq's, the types those of its header.
+        // Sound: the names are libpq's, and the types are its header's.
         unsafe self.create = unsafe unsafeBitCast(create, to: Create.self)
         unsafe self.start = unsafe unsafeBitCast(start, to: Number.self)
         unsafe self.poll = unsafe unsafeBitCast(poll, to: Poll.self)

@@ -109,7 +109,7 @@ private struct CloseFunctions: Sendable {
 
     /// The function of the library loaded at run time, which may be newer than the one built with.
     static let installed: CloseFunctions? = unsafe dlsym(dlopen(nil, RTLD_NOW), "PQsendClosePrepared").map {
-        // Sound: the name is libpq's, the type that of its header.
+        // Sound: the name is libpq's, and the type is its header's.
         unsafe CloseFunctions(closePrepared: unsafeBitCast($0, to: Close.self))
     }
 

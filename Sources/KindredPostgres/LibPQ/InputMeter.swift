@@ -100,7 +100,7 @@ struct InputMeter {
 
     private static let start = 1 << 30
 
-    /// The bytes read from a TCP socket, if the kernel counts the received ones.
+    /// The bytes read from a TCP socket, if the kernel counts received bytes.
     private static func arrivals(_ socket: Int32) -> Int? {
         #if os(Linux)
             while true {

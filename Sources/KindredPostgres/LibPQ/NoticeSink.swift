@@ -37,7 +37,7 @@ final class NoticeSink: Sendable {
 
     /// Receives a notice of the connection.
     func receive(_ notice: ResultHandle) {
-        // The server's routine: the message is in the language of the session, and its SQLSTATE is that of all warnings.
+        // The server's routine: the message is in the language of the session, and all warnings have its SQLSTATE.
         if notice.field("R") == "SyncRepWaitForLSN" { hasUnreplicatedCommit.store(true, ordering: .relaxed) }
         bytes.add(LibPQ.messageSize(notice), ordering: .relaxed)
         if let message = LibPQ.serverMessage(notice) { receive(message) }
@@ -57,7 +57,7 @@ final class NoticeSink: Sendable {
     }
 
     private func receive(_ message: ServerMessage) {
-        // The server reports another session's crash as a warning, just before it ends this one.
+        // The server reports another session's crash as a warning, just before it ends the present session.
         if message.isFatal || message.sqlState == .crashShutdown {
             let error = PostgresError(
                 .connectionLost, "The server ended the connection: \(message.message)", server: message)

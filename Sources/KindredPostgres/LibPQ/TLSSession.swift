@@ -47,7 +47,7 @@ struct TLSFunctions: Sendable {
     /// Resolves the functions; nil if one is missing.
     private init?(_ symbol: (String) -> UnsafeMutableRawPointer?) {
         guard let peek = unsafe symbol("SSL_peek"), let pending = unsafe symbol("SSL_pending") else { return nil }
-        // Sound: the names are OpenSSL's, the types those of its header.
+        // Sound: the names are OpenSSL's, and the types are its header's.
         unsafe self.peek = unsafe unsafeBitCast(peek, to: Peek.self)
         unsafe self.pending = unsafe unsafeBitCast(pending, to: Pending.self)
     }

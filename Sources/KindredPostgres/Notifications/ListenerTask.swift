@@ -72,7 +72,7 @@ final class ListenerTask {
                 hasWarned = true
                 listener.logger?.warning("the listener has no connection", metadata: ["error": "\(error)"])
             }
-            // New subscribers get the error; earlier ones wait for the next attempt.
+            // New subscribers get the error; earlier subscribers wait for the next attempt.
             for waiter in waiters { waiter.resume(throwing: error) }
             waiters = []
             connection?.end(PostgresListener.closed)
@@ -194,7 +194,7 @@ private final class NotificationGate: Sendable {
 
     func open() {
         state.withLock { state in
-            // Under the lock, so that later notifications cannot overtake these.
+            // Under the lock, so that later notifications cannot overtake the kept ones.
             if state.hasOverflown { listener.tellGap(.overflow) }
             for notification in state.kept { listener.deliver(notification) }
             state = State(isOpen: true)

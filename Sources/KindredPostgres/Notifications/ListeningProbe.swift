@@ -3,15 +3,15 @@ import Synchronization
 
 /// Tests whether notifications arrive: a transaction pooler accepts LISTEN but never delivers.
 ///
-/// A session's own notifications arrive even there, so the probe sends one over another connection while this one is
-/// idle.
+/// A session's own notifications arrive even there, so the probe sends a notification over another connection while the
+/// listening connection is idle.
 final class ListeningProbe: Sendable {
     private static let patience = Duration.seconds(2)
 
     private let channel = "kindred_\(UInt64.random(in: 0 ..< .max))"
     private let hasHeard = Atomic(false)
 
-    /// Takes the probe's notification; false for all others.
+    /// Takes the probe's notification; false for all other notifications.
     func hears(_ notification: PostgresNotification) -> Bool {
         guard notification.channel == channel else { return false }
         hasHeard.store(true, ordering: .releasing)

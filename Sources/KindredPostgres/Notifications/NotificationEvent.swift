@@ -11,7 +11,7 @@ public enum NotificationEvent: Sendable, Hashable {
     public enum Reason: Sendable, Hashable {
         /// The connection was lost and has been replaced.
         case reconnected
-        /// They arrived faster than they were taken; the pending ones were dropped.
+        /// Notifications arrived faster than they were taken; pending notifications were dropped.
         case overflow
     }
 }

@@ -5,7 +5,7 @@ public struct SourcePlace: Sendable, Hashable, CustomStringConvertible {
     /// The line, from 1.
     public let line: Int
 
-    /// Makes a place; by default that of the call.
+    /// Makes a place; by default the place of the call.
     public init(fileID: String = #fileID, line: Int = #line) {
         self.fileID = fileID
         self.line = line

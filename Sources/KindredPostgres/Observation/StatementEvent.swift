@@ -16,7 +16,8 @@ public struct StatementEvent: Sendable {
     public let kind: Kind
     /// From sending to the answer.
     ///
-    /// Statements that share a round trip share its time; a shared look-up's includes its wait for others.
+    /// Statements that share a round trip share its time; the time of a shared look-up includes its wait for other
+    /// statements.
     public let duration: Duration
     /// The number of rows returned or changed; nil if it failed.
     public let rows: Int?

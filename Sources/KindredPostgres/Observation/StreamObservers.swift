@@ -37,7 +37,7 @@ final class StreamObservers<Element: Sendable>: Sendable {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(element) }
     }
 
-    /// Ends every stream, also later ones.
+    /// Ends every stream, also later streams.
     func finish() {
         let streams = state.withLock { state in
             state.isFinished = true

@@ -1,4 +1,4 @@
-/// The connections of a pool that the statements of some clients may use at once, such as those of one tenant's contexts.
+/// A limit of the connections of a pool that some clients may use at once, such as one tenant's contexts.
 ///
 /// It stands in front of the pool: a task that waits here takes no place in the pool's queue, in which other tasks wait.
 package final class ConnectionLimit: Sendable {
@@ -19,7 +19,7 @@ package final class ConnectionLimit: Sendable {
 
     /// Lends a connection of the pool; both waits together take at most the acquire timeout.
     ///
-    /// Throws what the pool does; `.poolTimeout` and `.poolOverloaded` also where the limit is reached.
+    /// Throws the pool's errors; `.poolTimeout` and `.poolOverloaded` also where the limit is reached.
     func acquire(
         _ use: PoolStateMachine.Use, by statementDeadline: MonotonicTime
     ) async throws -> ConnectionPool.Lease {
@@ -59,7 +59,7 @@ package final class ConnectionLimit: Sendable {
 
     func leave() { queue.change { $0 -= 1 } }
 
-    /// Takes back what `acquire` has lent.
+    /// Takes back a lease of `acquire`.
     func takeBack(_ lease: ConnectionPool.Lease) {
         pool.release(lease)
         leave()

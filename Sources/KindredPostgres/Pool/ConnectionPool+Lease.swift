@@ -20,7 +20,7 @@ extension ConnectionPool {
             (id, connection, lender) = (lease.id, lease.connection, .limit(limit))
         }
 
-        /// The lease as one that counts towards a limit.
+        /// The lease, counted towards a limit.
         func within(_ limit: ConnectionLimit) -> Lease { Lease(self, within: limit) }
 
         func giveBack() {

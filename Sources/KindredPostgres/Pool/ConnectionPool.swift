@@ -45,7 +45,7 @@ final class ConnectionPool: PolledSource {
         Poller.shared.removeTimed(self)
     }
 
-    /// Ends every open connection at once; new ones are made when they are needed.
+    /// Ends every open connection at once; new connections are made when they are needed.
     func abandonConnections(_ reason: PostgresError) {
         for connection in state.withLock({ Array($0.connections.values) }) { connection.abort(reason) }
     }
@@ -299,7 +299,7 @@ final class ConnectionPool: PolledSource {
 
     var metrics: PoolMetrics { state.withLock { $0.record.metrics(of: $0.machine) } }
 
-    /// Counts what happens in front of the pool.
+    /// Adds to a counter of events in front of the pool.
     func count(_ counter: WritableKeyPath<PoolMetrics, Int>) {
         state.withLock { $0.record.counters[keyPath: counter] += 1 }
     }

@@ -21,7 +21,7 @@ public struct PoolMetrics: Sendable, Hashable {
     public var timeouts = 0
     /// Requests that had to wait for one of the connections that `maximumConnectionsPerTenant` leaves to their tenant.
     public var tenantWaits = 0
-    /// Those among them that timed out.
+    /// The number of these waits that timed out.
     public var tenantTimeouts = 0
     /// Connections opened.
     public var opened = 0

@@ -2,7 +2,7 @@ extension PoolStateMachine {
     /// The error of a caller that got no connection, with the pool's state.
     ///
     /// - Parameters:
-    ///   - failure: that of the last attempt to connect.
+    ///   - failure: the error of the last attempt to connect.
     ///   - isStatements: whether the deadline was the statement's own, not the acquire timeout.
     func error(_ refusal: Refusal, lastFailure failure: PostgresError?, isStatements: Bool) -> PostgresError {
         let leased = connections.count { $0.state == .leased }

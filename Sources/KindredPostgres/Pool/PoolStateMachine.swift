@@ -168,7 +168,8 @@ struct PoolStateMachine {
 
     private static let stuckAfter = Duration.milliseconds(20)
 
-    /// The best connection to share: one that progresses before one stuck in a long statement, then the least loaded.
+    /// The best connection to share: a connection that progresses before a connection stuck in a long statement, then
+    /// the least loaded.
     private func leastLoaded(_ now: MonotonicTime) -> Int? {
         var best: (index: Int, isStuck: Bool, load: Int)?
         for (index, connection) in connections.enumerated() {

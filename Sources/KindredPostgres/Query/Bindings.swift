@@ -87,7 +87,7 @@ package struct Bindings: Sendable, Hashable {
         bytes += other.bytes
     }
 
-    /// The same parameters with other types in place of some.
+    /// The parameters with other types in place of some types.
     func retyped(_ types: [PostgresDataType: PostgresDataType]) -> Bindings {
         guard slots.contains(where: { types[$0.type] != nil }) else { return self }
         var replaced = self

@@ -8,7 +8,7 @@ extension SQLScanner {
         /// A part that is still open at the script's end, so that it may have swallowed later statements; nil if none
         /// is.
         package var unfinished: Unfinished?
-        /// The line of a backslash outside of quotes and comments, with which only psql's own commands begin.
+        /// The line of a backslash outside of quotes and comments; only psql's own commands begin with a backslash.
         package var backslashLine: Int?
     }
 
@@ -24,7 +24,7 @@ extension SQLScanner {
     /// not in the body of a function from BEGIN ATOMIC to its END.
     package static func statements(in text: String) -> [ScriptStatement] { split(text).statements }
 
-    /// The same, with the number of bytes that were looked at: it grows with the text.
+    /// Splits a text, and returns also the number of bytes that were looked at, which grows with the text.
     package static func split(_ text: String) -> (statements: [ScriptStatement], work: Int) {
         return text.withBytes { bytes in
             var splitter = ScriptSplitter(bytes: bytes)
@@ -35,7 +35,7 @@ extension SQLScanner {
 
 private struct ScriptSplitter {
     let bytes: ByteView
-    /// How many bytes were looked at, those of searches too.
+    /// The number of bytes that were looked at, including searches.
     private(set) var work = 0
     private var scanner = SQLScanner()
     private var result: [SQLScanner.ScriptStatement] = []
@@ -84,7 +84,7 @@ private struct ScriptSplitter {
         return result
     }
 
-    /// The only byte at which the present quotes can end; nil where others have a meaning, too.
+    /// The only byte at which the present quotes can end; nil where other bytes have a meaning, too.
     private var closingByte: UInt8? {
         switch scanner.state {
         case .quoted(hasEscapes: false): UInt8(ascii: "'")

@@ -12,9 +12,10 @@ package struct SQLToken: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// A word in lower case, as the server folds it; a name or text without its quotes, the doubled ones once; else the character.
+    /// A word in lower case, as the server folds it; a name or text without its quotes, and with doubled quotes once;
+    /// else the character.
     package let text: String
-    /// The count of lines in the statement before the one at which it begins.
+    /// The number of lines in the statement before the line at which it begins.
     package let line: Int
     /// Its place in the statement's bytes.
     package let range: Range<Int>
@@ -111,8 +112,8 @@ private struct Tokenizer {
         }
     }
 
-    /// Adds what stands between quotes, to the token before where that ends with a quote: a doubled one looks like an end and a
-    /// beginning.
+    /// Adds the text between quotes, to the earlier token if that ends with a quote: a doubled quote looks like an end
+    /// and a beginning.
     private mutating func add(
         _ kind: SQLToken.Kind, between sign: String, _ inner: Range<Int>, hasEscapes: Bool = false
     ) {

@@ -147,8 +147,8 @@ package struct SQLScanner {
         return 1
     }
 
-    /// The count of characters from a single quote to the one after which the same text goes on: the quote is doubled, or
-    /// only white space with a line's end stands between the two; nil where the text ends.
+    /// The number of characters from a single quote to the quote after which the same text goes on: the quote is
+    /// doubled, or only white space with a line's end stands between the two quotes; nil where the text ends.
     private static func continuation(of rest: Slice<ByteView>) -> Int? {
         let behind = rest.dropFirst()
         if behind.first == UInt8(ascii: "'") { return 2 }

@@ -15,7 +15,7 @@ extension StatementText {
 
     /// The session's state that the text shows to be made, used or dropped; nil where it shows none.
     ///
-    /// Quoted texts and comments do not count, and nothing tells what the functions do that it calls.
+    /// Quoted texts and comments do not count, and the effects of the functions that it calls are unknown.
     var sessionNeed: SessionNeed? {
         let statement = SQLScanner.withoutTexts(text).lowercased()
         let words = statement.utf8.split { !SQLScanner.isPartOfName($0) }.map { Substring($0) }

@@ -25,7 +25,7 @@ package struct CellPlace: Sendable {
 }
 
 extension Row {
-    /// A row with new values in some columns, in the order of the columns, and NULL in all others.
+    /// A row with new values in some columns, in the order of the columns, and NULL in all other columns.
     package init(columns: RowColumns, values: ByteView, at places: [CellPlace]) {
         var size = 0
         for place in places { size += place.count }

@@ -82,7 +82,7 @@ package struct ResultHandle: Sendable {
         }
     }
 
-    /// The same for a result that leaves columns out, whose NULLs are unknown.
+    /// A row of a result that leaves columns out, whose NULLs stand for unknown values.
     private func rowLeavingOut(_ row: Int32, _ columns: RowColumns, count: Int) -> RowBuffer {
         let size = (0..<count).reduce(0) { unsafe $0 + Int(PQgetlength(pointer, row, Int32($1))) }
         return RowBuffer.filled(columns, count: count, size: size, leavesOut: true) { writer in

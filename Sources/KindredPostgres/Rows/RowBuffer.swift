@@ -191,7 +191,7 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt8> {
     }
 }
 
-/// The same value under the name that generic code has for its type; nil if the types differ.
+/// The value as the type by which generic code knows it; nil if the types differ.
 ///
 /// `as?` would look up their metadata at run time, which costs more than most values.
 @inline(__always)

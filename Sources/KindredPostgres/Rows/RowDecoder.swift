@@ -12,11 +12,12 @@ extension Row {
     /// let summary = try row.decode(as: Summary.self)   // columns customer_id, total and last
     /// ```
     ///
-    /// A property finds the column of its name, or the one that is its name in small letters with underscores. A value is
-    /// read as ``PostgresDecodable`` reads it; another `Decodable` type is read from a `json` column, or, if it is an enum,
-    /// from its raw value. A type that is itself ``PostgresDecodable``, such as `Int`, is the value of the only column.
+    /// A property finds the column of its name, or the column of its name in small letters with underscores. A value is
+    /// read as ``PostgresDecodable`` reads it; another `Decodable` type is read from a `json` column, or, if it is an
+    /// enum, from its raw value. A type that is itself ``PostgresDecodable``, such as `Int`, is the value of the only
+    /// column.
     ///
-    /// Throws `PostgresError` `.decodingFailed` naming the column: for one that is missing, for NULL where the property is
+    /// Throws `PostgresError` `.decodingFailed` naming the column: for a missing column, for NULL where the property is
     /// not optional, and for a value that the type does not hold exactly.
     public func decode<Value: Decodable>(as type: Value.Type) throws -> Value {
         do {
@@ -118,7 +119,7 @@ private struct RowCell: SingleValueDecodingContainer, Decoder {
     func decodeNil() -> Bool { row.isNull(at: column) }
 
     func read<Value>(_ type: any PostgresDecodable.Type) throws -> Value {
-        // Of the very type that was asked for, seen as one that PostgreSQL's values are read as.
+        // `type` is the type `Value` itself, seen as a ``PostgresDecodable`` type.
         guard let value = try row.decode(column, as: type) as? Value else {
             throw PostgresError(.decodingFailed, "Column \"\(name)\" is NULL, and \(Value.self) is not optional")
         }

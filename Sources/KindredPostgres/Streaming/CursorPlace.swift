@@ -24,7 +24,7 @@ enum CursorPlace {
         if case .lease = self { true } else { false }
     }
 
-    /// Opens the cursor of a client: the rows are those of the time at which the query begins.
+    /// Opens the cursor of a client: the rows are as they were when the query began.
     ///
     /// - Parameter mayWrite: whether the query may write.
     func open(
@@ -88,7 +88,7 @@ final class OwnTransaction: Sendable {
     ///
     /// The connection's state does not tell: a cancellation of its previous statement may still be in flight.
     private let hasBegun = Atomic(false)
-    /// Whether what runs in it may write.
+    /// Whether statements in it may write.
     private let mayWrite = Atomic(false)
 
     init(client: PostgresClient, lease: ConnectionPool.Lease) {

@@ -1,4 +1,5 @@
-/// A cursor where a context's reads go: on a replica, or on the primary, to which it moves if the replica fails before the first row.
+/// A cursor on the server that answers a context's reads: on a replica, or on the primary, to which it moves if the
+/// replica fails before the first row.
 package final class RoutedCursor {
     private enum State {
         case unopened

@@ -5,10 +5,10 @@ extension PostgresClient {
     /// for try await row in client.stream("SELECT id, total FROM invoice WHERE total > \(limit)") { … }
     /// ```
     ///
-    /// Inside a transaction the rows come over its connection, and the loop may run other statements in it. Outside, the
-    /// loop has a connection and a transaction of its own, which ends with the loop: committed after the last row, rolled
-    /// back if the loop is left early. Inside `withConnection` the server materialises the whole result.
-    /// The rows are those of one snapshot, taken when the first is read.
+    /// Inside a transaction the rows come over its connection, and the loop may run other statements in it. Outside,
+    /// the loop has a connection and a transaction of its own, which ends with the loop: committed after the last row,
+    /// rolled back if the loop is left early. Inside `withConnection` the server materialises the whole result. The
+    /// rows come from one snapshot, taken when the first row is read.
     ///
     /// Each portion of some hundred kilobytes costs one round trip. The text must be a query (SELECT, VALUES, TABLE, or WITH
     /// without changes); the server runs it in one process.
@@ -28,7 +28,7 @@ extension PostgresClient {
 }
 
 extension Statement {
-    /// Throws for what is no query.
+    /// Throws for a statement that is no query.
     package func requireQuery(_ message: String) throws {
         guard text.isQuery else { throw PostgresError(.invalidParameter, message, statement: text.text) }
     }

@@ -93,7 +93,7 @@ package final class ServerCursor {
         return try last(of: results)
     }
 
-    /// Throws where the cursor would be kept by a session that a pooler lends to others.
+    /// Throws where a session would keep the cursor that a pooler lends to other clients.
     private func requireCursor() throws {
         guard client.pooler == .transaction, client.currentTransaction == nil, client.currentLease != nil else {
             return

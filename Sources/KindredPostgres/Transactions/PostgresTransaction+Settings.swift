@@ -1,20 +1,20 @@
 import Synchronization
 
-// The settings that a transaction runs with: those of the first context that sends in it, for all of its statements. A savepoint
-// that may have settings of its own is as a transaction in this.
+// The settings that a transaction runs with: the settings of the first context that sends in it, for all of its
+// statements. A savepoint that may have settings of its own is like a transaction in this.
 //
-// They are made behind the BEGIN or the SAVEPOINT of the scope that sends next, and while its opening is in flight other
-// statements wait anyway. What a savepoint has made stays when it is released; its rollback takes them back, so that the next
-// statement of the scope around it makes them again.
+// They are made behind the BEGIN or the SAVEPOINT of the scope that sends next, and while its opening is in flight
+// other statements wait anyway. Settings that a savepoint has made stay when it is released; its rollback takes them
+// back, so that the next statement of the scope around it makes them again.
 extension PostgresTransaction {
-    /// The scope whose settings this one has: that of the transaction itself, or a savepoint that may have its own.
+    /// The scope whose settings hold here: the transaction itself, or a savepoint that may have its own.
     private var root: PostgresTransaction { isRoot ? self : outer?.root ?? self }
 
     private var isRoot: Bool { depth == 0 || mayHaveOwnSettings }
 
     /// Has the transaction run with settings, from its next statement on.
     ///
-    /// Throws `PostgresError` `.settingsDiffer` if it runs with others.
+    /// Throws `PostgresError` `.settingsDiffer` if it runs with other settings.
     func adopt(_ settings: SessionSettings) throws {
         let root = root
         let known = root.state.withLock { state in

@@ -21,7 +21,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
 
     let client: any TransactionClient
     let connection: PooledConnection
-    /// The scope around this one, of the same client or of another.
+    /// The scope around it, of the same client or of another.
     let outer: PostgresTransaction?
     /// 0 for the transaction itself.
     let depth: Int
@@ -142,7 +142,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
     func failed(_ error: any Error, _ statement: String?) -> any Error {
         let error = state.withLock { $0.failed(error, statement) }
         if let broken = error as? PostgresError, broken.code == .transactionBroken {
-            // The connection was that of the outer scopes too.
+            // Outer scopes on the same connection are broken, too.
             var scope = outer
             while let found = scope {
                 if found.connection === connection { found.state.withLock { _ = $0.failed(broken, nil) } }
@@ -236,7 +236,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         connection.enqueue(openings.isEmpty ? request : Request(request, after: openings, of: self), by: deadline)
     }
 
-    /// The unsent statements that open this scope and the outer ones.
+    /// The unsent statements that open this scope and the outer scopes.
     private func takeOpening(_ state: inout TransactionState) -> [Statement] {
         guard state.opening == .unsent else { return [] }
         state.opening = .sent
@@ -249,7 +249,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
 
     /// The request that opens this scope was answered, or was not sent: `count` of its `total` openings took effect.
     ///
-    /// Those of outer scopes come first, then this scope's, then its settings.
+    /// The openings of outer scopes come first, then this scope's, then its settings.
     func openingEnded(_ count: Int, of total: Int) {
         let makesSettings = state.withLock { $0.making == .sent }
         let scopeCount = makesSettings ? total - settingStatementCount : total
@@ -261,7 +261,7 @@ public final class PostgresTransaction: Sendable, RequestScope, OpenedScope {
         }
     }
 
-    /// Resumes waiters in order, up to the next one that others have to wait for.
+    /// Resumes waiters in order, up to the next waiter for which later ones have to wait.
     private func sendWaiting(_ state: inout TransactionState, _ effects: inout Effects) {
         if state.brokenBy != nil { effects.refused += state.takeWaiting() }
         while !state.isHeldUp, let next = state.waiting.popFirst() {

@@ -1,12 +1,13 @@
 /// The number of times a transaction's closure runs after serialization failures, deadlocks, and connections that were lost
 /// before COMMIT was sent.
 ///
-/// In each of them nothing of the attempt took effect. After a lost connection, as in a failover, the next attempt has another
-/// one, for which it waits as every call does. What may have been committed is never run again.
+/// In all these cases nothing of the attempt took effect. After a lost connection, as in a failover, the next attempt
+/// has another connection, for which it waits as every call does. A closure whose attempt may have been committed is
+/// never run again.
 public struct RetryPolicy: Sendable, Hashable {
     /// The maximum number of runs.
     public let attempts: Int
-    /// Whether a lost connection ends the attempts, as it ends those of a single statement.
+    /// Whether a lost connection ends the attempts, as it ends a single statement's.
     private(set) var needsServer = false
 
     /// The policy of a call that is a transaction of its own: after a deadlock or a serialization failure, which have rolled back

@@ -1,4 +1,4 @@
-/// The isolation of a transaction from concurrent ones.
+/// The isolation of a transaction from concurrent transactions.
 public enum IsolationLevel: String, Sendable, Hashable, CaseIterable {
     /// Each statement sees the rows committed before it began.
     case readCommitted = "READ COMMITTED"

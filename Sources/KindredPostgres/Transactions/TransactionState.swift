@@ -41,8 +41,8 @@ struct TransactionState {
     var opening = Opening.unsent
     /// The progress of the settings that the transaction runs with, in this scope: `done` if they are made in it or around it.
     var making = Opening.unsent
-    /// The settings of the transaction: the first that one of its statements has asked for; in the outermost scope, and in
-    /// savepoints that may have their own.
+    /// The settings of the transaction: the first settings that a statement has asked for; in the outermost scope, and
+    /// in savepoints that may have their own.
     var settings: SessionSettings?
     /// Whether a savepoint is open inside.
     var hasSavepoint = false

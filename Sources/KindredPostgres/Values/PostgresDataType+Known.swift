@@ -20,7 +20,7 @@ extension PostgresDataType {
         return Self.kinds[self]
     }
 
-    /// The range type of this type, if the server infers the same one.
+    /// The range type of this type, if the server infers the same type.
     var rangeType: PostgresDataType? {
         switch self {
         case .numeric: .numrange

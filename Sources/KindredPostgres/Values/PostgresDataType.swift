@@ -1,6 +1,6 @@
 /// A PostgreSQL data type, named by its OID.
 ///
-/// The OIDs of built-in types are the same in every database; those of enums, domains and extensions' types differ.
+/// The OIDs of built-in types are the same in every database; the OIDs of enums, domains and extensions' types differ.
 public struct PostgresDataType: RawRepresentable, Hashable, Sendable {
     /// The type's OID.
     public let rawValue: UInt32

@@ -41,7 +41,7 @@ package final class TypeRegistry: Sendable {
         var kinds: [PostgresDataType: Kind] = [:]
         /// The fields that composite types had before they were altered: rows in memory may still have them.
         var formerFields: [PostgresDataType: [[Field]]] = [:]
-        /// The types of tenants' schemas, by which values are the same as those of another tenant's type.
+        /// For types of tenants' schemas: another tenant's type with the same values.
         var shared: [PostgresDataType: PostgresDataType] = [:]
         /// The types that the catalog was asked for.
         var sought: Set<PostgresDataType> = []
@@ -108,14 +108,14 @@ package final class TypeRegistry: Sendable {
         state.withLock { $0.kinds[$0.shared[type] ?? type] }
     }
 
-    /// Notes that types are the same as those of other tenants, whose numbers stand for them in columns of results.
+    /// Notes that types are the same as other tenants' types, whose numbers stand for them in columns of results.
     ///
-    /// - Parameter types: those that stand for them, by their own.
+    /// - Parameter types: the types that stand for them, by their own types.
     package func share(_ types: [PostgresDataType: PostgresDataType]) {
         state.withLock { $0.shared.merge(types) { $1 } }
     }
 
-    /// The type that stands for one in columns of results: itself, or that of another tenant.
+    /// The type that stands for a type in columns of results: itself, or another tenant's.
     package func shared(_ type: PostgresDataType) -> PostgresDataType {
         type.isUserDefined ? state.withLock { $0.shared[type] ?? type } : type
     }
@@ -128,7 +128,8 @@ package final class TypeRegistry: Sendable {
         return shared(one) == shared(other) || state.withLock { $0.shared[one] != nil } && areAlike(one, other)
     }
 
-    /// Whether the values of two types are of one kind, so that a value of one that can be encoded as the other stays the same.
+    /// Whether the values of two types are of one kind, so that a value of the first that can be encoded as the second
+    /// stays the same.
     ///
     /// Whole numbers, texts, JSON documents, and structures with parts that are alike.
     package func areAlike(_ one: PostgresDataType, _ other: PostgresDataType, depth: Int = 0) -> Bool {

@@ -10,12 +10,12 @@ extension PostgresClient {
         return PositionQuestion(raising: records, byWriting: mayWrite(), settings: settings)
     }
 
-    /// Has what happens in a transaction, or on a lent connection, raise the client's position.
+    /// Lets statements in a transaction, or on a lent connection, raise the client's position.
     func join(_ scope: SharedPositions) {
         if let positions { scope.add(positions) }
     }
 
-    /// Runs what a question is asked behind, and takes its answer.
+    /// Runs `body`, then records the position that the trailing question returned.
     ///
     /// - Parameter afterReads: whether the program has read before, so that a failure has a position too.
     func recording<T>(
@@ -37,6 +37,6 @@ extension PostgresClient {
         }
     }
 
-    /// Whether the task has a transaction or a connection of its own on this client, to which all of its statements go.
+    /// Whether the task has a transaction or a connection of its own on this client, which gets all of its statements.
     package var isInScope: Bool { currentTransaction != nil || currentLease != nil }
 }

@@ -26,7 +26,7 @@ public struct ReadMetrics: Sendable, Hashable {
         case stagedChanges
         /// A write depends on it.
         case write
-        /// The context follows the changes of others.
+        /// The context follows committed changes.
         case tracking
         /// No replica answers, or none lags by less than the context allows.
         case noReplica

@@ -3,13 +3,13 @@ import Synchronization
 
 /// The servers of a database: asks each for its role and its place in the log, and chooses the replica for a read.
 ///
-/// A replica is used only while its last sample is good, so that no read waits for one that fails. The samples come over
-/// connections of their own, as a busy pool would delay them.
+/// A replica is used only while its last sample is good, so that no read waits for a failing server. The samples come
+/// over connections of their own, as a busy pool would delay them.
 package final class ReplicaSet: Sendable {
     /// One of the servers.
     struct Server {
         let number: Int
-        /// Its place in the list of those that may be written to; nil if it is not one of them.
+        /// Its place in the list of servers that may be written to; nil if it is not in the list.
         let place: Int?
         /// For reads.
         let client: PostgresClient
@@ -132,7 +132,7 @@ package final class ReplicaSet: Sendable {
             logger?.warning(
                 "a server is left out of reads", metadata: ["server": "\(server.name)", "reason": "\(reason)"])
         }
-        // What it was asked before is asked elsewhere, also where the network swallows it.
+        // Its pending questions are sent to another server, even if the network swallows them.
         if failures == 2 { server.client.abandonConnections() }
     }
 
@@ -162,7 +162,8 @@ package final class ReplicaSet: Sendable {
         case primary(ReadMetrics.Reason)
     }
 
-    /// Chooses a replica that lags by no more than a limit: in turn, and before others one that has replayed a position.
+    /// Chooses a replica that lags by no more than a limit: in turn, but a replica that has replayed the position
+    /// first.
     func choose(maximumLag: Duration, need: PositionRecord.Need) -> Choice {
         switch need {
         case .unknown: return .primary(.unknownPosition)

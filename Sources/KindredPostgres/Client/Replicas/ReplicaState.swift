@@ -37,7 +37,7 @@ struct ReplicaState: Sendable {
     /// Takes a server's sample.
     ///
     /// - Parameter askedAt: a time before the server was asked.
-    /// - Returns: whether its role is another one than before.
+    /// - Returns: whether its role differs from before.
     mutating func note(_ sample: ServerSample, of server: Int, askedAt: MonotonicTime) -> Bool {
         let former = servers[server].sample
         servers[server] = Server(sample: sample, seenAt: askedAt)
@@ -47,7 +47,7 @@ struct ReplicaState: Sendable {
         return former?.isReplica != sample.isReplica || former?.isReadOnly != sample.isReadOnly
     }
 
-    /// The primary is the one of the highest timeline; others are servers that others have taken the place of.
+    /// The primary is the server of the highest timeline; other writable servers are former primaries.
     private mutating func notePrimary(_ position: DatabasePosition, _ askedAt: MonotonicTime) {
         if let primary {
             guard position.system == primary.system, position.timeline >= primary.timeline else { return }

@@ -4,7 +4,7 @@ public enum CommitFate: Sendable, Hashable {
     case committed
     /// It was rolled back.
     case rolledBack
-    /// The server cannot tell, or not yet: it was unreachable, restored from a backup, or replaced by another one.
+    /// The server cannot tell, or not yet: it was unreachable, restored from a backup, or replaced by another server.
     case unknown
 }
 
@@ -58,7 +58,7 @@ extension PostgresClient {
         } catch let error as PostgresError {
             switch error.code {
             case .closed: throw error
-            // The number is in the server's future: the server was restored, or is another one.
+            // The number is in the server's future: the server was restored, or is another server.
             case .server where error.sqlState?.rawValue == "22023": return .unknown
             default: return nil
             }

@@ -89,7 +89,7 @@ extension PostgresClient {
     /// Whether the task is in a transaction of this client.
     package var isInTransaction: Bool { currentTransaction != nil }
 
-    /// Identifies the task's innermost transaction or savepoint among those that are open; nil outside.
+    /// Identifies the task's innermost open transaction or savepoint; nil outside.
     package var transactionScope: ObjectIdentifier? { currentTransaction.map { ObjectIdentifier($0) } }
 
     private func transaction<T>(
@@ -126,7 +126,7 @@ extension PostgresClient {
             result = try await PostgresTransaction.$current.withValue(scope) { try await body(scope) }
         } catch {
             let ending = scope.end()
-            // The program has what was read, and may show it.
+            // The program has the rows that were read, and may show them.
             let asked = ending.isOpened ? question(behind: false, in: scope.positions) : nil
             if let broken = ending.brokenBy {
                 asked?.forget()

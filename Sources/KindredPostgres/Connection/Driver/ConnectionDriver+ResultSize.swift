@@ -75,8 +75,8 @@ extension ConnectionDriver {
 
     /// Ends a connection whose server sends messages that libpq parses too slowly, with no answer among them.
     ///
-    /// Such as thousands of settings, each of which libpq compares with all before: meanwhile no deadline of the
-    /// process is looked at.
+    /// Such as thousands of settings, each of which libpq compares with all earlier settings: meanwhile no deadline of
+    /// the process is looked at.
     mutating func limitEffort(since start: Duration?, completeBefore: Int, _ effects: inout Effects) {
         guard let start, completeBefore == arriving.completeCount else { return }
         // The largest row takes a nanosecond for two bytes, at least.

@@ -111,8 +111,8 @@ extension ConnectionDriver {
         state.noteReset(&effects.state)
     }
 
-    /// Writes the statements that put the session back behind those of a request, if it needs them; returns whether libpq took
-    /// all.
+    /// Writes the statements that put the session back, behind the statements of a request, if it needs them; returns
+    /// whether libpq took all.
     private mutating func putBack(
         behind pending: PendingRequest, _ handle: ConnectionHandle, _ effects: inout Effects
     ) -> Bool {

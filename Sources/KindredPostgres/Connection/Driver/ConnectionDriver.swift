@@ -2,8 +2,8 @@ import DequeModule
 
 /// A libpq connection in pipeline mode, and the state of its requests; guarded by the mutex of its `PooledConnection`.
 ///
-/// Sends, reads and ends as the `ConnectionState` decides, and tells it what the server answers. Methods collect their effects
-/// outside of the mutex in an `Effects` value.
+/// Sends, reads and ends as the `ConnectionState` decides, and gives it the server's answers. Methods collect their
+/// effects outside of the mutex in an `Effects` value.
 struct ConnectionDriver: @unchecked Sendable {
     // Unchecked: the handle and the state's requests never leave the mutex around the only copy of this value; the
     // handle comes out once, in `Effects.closed`, when nothing else uses it any more.

@@ -3,7 +3,7 @@ import CLibPQ
 /// Detects that the server answered a COPY FROM before the end of its data.
 ///
 /// During such a COPY libpq returns notices, and withholds an answer until the data ends. So the bytes that it read are
-/// compared with those that it returned: the difference is an answer, or a partial notice.
+/// compared with the bytes that it returned: the difference is an answer, or a partial notice.
 struct CopyAnswer {
     /// The longest time that the rest of a partial notice may take.
     private static let patience = Duration.seconds(1)

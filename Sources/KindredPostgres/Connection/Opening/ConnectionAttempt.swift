@@ -107,7 +107,7 @@ final class ConnectionAttempt: PolledSource {
             defer { state = State(isAsking: state.isAsking, isOver: true) }
             return (state.waiting, state.asking)
         }
-        // Deferred: this may run in a cancellation handler, which must not run another one.
+        // Deferred: this may run in a cancellation handler, which must not run another handler.
         if let asking { Poller.shared.later { asking.cancel() } }
         return waiting
     }

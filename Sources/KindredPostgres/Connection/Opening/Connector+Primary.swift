@@ -70,7 +70,7 @@ extension Connector {
 }
 
 extension PostgresError {
-    /// The error of servers none of which could be used: that of the first that gave a code, else the last one's.
+    /// The error when no server could be used: the error of the first server that gave a code, else the last server's.
     init(summary failures: [PostgresError]) {
         let told = failures.first { $0.sqlState != nil } ?? failures.last
         self.init(

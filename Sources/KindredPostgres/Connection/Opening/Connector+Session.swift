@@ -17,8 +17,8 @@ extension Connector {
         ("DateStyle", "ISO"), ("IntervalStyle", "postgres"),
     ]
 
-    /// Returns the reason why a new session is unusable, if any, and what its server says of itself as a primary, if it is asked
-    /// for that.
+    /// Returns the reason why a new session is unusable, if any, and its server's answer about itself as a primary, if
+    /// it is asked for that.
     ///
     /// A parameter that a pooler does not report passes, except the search path: a wrong one could change which functions and
     /// tables statements use. The session is in pipeline mode and does not block; this method does, until the turn's deadline.
@@ -68,8 +68,8 @@ extension Connector {
         return notInForce("search_path", "the configured one (\(searchPath))")
     }
 
-    /// Whether a setting has the configured value; one that can be set only at the session's beginning (55P02) is not
-    /// checked.
+    /// Whether a setting has the configured value; a setting that can be set only at the session's beginning (55P02) is
+    /// not checked.
     private static func isInForce(_ answer: Result<[String?], PostgresError>) -> Bool {
         switch answer {
         case .success(let values): values.count == 2 && values[0] == values[1]

@@ -146,7 +146,7 @@ enum Connector {
         return opened
     }
 
-    /// Whether a pooler answers; sends a question only to what looks like one.
+    /// Whether a pooler answers; sends a question only to a server that looks like a pooler.
     private static func meetsPooler(
         _ handle: ConnectionHandle, refusesOptions: Bool, within turn: ConnectionTurn
     ) throws(PostgresError) -> Bool {

@@ -19,7 +19,7 @@ final class PrimaryRecord: Sendable {
         }
     }
 
-    /// Asks a server that takes writes; one without positions does not answer, and is taken as it is.
+    /// Asks a server that takes writes; a server without positions does not answer, and is taken as it is.
     static var question: Connector.Question {
         Connector.Question(
             """
@@ -60,7 +60,7 @@ final class PrimaryRecord: Sendable {
         return nil
     }
 
-    /// Whether a connection is to a server that another one has taken the place of; not where its timeline is not known.
+    /// Whether a connection leads to a server that another server has replaced; false where its timeline is not known.
     func isOutdated(_ sighting: Sighting?) -> Bool {
         sighting.map { $0.timeline < timeline.load(ordering: .relaxed) } ?? false
     }
@@ -85,7 +85,7 @@ final class PrimaryRecord: Sendable {
 
     /// Notes that the first look at the servers has found two that take writes.
     ///
-    /// Throws where no samples would say that one of them was stopped: the next look does.
+    /// Throws where no samples are taken that would notice when one of them stops: then only the next look notices it.
     func noteRival() throws(PostgresError) {
         guard hasSamples.load(ordering: .relaxed) else { throw Self.twoPrimaries }
         hasRival.store(true, ordering: .relaxed)
@@ -99,7 +99,7 @@ final class PrimaryRecord: Sendable {
     /// The number of the server that was the primary when it was asked last.
     var last: Int { place.load(ordering: .relaxed) }
 
-    /// Servers in the order in which they are tried: the one that was the primary last comes first.
+    /// Servers in the order in which they are tried: the last known primary comes first.
     func order<Server>(_ servers: [Server]) -> [(place: Int, server: Server)] {
         let last = last
         let numbered = servers.enumerated().map { (place: $0.offset, server: $0.element) }

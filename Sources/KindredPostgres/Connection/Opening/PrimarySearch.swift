@@ -3,8 +3,9 @@ import Synchronization
 
 /// The first look at the servers of a client that writes to one of them: all are asked at once.
 ///
-/// A former primary that has not noticed its end answers as the primary does, and may be the first of the list. So the client takes the
-/// server of the highest timeline, once each has answered or failed; for those that are silent it does not wait for long.
+/// A former primary that has not noticed its end answers as the primary does, and may be the first of the list. So the
+/// client takes the server of the highest timeline, once each has answered or failed; for silent servers it does not
+/// wait for long.
 final class PrimarySearch: PolledSource {
     typealias Opened = Connector.Opened
     /// Opens a connection to one of the servers, on a thread of its own.
@@ -67,7 +68,7 @@ final class PrimarySearch: PolledSource {
         }
     }
 
-    /// Whether it was decided, so that what is still asked is of no use.
+    /// Whether it was decided, so that pending questions are of no use.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     func socketIsReady() {}
@@ -129,7 +130,8 @@ final class PrimarySearch: PolledSource {
                 failures.append(error)
             }
         }
-        // A server of another cluster than the first one is none of the client's. One without positions is taken as it is.
+        // A server of another cluster than the first server's is not used. A server without positions is taken as it
+        // is.
         let system = writable.first?.opened.primary?.system
         let known = writable.filter { system != nil && $0.opened.primary?.system == system }
         let ordered =

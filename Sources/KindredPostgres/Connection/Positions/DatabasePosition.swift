@@ -1,6 +1,6 @@
-/// A place in the write-ahead log of a database: how far a server has to have replayed it to show what was written before.
+/// A place in the write-ahead log of a database: a server must have replayed the log to there to show earlier writes.
 ///
-/// Where the engine tells none it is the time of a write, and reads go to the primary for the time that
+/// Where the engine tells no positions it is the time of a write, and reads go to the primary for the time that
 /// ``PostgresConfiguration/replicaDelay`` sets.
 ///
 /// A token for the next request, in a cookie or header, as its text: a context that is made with it reads nothing older.
@@ -12,7 +12,7 @@
 public struct DatabasePosition: Sendable, Hashable {
     /// The identifier that the database's cluster got when it was made, and that its replicas have too; 0 for a time.
     public let system: UInt64
-    /// The timeline of the log, of which a failover begins a new one; 0 for a time.
+    /// The timeline of the log, 0 for a time; a failover begins a new timeline.
     public let timeline: UInt32
     /// The number of bytes of the log before the place, or the time in milliseconds since 1970.
     public let location: UInt64

@@ -9,7 +9,7 @@ final class PositionQuestion: Sendable {
         var position: DatabasePosition?
     }
 
-    /// With `synchronous_commit` off what was committed may not have been flushed yet.
+    /// With `synchronous_commit` off a commit may not have been flushed yet.
     static let statement = Statement(
         text: StatementText(
             catalog: """
@@ -34,7 +34,7 @@ final class PositionQuestion: Sendable {
     /// - Parameters:
     ///   - records: the positions of the contexts that the statements concern.
     ///   - mayWrite: whether the statements may write.
-    ///   - settings: those of the request, `synchronous_commit` perhaps among them.
+    ///   - settings: the settings of the request, which may include `synchronous_commit`.
     init?(raising records: [PositionRecord], byWriting mayWrite: Bool, settings: SessionSettings?) {
         raised = records.filter { $0.isRaised(byWriting: mayWrite) }.map { ($0, $0.mark) }
         guard let first = raised.first else { return nil }

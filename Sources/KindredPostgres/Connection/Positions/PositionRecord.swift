@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How far the log has to be replayed to show what a context has written and read.
+/// The position to which the log has to be replayed to show a context's writes and reads.
 package final class PositionRecord: Sendable {
     /// The place that a read needs.
     enum Need: Equatable {
@@ -18,9 +18,9 @@ package final class PositionRecord: Sendable {
         var seen: DatabasePosition?
         /// As a client has told it, until the primary has been asked.
         var token: DatabasePosition?
-        /// The number of times that something was written or read whose position the primary has not told.
+        /// The number of writes and reads whose position the primary has not told.
         var unknowns = 0
-        /// The number of those before a position that was told since, which covers them.
+        /// The number of such writes and reads that a later position covers.
         var covered = 0
         /// The last write where no positions are told, and when replicas show it.
         var written: (at: DatabasePosition, isShownAt: MonotonicTime)?
@@ -38,7 +38,7 @@ package final class PositionRecord: Sendable {
             return .position(seen.isComparable(with: token) && seen.location < token.location ? token : seen)
         }
 
-        /// Never goes back within a log; one of another timeline replaces those of the timelines before it.
+        /// Never goes back within a log; a position of another timeline replaces positions of earlier timelines.
         mutating func raise(to position: DatabasePosition) {
             if let seen, seen.system == position.system,
                 (seen.timeline, seen.location) >= (position.timeline, position.location)
@@ -50,7 +50,7 @@ package final class PositionRecord: Sendable {
     }
 
     private let state: RankedMutex<State>
-    /// Whether the primary's position is also asked for behind reads, so that what a replica shows is never older.
+    /// Whether the primary's position is also asked for behind reads, so that a replica never shows older rows.
     let coversReads: Bool
 
     /// The time in which replicas show a write; nil where the server tells positions.
@@ -106,14 +106,15 @@ package final class PositionRecord: Sendable {
 
     /// Takes the place in the primary's log behind a write, or behind a read; nil if the primary has not told it.
     ///
-    /// - Parameter mark: that of a time before the primary was asked; what became unknown later stays so.
+    /// - Parameter mark: the mark of a time before the primary was asked; positions that became unknown later stay
+    ///   unknown.
     package func learn(_ position: DatabasePosition?, since mark: Int? = nil) {
         state.withLock { state in
             if let delay {
                 return state.written = (at: DatabasePosition.now, isShownAt: MonotonicTime.now + delay)
             }
             guard let position, !position.isTime else { return state.unknowns += 1 }
-            // Later than all that the context has done, and than what the token tells of, if that is not made up.
+            // Later than everything that the context has done, and than the token's position, if the token is genuine.
             state.covered = max(state.covered, mark ?? state.unknowns)
             if let token = state.token.take(), token.isComparable(with: position), token.location > position.location {
                 state.hasIgnored = true

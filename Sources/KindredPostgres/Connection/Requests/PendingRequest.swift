@@ -37,7 +37,7 @@ final class PendingRequest {
     var error: PostgresError?
     /// The statement that failed with the first error.
     var failedPosition: Int?
-    /// Whether a cancel request for another statement may have hit this one.
+    /// Whether a cancel request for another statement may have hit it.
     var mayBeHit = false
     /// Whether it failed only because of a stale or unknown prepared statement.
     var isStale = false
@@ -58,7 +58,8 @@ final class PendingRequest {
         self.attempts = attempts
     }
 
-    /// Whether a caller needs the answer, also that to a cancellation; what is asked behind a request has none of its own.
+    /// Whether a caller needs the answer, also the answer to a cancellation; a question behind a request has no caller
+    /// of its own.
     var isAwaited: Bool {
         parties.contains(.caller)
             && (request.waiter != nil || request.copy != nil || request.onAnswer != nil && request.lease != nil)
@@ -86,7 +87,7 @@ final class PendingRequest {
         if results.isEmpty { results = [result] } else { results.append(result) }
     }
 
-    /// Records an error; the first counts, later ones are consequences.
+    /// Records an error; the first counts, later errors are consequences.
     func fail(_ error: PostgresError, at position: Int?) {
         guard self.error == nil else { return }
         self.error = error

@@ -123,7 +123,7 @@ final class Request: Sendable {
         lastID.add(1, ordering: .relaxed).newValue
     }
 
-    /// The text to show in errors: that of the statement, or of the caller's first.
+    /// The text to show in errors: the text of the statement, or of the caller's first statement.
     func text(at position: Int? = nil) -> String? {
         let position = position ?? hiddenCount
         return statements.indices.contains(position) ? statements[position].text.text : nil
@@ -168,7 +168,7 @@ final class Request: Sendable {
     var mayWriteRows: Bool {
         if traits.isDescription { return false }
         if script != nil { return true }
-        // COMMIT beside others has their effect.
+        // COMMIT beside other statements has their effect.
         return statements.dropFirst(hiddenCount).contains {
             $0.text.mayWriteRows && (statements.count == 1 || $0.text.effect != .transactionControl)
         }
@@ -180,7 +180,7 @@ final class Request: Sendable {
             return false
         }
         if let script { return copy == nil || StatementText.mayWrite(copy: script) }
-        // COMMIT has the effect of what was sent before it; beside others it has theirs.
+        // COMMIT has the effect of the statements sent before it; beside other statements it has their effect.
         return statements.dropFirst(hiddenCount).contains {
             $0.text.mayWrite && (statements.count == 1 || $0.text.effect != .transactionControl)
         }

@@ -22,10 +22,11 @@ extension ConnectionState {
 
     /// Stops a request that was cancelled, timed out, or has too large a result.
     ///
-    /// The caller of a read that waits behind others goes on at once. That of a statement that may write goes on when its outcome
-    /// is known: it waits for its turn until its deadline, and for the answer to its cancellation for the grace.
+    /// The caller of a read that waits behind other requests goes on at once. The caller of a statement that may write
+    /// goes on when its outcome is known: it waits for its turn until its deadline, and for the answer to its
+    /// cancellation for the grace.
     ///
-    /// - Returns: whether it is the first one, whose COPY has to be stopped if it runs.
+    /// - Returns: whether it is the first request, whose COPY has to be stopped if it runs.
     mutating func stop(
         _ id: Request.ID, reason stop: Request.Stop, at now: MonotonicTime, _ effects: inout Effects
     ) -> Bool {
@@ -84,8 +85,8 @@ extension ConnectionState {
     /// The consequence of statements that the server has not stopped in time.
     enum LetGo {
         case nothing
-        /// Their callers went on, and the held requests go to another connection; this one is closed after the answers
-        /// that other requests await.
+        /// Their callers went on, and the held requests go to another connection; the present connection is closed
+        /// after the answers that other requests await.
         case givesUp
         /// No other request awaits its answer: the connection is closed at once.
         case ends(PostgresError)
@@ -96,7 +97,7 @@ extension ConnectionState {
         let leaving = inFlight.filter { $0.leaveAt <= now }
         let isAwaited = inFlight.contains { $0.isAwaited && $0.leaveAt > now }
         let isOverdue = cancellation.map { $0.giveUpAt <= now } ?? false
-        // The answers that others await may come yet: they have deadlines of their own.
+        // The answers that other requests await may come yet: they have deadlines of their own.
         if isOverdue, isAwaited { cancellation?.giveUpAt = now + Self.patience }
         if leaving.isEmpty, !(isOverdue && isAwaited) { return .nothing }
         guard isAwaited, leaving.allSatisfy(\.request.traits.mayLeave) else {

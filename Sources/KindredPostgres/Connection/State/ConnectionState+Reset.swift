@@ -8,10 +8,11 @@
 /// a transaction of their own: where one fails, the session is in a failed transaction, and the server refuses the requests
 /// behind.
 ///
-/// Behind a pooler of transactions the next request reaches another session. There the statements follow a transaction's end
-/// under its Sync, and SQL of the program outside of transactions is given one (`Request.Traits.isWhole`): until that Sync is
-/// answered the session is the connection's own. What is left, behind a statement that has to go alone or a COMMIT that
-/// failed, is put back as elsewhere, in whichever session that reaches.
+/// Behind a pooler of transactions the next request reaches another session. There the statements follow a
+/// transaction's end under its Sync, and SQL of the program outside of transactions is given one
+/// (`Request.Traits.isWhole`): until that Sync is answered the session is the connection's own. Traces that are left
+/// behind a statement that has to go alone, or behind a COMMIT that failed, are put back as elsewhere, in whichever
+/// session that reaches.
 extension ConnectionState {
     /// The differences of the session from a new one.
     struct Traces {
@@ -32,8 +33,8 @@ extension ConnectionState {
     /// The statements that put a session back, before its own settings.
     static let resetStatements = [
         "SET SESSION AUTHORIZATION DEFAULT",
-        // Servers before 17.1, 16.5, 15.9 … set the role to none with it, and RESET ALL leaves it out: that of ALTER ROLE … SET
-        // role, or of the configuration, would be gone.
+        // Servers before 17.1, 16.5, 15.9 … set the role to none with it, and RESET ALL leaves the role out: without
+        // RESET ROLE the role of ALTER ROLE … SET role, or of the configuration, would be gone.
         "RESET ROLE", "RESET ALL",
         "CLOSE ALL", "UNLISTEN *", "SELECT pg_catalog.pg_advisory_unlock_all()", "DISCARD SEQUENCES", "DISCARD TEMP",
     ]

@@ -15,9 +15,9 @@ extension ConnectionState {
     mutating func sending(_ statement: Statement, at position: Int, of pending: PendingRequest) -> Sending {
         let isDescription = pending.request.traits.isDescription && position >= pending.request.hiddenCount
         if !isDescription { noteTraces(of: statement.text) }
-        // A request repeated because of a stale prepared statement does not use a prepared one. SQL of the program is not repeated
-        // in its transaction, where a pooler shares sessions.
-        // One that deallocates statements would deallocate itself.
+        // A request repeated because of a stale prepared statement does not use a prepared statement. SQL of the
+        // program is not repeated in its transaction, where a pooler shares sessions. A statement that deallocates
+        // statements would deallocate itself.
         let isNamed =
             !cache.isOff && pending.attempts == 0
             && !(statement.text.mayChangeSession && (sharesSession || statement.text.mayDeallocate))
@@ -27,9 +27,10 @@ extension ConnectionState {
         return Sending(entry: entry, prepares: true, isDescription: isDescription)
     }
 
-    /// Makes room for a request's statements, if any is new; returns the evicted ones, to deallocate on the server.
+    /// Makes room for a request's statements, if any is new; returns the evicted statements, to deallocate on the
+    /// server.
     ///
-    /// Outside of transactions only, as DEALLOCATE fails in a failed one.
+    /// Outside of transactions only, since DEALLOCATE fails in a failed transaction.
     mutating func takeEvicted(before request: Request) -> [String] {
         if cache.isFull, !cache.isOff,
             request.statements.contains(where: { !$0.text.isOneTime && cache.find($0) == nil })

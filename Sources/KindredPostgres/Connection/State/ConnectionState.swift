@@ -2,8 +2,8 @@ import DequeModule
 
 /// The requests of a connection: which are sent, held, stopped and repeated, and how each ends.
 ///
-/// A value without handle, lock or clock. The `ConnectionDriver` asks it, and does what it decides: what concerns the
-/// session at once, what is in `Effects` outside of the mutex.
+/// A value without handle, lock or clock. The `ConnectionDriver` applies its decisions: on the session at once,
+/// `Effects` after the mutex is released.
 struct ConnectionState {
     /// The actions to take after the mutex is released.
     struct Effects {

@@ -37,8 +37,8 @@ struct StatementCache {
     private var capacity: Int
     /// Whether a pooler may give equal texts of several connections the same statement of the server.
     private let sharesStatements: Bool
-    /// The number of times that a text's shared statement became stale: the server goes on refusing that one, so that the text is
-    /// sent with the number from then on.
+    /// The number of times that a text's shared statement became stale: the server goes on refusing that statement, so
+    /// that the text is sent with the number from then on.
     private var generations: [StatementText: Int] = [:]
     /// Unique for each connection: behind a pooler two connections may share a session, and one would run the other's
     /// statement.

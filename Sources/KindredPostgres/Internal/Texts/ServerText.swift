@@ -3,8 +3,8 @@
 /// Equal and hashed by its bytes, as the server compares: two spellings of "é" are two keys. A dictionary or set of `String`
 /// takes them for one.
 ///
-/// What takes a dictionary or set can be inlined: other modules call it for values of their own types, and a generic accessor
-/// that is not specialized allocates in each call.
+/// Functions that take a dictionary or set can be inlined: other modules call them for values of their own types, and a
+/// generic accessor that is not specialized allocates in each call.
 @usableFromInline
 package struct ServerText: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     @usableFromInline package let text: String
@@ -45,7 +45,7 @@ extension Dictionary where Key == ServerText {
         _modify { yield &self[ServerText(text), default: value()] }
     }
 
-    /// Sets the value of a text, and gives the one before.
+    /// Sets the value of a text, and returns the former value.
     @discardableResult @inlinable
     package mutating func updateValue(_ value: Value, forKey text: String) -> Value? {
         updateValue(value, forKey: ServerText(text))
@@ -57,7 +57,7 @@ extension Dictionary where Key == ServerText {
 }
 
 extension Set where Element == ServerText {
-    /// The texts without those that are there twice.
+    /// The texts, each once.
     @inlinable
     package init(texts: some Sequence<String>) { self.init(texts.lazy.map { ServerText($0) }) }
 

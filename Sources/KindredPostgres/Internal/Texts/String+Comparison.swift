@@ -1,11 +1,12 @@
-// PostgreSQL compares texts by their bytes, Swift's strings are equal by canonical equivalence: a composed and a decomposed "é"
-// are one text there and two here. Two schemas, tenants or settings taken for one would show the rows of one to the other.
+// PostgreSQL compares texts by their bytes, Swift's strings are equal by canonical equivalence: a composed and a
+// decomposed "é" are two texts for PostgreSQL and one for Swift. Two schemas, tenants or settings taken for one would
+// show the rows of one to the other.
 //
-// So these operators stand in place of the standard library's, in each file of the package that imports this module: `==`
-// and `<` over strings compare bytes, and so do what the compiler makes of them, `Equatable` of structs among it. A declaration
-// of a module is preferred to one of the standard library with the same types. `SourceRulesTests` wants the import in each file
-// that compares, and refuses dictionaries and sets of strings, whose keys are compared by the standard library's operators: their
-// keys are `ServerText`.
+// So these operators stand in place of the standard library's, in each file of the package that imports this module:
+// `==` and `<` over strings compare bytes, and so do operators that the compiler derives from them, such as `Equatable`
+// of structs. The compiler prefers a module's declaration to the standard library's with the same types.
+// `SourceRulesTests` wants the import in each file that compares, and refuses dictionaries and sets of strings, whose
+// keys are compared by the standard library's operators: their keys are `ServerText`.
 extension String {
     /// Whether the strings have the same bytes.
     package static func == (left: String, right: String) -> Bool {
@@ -32,15 +33,15 @@ extension String {
             ? String(decoding: utf8.lazy.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self) : self
     }
 
-    /// Whether the bytes begin with those of another string.
+    /// Whether the bytes begin with another string's bytes.
     package func hasPrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 
-    /// Whether the bytes end with those of another string.
+    /// Whether the bytes end with another string's bytes.
     package func hasSuffix(_ suffix: String) -> Bool { utf8.reversed().starts(with: suffix.utf8.reversed()) }
 }
 
-// Of optional values these are preferred to the standard library's for being of no generic type; they are not beside a literal, which
-// is ASCII in the sources.
+// For optional values the compiler prefers these operators to the standard library's, since they are not generic; it
+// does not do so beside a literal, which is ASCII in the sources.
 
 /// Whether both are nil, or have the same bytes.
 package func == (left: String?, right: String?) -> Bool {

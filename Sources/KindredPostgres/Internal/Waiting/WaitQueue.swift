@@ -8,7 +8,7 @@ import Synchronization
 package final class WaitQueue<State: Sendable, Wish: Sendable, Answer: Sendable>: Sendable {
     /// Which waiters a change may admit.
     package enum Order: Sendable {
-        /// The first ones: none is overtaken, by a task that comes later either.
+        /// The first waiters: none is overtaken, not even by a task that comes later.
         case inLine
         /// All: a task may wait for another thing than the tasks before it.
         case any
@@ -37,7 +37,7 @@ package final class WaitQueue<State: Sendable, Wish: Sendable, Answer: Sendable>
     /// Makes a queue.
     ///
     /// - Parameters:
-    ///   - rank: that of the mutex, under which `admit` runs.
+    ///   - rank: the rank of the mutex, under which `admit` runs.
     ///   - admit: changes the state for a wish and returns the answer; nil if the wish has to wait.
     package init(
         _ state: State, rank: LockRank = .leaf, order: Order = .inLine,
@@ -75,7 +75,7 @@ package final class WaitQueue<State: Sendable, Wish: Sendable, Answer: Sendable>
         }
         alarm?.callOff()
         if case .answer(let answer) = end { return answer }
-        // It may have been this one that the others waited for.
+        // The other waiters may have waited for this task.
         change { _ in }
         if case .timedOut = end { throw WaitTimeout() }
         throw CancellationError()

@@ -77,7 +77,7 @@ extension Codec {
         return try encode(value, kind: kind, of: type, types: types, into: &bytes, depth: depth)
     }
 
-    /// Appends a value within another one, its length first; returns its format.
+    /// Appends a value within another value, its length first; returns its format.
     static func appendElement(
         _ value: PostgresValue?,
         as element: PostgresDataType,

@@ -15,7 +15,7 @@ extension Date: PostgresEncodable, PostgresDecodable {
     /// `timestamp with time zone`.
     public static var postgresDataType: PostgresDataType { .timestamptz }
 
-    /// Reads a `timestamp with time zone`, or one without, which is taken as UTC.
+    /// Reads a `timestamp with time zone`, or a `timestamp`, which is taken as UTC.
     ///
     /// Throws for an infinity, and for microseconds that a `Date` cannot represent, as most are further than 272 years
     /// from 2001.

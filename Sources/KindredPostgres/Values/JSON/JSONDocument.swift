@@ -37,7 +37,7 @@ package struct JSONValue: Sendable {
     let document: JSONDocument
     let index: Int
 
-    /// A value with those that are directly in it.
+    /// A value with the values that are directly in it.
     package enum Content {
         case null
         case bool(Bool)
@@ -85,7 +85,7 @@ package struct JSONValue: Sendable {
     /// The elements of an array, or the members of an object; nil for a value without parts.
     var parts: Parts? { isScalar ? nil : Parts(of: self) }
 
-    /// Values that are directly in another one.
+    /// Values that are directly in another value.
     struct Parts: Sequence, IteratorProtocol {
         let isObject: Bool
         private let document: JSONDocument

@@ -8,7 +8,7 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     private var place = 0
     /// The values that were read, and the keys of objects before theirs.
     private(set) var nodes: [JSONNode] = []
-    /// The array or object around the place; while one is open, its `next` is that of the one around it.
+    /// The array or object around the place; while it is open, its `next` is the place of the container around it.
     private var container: Int?
     private var isInObject = false
     /// The number of arrays and objects around the place.
@@ -265,7 +265,7 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
     }
 }
 
-/// The bounds of what is read.
+/// The limits of a document that is read.
 package struct JSONLimits: Sendable {
     /// The longest text in bytes.
     package var bytes = Int.max
@@ -279,7 +279,7 @@ package struct JSONLimits: Sendable {
 
 /// The reason why a text is no JSON, or beyond a limit.
 package struct JSONSyntaxError: Error {
-    /// The number of bytes before the one that is refused.
+    /// The number of bytes before the refused byte.
     package let offset: Int
     /// A part of a sentence, without the text.
     package let reason: String

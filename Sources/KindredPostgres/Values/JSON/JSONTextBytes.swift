@@ -31,7 +31,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
         }
     }
 
-    /// Takes the digits of a character, those of both halves of one beyond 16 bits, and gives its first byte.
+    /// Takes the digits of a character, of both halves if it is beyond 16 bits, and returns its first byte.
     private mutating func takeScalar() -> UInt8 {
         var value = takeFourDigits()
         if value & 0xFC00 == 0xD800 {
@@ -90,7 +90,7 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
         return place
     }
 
-    /// The first key that an earlier one is equal to; nil if all differ.
+    /// The first key that equals an earlier key; nil if all differ.
     var firstRepeated: Int? {
         // The node of each member is two nodes or more.
         if end - place <= 2 { return nil }
@@ -112,7 +112,8 @@ where Bytes.Element == UInt8, Bytes.Index == Int {
     }
 
     private func firstInTable(of count: Int) -> Int? {
-        // At most half full; 0 is a free place. The upper half of an entry is that of the hash, so that few keys are compared.
+        // At most half full; 0 is a free place. The upper half of an entry is the hash's upper half, so that few keys
+        // are compared.
         var table = [UInt64](repeating: 0, count: 1 << (Int.bitWidth - (2 * count).leadingZeroBitCount))
         for key in self {
             let hash = hash(key)

@@ -59,7 +59,7 @@ private struct OpenContainer {
         target = parts.isObject ? .object(encoder.container(keyedBy: JSONKey.self)) : .array(encoder.unkeyedContainer())
     }
 
-    /// Writes values up to one with parts, and gives that one with an encoder for it; nil at the end.
+    /// Writes values up to a value with parts, and returns that value with an encoder for it; nil at the end.
     mutating func encodeUpToNested() throws -> (JSONValue, any Encoder)? {
         switch target {
         case .array(var container):

@@ -5,11 +5,11 @@
 #endif
 
 extension PostgresNumeric {
-    /// Reads a number that a decoder gives.
+    /// Reads the number of a decoder.
     ///
-    /// `Decoder` gives numbers as Swift's types only, which hold at most 38 digits, and no zeros behind the last one. But a
-    /// decoder of JSON names the text of a number that does not fit a type in its error. The text is taken from there, and only
-    /// if it is the number that was decoded; of other decoders the number is what Swift holds.
+    /// `Decoder` gives numbers as Swift's types only, which hold at most 38 digits, and no zeros at the end. But a
+    /// decoder of JSON names the text of a number that does not fit a type in its error. The text is taken from there,
+    /// and only if it is the number that was decoded; with other decoders the number is Swift's value.
     init(numberIn container: any SingleValueDecodingContainer) throws {
         if let text = Self.numberText(in: container) {
             guard let value = Self(text) else {
@@ -41,7 +41,7 @@ extension PostgresNumeric {
             if double == nil { _ = try container.decode(Double.self) }
             return nil
         } catch DecodingError.typeMismatch, DecodingError.valueNotFound {
-            // No number. The text has others: those of its path.
+            // No number; the numbers in the text belong to its path.
             return nil
         } catch DecodingError.dataCorrupted(let context) {
             let cause = context.underlyingError.map { " \($0)" } ?? ""
@@ -53,7 +53,7 @@ extension PostgresNumeric {
 }
 
 extension String {
-    /// The part that is a number of JSON with this value, nil being one that no `Double` holds.
+    /// The part that is a number of JSON with this value, nil being a number that no `Double` holds.
     fileprivate func number(of value: Double?) -> String? {
         let parts = split { !"0123456789+-.eE".contains($0) }
         let found = parts.first { part in

@@ -40,7 +40,8 @@ extension PostgresValue: Encodable {
         }
     }
 
-    /// Writes the value, or null, at a key: what the container writes for it, which looks up its type for each value.
+    /// Writes the value, or null, at a key: faster than the container's own method, which looks up the type of each
+    /// value.
     package static func encode(
         _ value: PostgresValue?, to container: inout KeyedEncodingContainer<JSONKey>, forKey key: JSONKey
     ) throws {
@@ -93,7 +94,7 @@ extension PostgresTimestamp {
 }
 
 extension PostgresArray {
-    /// Writes the elements, each dimension as arrays in the one before.
+    /// Writes the elements, each dimension as arrays within the dimension before.
     fileprivate func encodeNested(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         var rest = elements[...]

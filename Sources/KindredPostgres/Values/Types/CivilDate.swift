@@ -32,7 +32,7 @@ enum CivilDate {
         let dayOfYear = (153 * shiftedMonth + 2) / 5 + Int64(day) - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         let days = era * 146_097 + dayOfEra - 719_468 - epochOffset
-        // An invalid day such as 30 February converts back to another one.
+        // An invalid day such as 30 February converts back to another day.
         let check = civil(fromDays: days)
         return check == (year, month, day) ? days : nil
     }

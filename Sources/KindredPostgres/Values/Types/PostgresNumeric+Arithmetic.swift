@@ -1,5 +1,4 @@
-// Sums, products and quotients with the digits that PostgreSQL gives them, so that a result here is the one that the server
-// would have stored.
+// Sums, products and quotients with the digits that PostgreSQL gives them, so that a result here equals the server's.
 extension PostgresNumeric: SignedNumeric {
     /// The number of an integer.
     public init?(exactly source: some BinaryInteger) {
@@ -98,7 +97,8 @@ extension PostgresNumeric: SignedNumeric {
         return isNegative(left) != isNegative(right)
     }
 
-    /// The digits after the point that PostgreSQL gives a quotient: 16 that are significant, and those of both numbers.
+    /// The digits after the point that PostgreSQL gives a quotient: 16 significant digits, and at least as many as each
+    /// number has.
     private static func quotientScale(_ left: PostgresNumeric, _ right: PostgresNumeric) -> Int {
         var weight = Int(left.groups.isEmpty ? 0 : left.weight) - Int(right.weight)
         // Where the first groups are equal the quotient may be less than one of its groups.
@@ -189,7 +189,7 @@ private struct Digits {
 
     /// The quotient, rounded to so many digits after the point.
     func divided(by other: Digits, scale: Int) -> Digits {
-        // One group more than is shown, of which the first digit decides how it is rounded.
+        // One group more than is shown; its first digit decides the rounding.
         let power = -(scale / 4 + 1)
         let shift = lowest - other.lowest - power
         let (quotient, _) = Self.divide(

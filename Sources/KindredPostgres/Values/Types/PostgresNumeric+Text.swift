@@ -40,7 +40,7 @@ extension PostgresNumeric: LosslessStringConvertible, ExpressibleByIntegerLitera
         return make(isNegative, digits, pointAt: pointAt + exponent, scale: scale)
     }
 
-    /// No exponent is 0; an exponent out of range is clamped to one that is still out of range.
+    /// No exponent is 0; an exponent out of range is clamped to an exponent that is still out of range.
     private static func exponent(_ text: ArraySlice<UInt8>) -> Int? {
         guard let first = text.first else { return 0 }
         guard first == UInt8(ascii: "e") || first == UInt8(ascii: "E") else { return nil }

@@ -79,7 +79,7 @@ public struct PostgresNumeric: Sendable {
         groups.last.map { Self.neededScale(count: groups.count, last: $0, weight: weight) } ?? 0
     }
 
-    /// The same for a number of so many groups, whose last one is not zero.
+    /// The scale that a number of so many groups needs; its last group is not zero.
     static func neededScale(count: Int, last: UInt16, weight: Int16) -> Int {
         let groupsAfterPoint = count - 1 - Int(weight)
         guard groupsAfterPoint > 0 else { return 0 }

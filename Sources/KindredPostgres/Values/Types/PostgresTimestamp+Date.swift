@@ -35,7 +35,7 @@ extension PostgresTimestamp {
 extension PostgresDate {
     /// The present day in UTC.
     ///
-    /// `PostgresDate(.now, in: timeZone)` is that of another time zone.
+    /// `PostgresDate(.now, in: timeZone)` is the day in another time zone.
     public static var today: PostgresDate { PostgresTimestamp.now.date }
 }
 

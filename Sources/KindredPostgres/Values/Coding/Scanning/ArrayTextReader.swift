@@ -102,7 +102,7 @@ struct ArrayTextReader {
                 item.append(escaped)
                 position += 1
             } else {
-                // The server quotes text with any of these.
+                // The server quotes text with any of these bytes.
                 guard isQuoted || byte != UInt8(ascii: "{") && byte != UInt8(ascii: "\"") else { return false }
                 item.append(byte)
             }

@@ -52,7 +52,7 @@ struct ValueScanner {
         guard let date = plainDate() else { return nil }
         var time: Int64 = 0
         var east: Int?
-        // A date alone, or one that goes on with its era, is its midnight.
+        // A date alone, or a date followed by its era, is its midnight.
         if !isAtEnd && !rest.elementsEqual(" BC".utf8) {
             guard skip(" ") || skip("T"), let read = self.time() else { return nil }
             time = read

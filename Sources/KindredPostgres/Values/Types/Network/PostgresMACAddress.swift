@@ -59,7 +59,7 @@ extension PostgresMACAddress: LosslessStringConvertible, Comparable {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: ":")
     }
 
-    /// Whether the left address is the lesser number; shorter ones come first.
+    /// Whether the left address is the lesser number; shorter addresses come first.
     public static func < (left: PostgresMACAddress, right: PostgresMACAddress) -> Bool {
         (left.length, left.address) < (right.length, right.address)
     }

@@ -25,7 +25,7 @@ public struct PostgresComposite: Sendable {
     /// The composite type; `unspecified` lets the server infer it.
     public let dataType: PostgresDataType
 
-    /// A value with the given fields: those of the type, in its order.
+    /// A value with the given fields: the type's fields, in its order.
     public init(fields: [Field], dataType: PostgresDataType = .unspecified) {
         self.fields = fields
         self.dataType = dataType

@@ -26,7 +26,7 @@ public struct PostgresHStore: Sendable {
         }.map { sorted[$0] }
     }
 
-    /// The texts by key; of keys that are one in Swift, such as two spellings of "é", the last one.
+    /// The texts by key; of keys that are equal in Swift, such as two spellings of "é", the last.
     public var values: [String: String?] {
         Dictionary(entries.lazy.map { ($0.key, $0.text) }) { _, last in last }
     }

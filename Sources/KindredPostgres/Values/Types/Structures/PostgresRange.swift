@@ -118,7 +118,7 @@ extension PostgresRange: CustomStringConvertible where Bound: CustomStringConver
 
 /// A multirange such as `int4multirange`: ranges with gaps between them.
 ///
-/// The server sorts the ranges, merges those that touch and drops empty ones.
+/// The server sorts the ranges, merges ranges that touch and drops empty ranges.
 public struct PostgresMultirange<Bound: Hashable & Sendable>: Hashable, Sendable {
     /// The ranges.
     public let ranges: [PostgresRange<Bound>]
