@@ -59,7 +59,7 @@ public final class Entity: Sendable {
     public let relationships: [Relationship]
     /// How a write detects that the row has changed since it was read; nil if it does not.
     public let optimisticLocking: OptimisticLocking?
-    /// The condition of the rows that are shown besides those of ``softDelete``, as its annotation has it; nil for all.
+    /// The condition of the rows that are shown, in addition to ``softDelete``, as its annotation has it; nil for all.
     public let filter: String?
     /// The column that marks a row as deleted, so that it is not shown; nil if deleted rows are gone.
     public let softDelete: String?

@@ -2,12 +2,12 @@ import KindredPostgres
 
 // Tables, views and their columns.
 extension CatalogQueries {
-    /// Tables and views, except those of system schemas, the helper schema and extensions, and records of migrations.
+    /// Tables and views, without system schemas, the helper schema, extensions, and records of migrations.
     ///
     /// `hasInsertTrigger` is a BEFORE INSERT row trigger: ROW, BEFORE and INSERT are the three lowest bits of `tgtype`.
     /// The tables that inherit from the table follow, and the obstacles of writes: row triggers BEFORE (2) or INSTEAD
-    /// OF (64), also those of partitions and inheriting tables; row-level security; rules. A foreign table may have
-    /// triggers that only its server knows. The columns by which it is partitioned come last, 0 for an expression.
+    /// OF (64), also of partitions and inheriting tables; row-level security; rules. A foreign table may have triggers
+    /// that only its server knows. The columns by which it is partitioned come last, 0 for an expression.
     static func relations(_ isScoped: Bool) -> StatementText {
         StatementText(
             catalog: """

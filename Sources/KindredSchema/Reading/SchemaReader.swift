@@ -96,7 +96,7 @@ public enum SchemaReader {
     }
 }
 
-/// The catalog of some schemas, and what a tenant needs besides.
+/// The catalog of some schemas, and further facts for a tenant.
 package struct SchemaPart: Sendable {
     /// A foreign key to a schema that was not read.
     package struct OuterKey: Sendable {
