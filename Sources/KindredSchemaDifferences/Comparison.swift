@@ -205,7 +205,7 @@ struct Comparison {
 
     private typealias Sides = (old: SchemaSnapshot, new: SchemaSnapshot)
 
-    /// The differences between two sides, and the plan for a trial of what copies have of them.
+    /// The differences between two sides, and the plan for a trial of the differences that copies have.
     private func differences(_ all: Sides, _ copied: Sides) throws -> (SchemaDifferences, Trial.Plan) {
         let (result, plan) = try differences(all.old, all.new)
         let isWhole = all.old.items.count == copied.old.items.count && all.new.items.count == copied.new.items.count

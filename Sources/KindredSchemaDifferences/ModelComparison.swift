@@ -8,8 +8,8 @@ public import KindredSchema
 #endif
 
 extension SchemaDifferences {
-    /// The keys of relationships that lead elsewhere on the new side, or nowhere, sorted: what a program that uses keys by name has
-    /// to look at.
+    /// The keys of relationships that lead elsewhere on the new side, or nowhere, sorted: a program that uses keys by
+    /// name has to look at them.
     ///
     /// A database gets the statements of `SchemaReader.read`; a script runs in a new database of the private server.
     ///
@@ -27,7 +27,7 @@ extension SchemaDifferences {
         return old.model.names.changes(to: new.model.names)
     }
 
-    /// Compares what an inspection's JSON holds.
+    /// Compares the contents of an inspection's JSON.
     static func betweenModels(_ from: SchemaSource, _ to: SchemaSource) async throws -> SchemaDifferences {
         var result = SchemaDifferences()
         result.isOfModels = true

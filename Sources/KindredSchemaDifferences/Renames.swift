@@ -14,7 +14,7 @@ struct Renames {
     /// Takes out the first rename that can be done next; nil if none is left.
     ///
     /// - Parameters:
-    ///   - from: The old side, with what was renamed before.
+    ///   - from: The old side, with the earlier renames.
     ///   - to: The new side.
     mutating func next(_ from: SchemaSnapshot, _ to: SchemaSnapshot) throws -> SchemaStatement? {
         var failure: (any Error)?

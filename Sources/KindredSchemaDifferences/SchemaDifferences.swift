@@ -61,8 +61,8 @@ public struct SchemaDifferences: Sendable {
     public internal(set) var remarks: [String] = []
     /// Things that may stand in the way and could not be tried out.
     var untried: [String] = []
-    /// Tables that the statements touch and in which no row could be tried: each with what refused it, such as a constraint
-    /// that does not take the values that were made up.
+    /// Tables that the statements touch and in which no row could be tried: each with its obstacle, such as a
+    /// constraint that does not take the values that were made up.
     public internal(set) var untriedTables: [String] = []
     /// Things that were compared by the catalogs alone and not tried out, each with the reason: things that only a
     /// superuser may make, extensions that are neither trusted nor in ``Options/extensions``, and everything that
@@ -109,7 +109,7 @@ public struct SchemaDifferences: Sendable {
         return try await Comparison(options: options).run(from, to)
     }
 
-    /// The whole change as a script for psql, with what each statement means above it.
+    /// The whole change as a script for psql, with each statement's meaning above it.
     public var sql: String {
         var text = ""
         for (index, step) in steps.enumerated() {
@@ -125,7 +125,7 @@ public struct SchemaDifferences: Sendable {
 }
 
 extension SchemaStep {
-    /// The statements as a script, with what each means above it.
+    /// The statements as a script, with each statement's meaning above it.
     package var script: String {
         statements.reduce("") { $0 + "\n-- \($1.remarks.harmless)\n\($1.sql);\n" }
     }

@@ -29,7 +29,7 @@ public struct SchemaDifferencesError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
     public let code: Code
 
-    /// A sentence that says what went wrong and what to do.
+    /// A sentence that names the problem and its remedy.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -9,7 +9,7 @@ public import KindredPostgres
 
 /// One side of a comparison of schemas.
 public enum SchemaSource: Sendable {
-    /// A database, of which the catalog is read: one round trip, no lock beyond those of reading the catalog.
+    /// A database, whose catalog is read: one round trip, no locks except on the catalog itself.
     case database(PostgresConfiguration)
     /// A script of SQL, which runs on an embedded server, and its name in errors.
     ///

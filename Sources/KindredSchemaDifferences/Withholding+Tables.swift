@@ -54,7 +54,7 @@ extension Withholding {
         }
     }
 
-    /// A partition that stays has its bounds, so that another one cannot have the same.
+    /// A partition that stays has its bounds, so that another partition cannot have the same bounds.
     private mutating func postponeSameBounds(as name: ItemName) {
         guard let table = from.table(name), let bound = table.bound, let parent = table.parents.first else { return }
         postponedTables += (newDependents[parent] ?? []).filter {

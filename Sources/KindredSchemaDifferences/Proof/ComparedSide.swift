@@ -72,7 +72,7 @@ struct ComparedSide {
 }
 
 extension SchemaCopy {
-    /// Names what a copy lacks of its original, or has otherwise.
+    /// Names things of the original that a copy lacks, or has in another form.
     ///
     /// The texts of expressions are not compared: the server writes some of them in another way after it has read them
     /// again.

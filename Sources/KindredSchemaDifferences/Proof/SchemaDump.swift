@@ -44,7 +44,7 @@ struct SchemaDump {
     /// The lines of each entry; an entry whose lines are in any order has them sorted.
     private(set) var entries: [Key: [String]] = [:]
 
-    /// Splits what `pg_dump --schema-only` prints.
+    /// Splits the output of `pg_dump --schema-only`.
     init(_ text: String) {
         var (key, lines): (Key?, [Substring]) = (nil, [])
         var all: [(Key, [Substring])] = []

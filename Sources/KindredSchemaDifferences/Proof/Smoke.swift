@@ -3,9 +3,9 @@ import KindredPostgres
 
 /// Inserts, updates and deletes a row of made-up values in tables, and takes everything back.
 ///
-/// Triggers, defaults, generated columns and the functions that they call run only when there is a row: a server does not
-/// know what their texts name. The rows that a row refers to are inserted first. Rows are written by the owner, so that
-/// policies are not asked.
+/// Triggers, defaults, generated columns and the functions that they call run only when there is a row: a server does
+/// not know the objects that their texts name. The rows that a row refers to are inserted first. Rows are written by
+/// the owner, so that policies are not asked.
 struct Smoke {
     let client: PostgresClient
     let tables: [ItemName]

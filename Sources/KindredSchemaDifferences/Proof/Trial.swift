@@ -113,7 +113,7 @@ struct Trial {
             return outcome
         }
         if !left.isEmpty {
-            // A copy may lack what its original has, where a snapshot does not know of it.
+            // A copy may lack things of its original that a snapshot does not know.
             outcome.proof = .skipped(
                 "a copy of a database does not tell whether it has \(left.map(\.phrase).joined(separator: ", "))")
         }
@@ -192,7 +192,7 @@ struct Trial {
         return reason
     }
 
-    /// A sentence about what the statements should have made, as far as `pg_dump` does not say it.
+    /// A sentence about things that the statements should have made, as far as `pg_dump` does not show them.
     private func wrong(_ after: SchemaSnapshot, lacking: [String]) throws -> String? {
         for (name, item) in plan.target.items.sorted(by: { $0.key < $1.key }) {
             guard let made = after[name], made.comment != item.comment else { continue }

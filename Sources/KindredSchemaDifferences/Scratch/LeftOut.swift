@@ -21,7 +21,7 @@ package struct LeftOut {
 
     var names: Set<ItemName> { Set(reasons.keys) }
 
-    /// Finds what to leave out of copies of schemas.
+    /// Finds the things to leave out of copies of schemas.
     ///
     /// Asks the server about extensions, by one statement, where a schema has any.
     package static func find(in sides: [SchemaSnapshot], on server: ScratchServer) async throws -> LeftOut {

@@ -205,7 +205,7 @@ package struct ScratchServer {
 
     // MARK: Reading
 
-    /// Reads a scratch database, without what its sessions' roles may do.
+    /// Reads a scratch database, without the privileges of its sessions' roles.
     package func snapshot(of client: PostgresClient) async throws -> SchemaSnapshot {
         var snapshot = try await SnapshotReader.read(from: client)
         for (name, original) in snapshot.items {

@@ -1,7 +1,7 @@
 import KindredDDL
 import KindredPostgres
 
-/// The first words of a statement of a script, as far as they say what it makes or changes.
+/// The first words of a statement of a script, as far as they name the thing that it makes or changes.
 struct StatementWords {
     private struct Word {
         let text: String
@@ -69,7 +69,7 @@ struct StatementWords {
         return (words[place].text, place + 1)
     }
 
-    // MARK: What a statement is
+    // MARK: Kinds of statements
 
     /// Whether it begins or ends a transaction.
     var isTransactionControl: Bool {
