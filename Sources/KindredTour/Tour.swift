@@ -180,7 +180,8 @@ package struct Tour {
             try await database.tracking.enable("person", "email")
             """
         ) {
-            // A step prints what its task sends; the script of the installation is long.
+            // A detached task: a step prints the statements of its own task, and the script of the installation is
+            // long.
             try await Task.detached { [database] in
                 try await database.tracking.install()
                 try await database.tracking.enable("person", "email")
