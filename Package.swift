@@ -78,7 +78,7 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
-        // The same for programs that run in a service group.
+        // A target of its own for programs that run in a service group.
         .target(
             name: "KindredService",
             dependencies: [
@@ -93,7 +93,7 @@ let package = Package(
         // Numbered SQL files, applied once each; for servers at start-up, for tests and for the tool.
         .target(
             name: "KindredMigrations", dependencies: ["HarmlessText", "Kindred", "KindredPostgres", "KindredSchema"]),
-        // The ground of the assistant: a schema as it stands in the catalog, and the statements from one to another.
+        // The basis of the assistants: snapshots of the catalog, and the statements that lead from one to another.
         .target(name: "KindredDDL", dependencies: ["HarmlessText", "KindredPostgres", "KindredSchema"]),
         // The commands of the tool as calls. Each needs as little as it can: `KindredSchemaDifferences` alone an embedded server.
         .target(
@@ -117,7 +117,7 @@ let package = Package(
                 "KindredSchema",
             ]
         ),
-        // All of them, for programs that want the whole assistant, and the trial of the doctor's repairs.
+        // All assistants together, and the trial of the doctor's repairs.
         .target(
             name: "KindredAssistant",
             dependencies: [
@@ -136,7 +136,7 @@ let package = Package(
             exclude: ["README.md", "tracking"],
             resources: [.embedInCode("demo.sql")]
         ),
-        // The helper schema of change tracking inside the library, for the same reason.
+        // The helper schema's script inside the library, so that it needs no file at run time.
         .target(
             name: "KindredTrackingScript",
             path: "sql/tracking",
@@ -149,11 +149,11 @@ let package = Package(
             ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
-        // By itself, so that `bin/demo` builds nothing that the tour does not need.
+        // A target of its own, so that `bin/demo` builds nothing that the tour does not need.
         .target(
             name: "KindredTour", dependencies: ["EmbeddedPostgres", "Kindred", "KindredScripts", "KindredTerminal"]),
         .executableTarget(name: "KindredTourTool", dependencies: ["KindredTerminal", "KindredTour"]),
-        // The ground of commands: how one is parsed, run and fails, and the options of a connection.
+        // The basis of the commands: parsing, running, failures, and the options of a connection.
         .target(
             name: "KindredCommandLine",
             dependencies: [
@@ -161,7 +161,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
-        // By itself, so that the plugin builds nothing that the classes do not need.
+        // A target of its own, so that the plugin builds nothing that the classes do not need.
         .target(
             name: "KindredGenerateCommand",
             dependencies: [
@@ -179,7 +179,7 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
-        // Random numbers that come again, and random values, for the tests of several targets.
+        // Repeatable random numbers, and random values, for the tests of several targets.
         .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
         .testTarget(name: "KindredSchemaTests", dependencies: ["KindredPostgres", "KindredSchema", "TestSupport"]),
@@ -243,13 +243,13 @@ let package = Package(
             dependencies: ["Kindred"],
             path: "Tests/DemoModels"
         ),
-        // The same for a real database, whose script the tests find where it is at hand.
+        // Classes generated from a real database, whose script the tests find where it is at hand.
         .target(
             name: "ChinookModels",
             dependencies: ["Kindred"],
             path: "Tests/ChinookModels"
         ),
-        // The same for types of all kinds, and for names that Swift has other ideas about.
+        // Classes generated for types of all kinds, and for names that mean something else in Swift.
         .target(
             name: "TypeModels",
             dependencies: ["Kindred"],
@@ -266,12 +266,12 @@ for target in package.targets where target.type != .system && target.type != .pl
     target.swiftSettings = features + strict + (isMemorySafe ? [.strictMemorySafety()] : [])
 }
 
-// `bin/build` sets KINDRED_WITHOUT_PLUGIN: the plugin's tool is built a second time, for the machine that builds, with all that
-// it needs, which is why that is as little as can be: no objects, no assistant, no server.
+// `bin/build` sets KINDRED_WITHOUT_PLUGIN: the plugin's tool is built a second time, for the machine that builds, with
+// everything that it needs; so it needs as little as it can: no objects, no assistant, no server.
 if Context.environment["KINDRED_WITHOUT_PLUGIN"] == nil {
     package.products.append(.plugin(name: "KindredGenerate", targets: ["KindredGenerate"]))
     package.targets.append(
-        // `swift package kindred-generate`, for packages that depend on this one.
+        // `swift package kindred-generate`, for packages that depend on Kindred.
         .plugin(
             name: "KindredGenerate",
             capability: .command(
