@@ -14,8 +14,8 @@ extension DatabaseContext {
     /// if their keys are given, by one INSERT if they are of one entity, else if their foreign keys are `DEFERRABLE`.
     ///
     /// One INSERT for each entity and set of given columns, one UPDATE for each entity and set of changed columns, one
-    /// INSERT for each helper table; nothing if nothing is staged. Of 5,000 rows and more the last eighth has its own
-    /// statement in the same pipeline, so that the server works while the other rows are applied to memory; no
+    /// INSERT for each helper table; nothing if nothing is staged. With 5,000 rows and more, the last eighth has its
+    /// own statement in the same pipeline, so that the server works while the other rows are applied to memory; no
     /// statement has more than 25,000 rows. Afterwards objects have the keys and defaults that the database assigned.
     /// Hooks run first, then everything is validated, before anything is sent.
     ///
