@@ -90,7 +90,7 @@ struct RowJoin: Sendable {
         case inner
         /// A row without the other stays.
         case left
-        /// Of several rows one is joined.
+        /// Only one of several rows is joined.
         case one
     }
 
