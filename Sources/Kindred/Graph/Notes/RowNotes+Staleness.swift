@@ -2,12 +2,12 @@ import KindredPostgres
 
 /// Notes on an entity's rows without knowing which.
 struct LostRows: Sendable {
-    /// When rows were last deleted that have no objects: counts, and answers that a group shares, lack that.
+    /// The time of the last deletion of rows without objects: counts, and answers that a group shares, lack it.
     ///
     /// Apart from `staleSince`, because the answers that owners keep are corrected by key: after such a deletion they are
     /// shown without a statement, and a rollback leaves them valid.
     var lostAt: ContextTime = .never
-    /// When rows may last have changed otherwise: every answer with rows of the entity is stale.
+    /// The last time at which rows may have changed otherwise: every earlier answer with rows of the entity is stale.
     var staleSince: ContextTime = .never
 }
 
@@ -70,7 +70,7 @@ extension RowNotes {
         return max(time, tables[place].logs[relationship.slot]?.changedAt(owner) ?? .never)
     }
 
-    /// When rows at a relationship's other end, or in its helper, were last lost.
+    /// The last time at which rows at a relationship's other end, or in its helper, were lost.
     func lostAt(_ relationship: RelationshipRuntime) -> ContextTime {
         if !isNoted { return .never }
         let time = lostAt(relationship.destination)

@@ -117,7 +117,7 @@ struct RowNotes {
         let place = placeToNote(entity)
         var deletion = RowDeletion(deletedAt: time, scope: scope)
         if let scope, var before = tables[place].deleted[key]?.valid {
-            // Of the deletions that can no longer be rolled back, only the last is needed.
+            // Only the last deletion that can no longer be rolled back is needed.
             if before.scope?.isRunning != true { before.former = nil }
             deletion.former = before.scope === scope ? before.former : RowDeletion.Former(before)
         }

@@ -65,7 +65,7 @@ extension ContextCore {
         }
         if !change.mayHaveMoved { return true }
         if entity.filter != nil { notePairsStale(with: entity) }
-        // Also of a known row: that it was read tells nothing to sets which were loaded before.
+        // Noted even for a known row: sets that were loaded before do not learn of the move by reading the row.
         note { map, time in map.notes.noteMoved(entity, key, at: time) }
         noteLeft(entity)
         // It may have left a pair.
@@ -89,7 +89,7 @@ extension ContextCore {
         if isBeingWritten(key, of: entity, written) { return false }
         let former = withMap { $0.notes.newerRow(entity, key) }
         if let former, former.changedAt > askedAt { return false }
-        // Also of a row that is known to be gone: it may have been there again for a while.
+        // Noted even for a row that is known to be gone: it may have existed again for a while.
         note { map, time in map.notes.noteDeleted(entity, key, at: time) }
         notePartsLost(entity)
         noteLeft(entity)
@@ -153,7 +153,7 @@ extension RowNotes {
         {
             return false
         }
-        // Also of a known row: answers that were asked before and have an older one lose to it.
+        // Noted even for a known row: answers that were asked before and have an older row lose to it.
         setNewerRow(NewerRow(row: change.row, changedAt: time), of: entity, key: key)
         noteStored(entity, key)
         return true

@@ -21,7 +21,7 @@ final class ChangeFollowing: Sendable {
     struct Count {
         weak var owner: DatabaseObject?
         let number: Int
-        /// When the question was asked.
+        /// The time at which it was asked for.
         let askedAt: ContextTime
     }
 
@@ -30,22 +30,22 @@ final class ChangeFollowing: Sendable {
         var entities: Set<EntityRuntime> = []
         /// The relationships that were followed, or counted.
         var relationships: Set<RelationshipRuntime> = []
-        /// Their destinations and helpers: any row of these may be one of a loaded relationship.
+        /// The destinations and helpers of these relationships: any row of theirs may belong to a loaded relationship.
         var linked: Set<EntityRuntime> = []
         /// The counts that the program has asked for, by the owners' keys.
         var counts: [RelationshipRuntime: [ObjectKey: Count]] = [:]
         /// Rows to be asked for again, because it is unknown whether the context or another client has changed them
         /// later.
         var doubtful: [EntityRuntime: [ObjectKey: ContextTime]] = [:]
-        /// When changes of an entity's rows were left out, because no object had them: answers that were on their way
-        /// may be older.
+        /// The time at which changes of an entity's rows were left out, because no object had them: answers that were
+        /// on their way may be older.
         var leftOut: [EntityRuntime: ContextTime] = [:]
         /// A time of the context before the snapshot of the next changes.
         var preparedAt: ContextTime = .never
-        /// How often it was wished that everything in memory is asked for again: nothing was followed for a while, or an
-        /// old snapshot was read.
+        /// The number of times that everything in memory had to be asked for again: nothing was followed for a while,
+        /// or an old snapshot was read.
         var reloads = 0
-        /// When something in memory may last have become stale without a note that says so; never if nothing has.
+        /// The last time at which something in memory may have become stale without a note; never if nothing has.
         var checkAt: ContextTime = .never
         /// The notes that were checked.
         var checked = NoteStamp()
