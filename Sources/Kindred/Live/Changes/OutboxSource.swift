@@ -34,7 +34,7 @@ struct OutboxSource: ChangeSource {
         var piece = ChangePiece(cursor: next)
         piece.isLast = try first.decode(1, as: Bool.self) ?? true
         piece.isUnsafe = try first.decode(2, as: Bool.self) ?? false
-        // Of another server's cursor the snapshot says nothing.
+        // The snapshot of another server's cursor says nothing here.
         let refusal = next.refusal(of: cursor)
         piece.refusal =
             switch try first.decode(3, as: String.self) {

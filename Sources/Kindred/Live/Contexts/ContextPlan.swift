@@ -99,12 +99,12 @@ struct ContextPlan: Sendable {
         }
     }
 
-    /// Whether policies may show and hide rows of an entity by whatever has changed in them.
+    /// Whether policies may show and hide rows of an entity whatever columns have changed.
     ///
-    /// Where they apply to the connection's role it is told no keys; a context's settings and role may be others.
+    /// Where policies apply to the connection's role, changes name no keys; a context's settings and role may differ.
     private func mayBeHidden(_ entity: EntityRuntime) -> Bool {
         guard core.client.hasSettings else { return false }
-        // They may be newer than the context's model.
+        // Policies may be newer than the context's model.
         return core.database.runtime[entity.name]?.entity.obstacles.contains(.policies) ?? true
     }
 

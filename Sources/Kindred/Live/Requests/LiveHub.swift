@@ -236,7 +236,7 @@ final class LiveHub: ChangeSubscriber {
         struct Owners {
             let query: LiveQuery
             let position: Int
-            /// Of each request the place of the relationship there, and the owners.
+            /// For each request, its place of the relationship, and the owners.
             var requests: [Int: (position: Int, owners: Set<ObjectKey>)] = [:]
         }
         var questions: [LiveQuery.MemberQuestion: Owners] = [:]
@@ -393,7 +393,7 @@ final class LiveHub: ChangeSubscriber {
             (state.failures, state.apart) = ([:], state.refused)
             if let renewed = step.renewed {
                 for (number, query) in renewed { state.sources.renew(number, query) }
-                // Also the tables that no request reads now.
+                // Forgets all tables, including tables that no request reads now.
                 state.tables = [:]
                 state.definitionsAreDue = .now + Self.definitionsPause
             }

@@ -88,7 +88,7 @@ extension ChangeFeed.Delivery {
                 gaps[name] = .schemaChanged
             }
         }
-        // Of several reasons, the reason that says most.
+        // The gravest reason, if there are several.
         let reasons: [ChangeGap] = [.foreignCursor, .expired, .overflow, .schemaChanged, .unrecorded, .bulk]
         guard let reason = reasons.first(where: gaps.values.contains) ?? gaps.values.first else {
             named.cursor = cursor
