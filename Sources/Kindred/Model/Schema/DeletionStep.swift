@@ -4,16 +4,17 @@ import KindredSchema
 /// A step of deleting an entity's rows, required by one relationship beyond the database's own actions.
 struct DeletionStep: Sendable {
     enum Action: Sendable, Equatable {
-        /// The rows at the other end are deleted too.
+        /// The rows at the other end are deleted, too.
         case cascade
-        /// They are deleted too, found by the relationship alone, because they have no key.
+        /// The rows at the other end are deleted, too; the relationship alone finds them, because they have no key.
         case cascadeWithoutKey
-        /// They forbid the deletion unless they are deleted themselves.
+        /// The rows at the other end forbid the deletion unless they are deleted themselves.
         case deny
-        /// Their given columns become NULL, unless they are deleted themselves; no columns if the database sets
-        /// defaults.
+        /// The given columns of the rows at the other end become NULL, unless the rows are deleted themselves; no
+        /// columns if the database sets defaults.
         case nullify([Int])
-        /// Their foreign key may not become NULL: they forbid the deletion unless they are deleted themselves.
+        /// The foreign key of the rows at the other end may not become NULL: they forbid the deletion unless they are
+        /// deleted themselves.
         case refuse
         /// Does nothing; only listed by a plan.
         case noAction
