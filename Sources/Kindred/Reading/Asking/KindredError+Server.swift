@@ -51,7 +51,7 @@ extension KindredError {
         let object = refused.object
         let what = object.map { "\($0)" } ?? "\(entity.name)"
         let message = "The change of \(what)\(key.map { ".\($0)" } ?? "") was refused\(name): \(reason)\(advice)"
-        // Of an exclusion constraint the server quotes the other row, which may be another tenant's.
+        // For an exclusion constraint the server quotes the other row, which may be another tenant's.
         let quotesOthers = entity.tenantColumn != nil && error.sqlState == .exclusionViolation
         self.init(
             code,

@@ -165,7 +165,7 @@ struct Refresher: Sendable {
         _ entity: EntityRuntime,
         isLocked: Bool = false
     ) async throws -> [ObjectKey: Row] {
-        // Of views that cannot be written too.
+        // The statement must work for views that cannot be written, too.
         let batch = try entity.slices(objects.compactMap(\.key), of: entity.key).map {
             try DeletionStatements.rows(entity, $0, columns: Array(entity.attributeColumns), isLocked: isLocked)
         }

@@ -72,7 +72,7 @@ extension SchemaTenants {
             throw KindredError(
                 .invalidRequest, "There is no schema \(name), whose tables would be the tenants' template")
         }
-        // They stand for themselves, whatever stood for them before.
+        // The template's types stand for themselves, whatever types stood for them before.
         let types = catalog.types.map { PostgresDataType(rawValue: $0.oid) }
         client.types.share(Dictionary(types.map { ($0, $0) }) { first, _ in first })
         let schema = try DatabaseSchema.serving(

@@ -83,7 +83,7 @@ extension PrefetchTree {
         var (path, place, trees) = ([RelationshipRuntime](), entity, [self])
         for key in keys.dropLast() {
             guard let relationship = place.relationship(named: key) else { throw place.unknownKey(key) }
-            // Of one relationship there may be several: all of it, and parts.
+            // One relationship may have several branches: all of it, and parts.
             let branches = trees.flatMap(\.branches).filter { $0.relationship === relationship }
             guard !branches.isEmpty else {
                 throw KindredError(
