@@ -102,7 +102,7 @@ extension EntityRuntime {
     }
 }
 
-// Of rows `t`.
+// Pieces for writes of rows `t`.
 extension ScopedRows {
     /// The rows that a write finds, with their keys, as the CTE `found`.
     ///

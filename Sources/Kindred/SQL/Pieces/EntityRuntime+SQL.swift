@@ -109,8 +109,8 @@ extension EntityRuntime {
 extension Bindings {
     /// Appends a value as a column's type.
     ///
-    /// The server infers a type that was made in the database, since it may have been made anew after the model was read. Of a
-    /// row it infers the type in assignments only.
+    /// The server infers a type that was made in the database, since it may have been made anew after the model was
+    /// read. It infers a row's type in assignments only.
     mutating func append(_ value: PostgresValue?, for attribute: Attribute) throws {
         var isRow = false
         if case .composite = attribute.structure { isRow = !attribute.isArray }

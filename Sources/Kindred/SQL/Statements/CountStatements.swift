@@ -25,7 +25,7 @@ struct CountStatements {
     private let members: EntityRuntime
     /// The rows that store the relationship: members' or the helper's.
     let rows: EntityRuntime
-    /// Their columns that reference the owner.
+    /// The columns of these rows that reference the owner.
     private let columns: [Int]
 
     init(_ relationship: RelationshipRuntime) {

@@ -84,9 +84,9 @@ struct HelperStatements {
     /// The checks that an INSERT of pairs makes of itself.
     enum Checks {
         case nothing
-        /// That it stores no pairs besides the given pairs.
+        /// Checks that it stores no pairs besides the given pairs.
         case storedPairs
-        /// That, and that each of them is stored now.
+        /// Checks that it stores exactly the given pairs, and that each is stored now.
         case allPairs
     }
 

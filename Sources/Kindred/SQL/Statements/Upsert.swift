@@ -300,8 +300,8 @@ public struct ConflictResolution: Sendable, Hashable {
 
     /// The existing row takes the new values, except in the columns of the key and of the primary key.
     ///
-    /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index. Of a partial index
-    /// its condition decides which rows conflict: with `UNIQUE (email) WHERE deleted_at IS NULL`, none that is deleted.
+    /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index. The condition of a
+    /// partial index decides which rows conflict: with `UNIQUE (email) WHERE deleted_at IS NULL`, none that is deleted.
     public static func update(_ key: String...) -> ConflictResolution {
         ConflictResolution(key: key, action: .update(setting: nil))
     }
