@@ -110,7 +110,7 @@ struct SaveReferences {
             for relationship in object.runtime.foreignKeys where entities.contains(relationship.destination) {
                 guard let key = try? ObjectKey(object.row, relationship.ownColumns) else { continue }
                 let known = targets(Unique(entity: relationship.destination, columns: relationship.otherColumns))
-                // Of values that only the server can compare, each may be the right one.
+                // If only the server can compare the values, any target may be the right one.
                 let mayEqual = relationship.isComparedByServer && known.count <= 100 ? Array(known.values) : []
                 for target in known[key].map({ [$0] }) ?? mayEqual where target != position {
                     add(

@@ -60,7 +60,7 @@ struct Saver: Sendable {
         var isSaved = false
         defer {
             core.saves.subtract(1, ordering: .acquiringAndReleasing)
-            // Of changes after a save that succeeded no error has told.
+            // A save that succeeded throws no error that would tell of lost changes.
             core.isLossKnown.store(!isSaved, ordering: .relaxed)
         }
         try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })

@@ -24,7 +24,7 @@ extension ContextCore {
         return try await client.asCall {
             _ = try await turn.acquire(for: SingleWrite(), within: database.turnTimeout)
             defer {
-                // Also after an error: the server may have carried out the statement.
+                // Noted after an error, too: the server may have carried out the statement.
                 noteViewsOutdated()
                 turn.end()
             }
