@@ -35,7 +35,7 @@ struct CapabilitiesPage {
         }
     }
 
-    /// The same in a stable format that only grows.
+    /// The features as JSON, in a stable format that only grows.
     var json: String {
         let answers = ServerCapability.allCases.map { capability in
             let answer = capabilities[capability]

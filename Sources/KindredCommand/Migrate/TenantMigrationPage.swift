@@ -41,7 +41,7 @@ struct TenantMigrationPage {
         }
     }
 
-    /// The same in a stable format that only grows.
+    /// The outcomes as JSON, in a stable format that only grows.
     var json: String {
         let tenants = outcomes.map { outcome in
             JSONText.object([
