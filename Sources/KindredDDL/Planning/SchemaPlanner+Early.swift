@@ -28,7 +28,7 @@ extension SchemaPlanner {
 
     /// Drops everything that is in the way, each thing before the things that it depends on.
     mutating func dropThings() throws {
-        // They would run for the statements below.
+        // Event triggers first: they would run for the statements below.
         for name in dropped.sorted() where name.isEventTrigger { try drop(object: name) }
         try detachTables()
         for name in dropped.sorted() where from.constraint(name)?.kind == .foreignKey {

@@ -156,7 +156,7 @@ extension SchemaPlanner {
         var statements: [SchemaStatement] = []
         for name in Set(from.items.keys).union(to.items.keys).sorted() {
             guard case .defaultPrivileges(let privileges)? = (to[name] ?? from[name])?.content else { continue }
-            // They are gone with their schema.
+            // Default privileges are gone with their schema.
             if !name.schema.isEmpty, to[ItemName(kind: .schema, schema: name.schema)] == nil { continue }
             let unchanged = name.schema.isEmpty ? Self.publicGrants(on: privileges.objects) : []
             statements += try changes(

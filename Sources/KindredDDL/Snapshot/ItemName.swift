@@ -61,7 +61,7 @@ package struct ItemName: Hashable, Comparable {
             case .policy: "policy"
             case .other: "object"
             }
-        // Of other things the name says of which kind they are.
+        // The name of another thing begins with its kind.
         return kind == .other ? "\(name) \(part)" : "\(word) \(shown)"
     }
 
