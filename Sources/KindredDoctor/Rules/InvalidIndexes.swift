@@ -53,7 +53,7 @@ enum InvalidIndexes {
             guard other.oid != index.oid, RedundantIndexes.Shape(other) == shape, other.isUnique || !index.isUnique,
                 !other.hasDistinctNulls || index.hasDistinctNulls
             else { return false }
-            // Of several incomplete indexes the first is built anew.
+            // The first of several incomplete indexes is built anew.
             if other.isUsable { return true }
             if other.isUnique != index.isUnique { return other.isUnique }
             if isLeftover(other) != isLeftover(index) { return !isLeftover(other) }

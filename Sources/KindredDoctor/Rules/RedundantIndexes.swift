@@ -197,7 +197,7 @@ enum RedundantIndexes {
             let coverage = ForeignKeyCoverage(key, in: examination)
             return coverage.fault(of: index, on: relation.oid) == nil
                 && !others.contains { other in
-                    // Of several unused indexes the first by name stays.
+                    // The first by name of several unused indexes stays.
                     let stays = other.scans > 0 || other.isUnique || other.name < index.name
                     return stays && coverage.fault(of: other, on: relation.oid) == nil
                 }

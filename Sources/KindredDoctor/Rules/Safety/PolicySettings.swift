@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// A custom setting that was made for a transaction is an empty text in the session afterwards, and not NULL as before.
 struct PolicySettings {
-    /// Their names, in the text's order.
+    /// The names of these settings, in the text's order.
     let bare: [String]
 
     /// - Parameter text: the expression, as `pg_get_expr` writes it.
