@@ -50,7 +50,7 @@ extension Database {
         do {
             return try await body()
         } catch {
-            // Also where the task is cancelled.
+            // In a task of its own, so that it runs in a cancelled task, too.
             await Task { try? await dropTenant(name) }.value
             throw error
         }

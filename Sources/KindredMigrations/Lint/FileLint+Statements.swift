@@ -9,7 +9,7 @@ extension FileLint {
         _ = cursor.take("if", "not", "exists")
         let name = cursor.isAt("on") ? nil : cursor.name()
         guard cursor.take("on") else { return }
-        // Of a partitioned table alone it makes no index that has rows.
+        // With ONLY, an index of a partitioned table has no rows.
         let isOnly = cursor.isAt("only")
         guard let table = cursor.name() else { return }
         let label = name.map { "index \($0.name)" } ?? "index"
