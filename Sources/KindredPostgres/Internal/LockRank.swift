@@ -29,11 +29,11 @@ extension LockRank {
     static var poller: LockRank { LockRank(16, "Poller") }
     /// Under it a listener's queues get the kept notifications, so that later notifications cannot overtake it.
     static var notificationGate: LockRank { LockRank(17, "NotificationGate") }
-    /// Of locks under which none but a text's is taken.
+    /// The rank of locks under which only a text's lock is taken.
     @inlinable package static var leaf: LockRank { LockRank(24, "a leaf") }
     /// The lock of the queue of tasks, which is taken to resume a task.
     static var executor: LockRank { LockRank(30, "PostgresExecutor") }
-    /// Of texts that are rendered once, which every other lock may need.
+    /// The rank of locks on texts that are rendered once, which may be needed under every other lock.
     @inlinable package static var text: LockRank { LockRank(29, "a text") }
 }
 

@@ -109,7 +109,7 @@ struct InputMeter {
                 else {
                     return nil
                 }
-                // Otherwise bytes arrived in between.
+                // Unequal counts mean that bytes arrived in between.
                 if before == after { return after - waiting }
             }
         #else

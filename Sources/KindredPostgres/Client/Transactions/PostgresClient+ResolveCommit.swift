@@ -45,7 +45,7 @@ extension PostgresClient {
 
     /// The outcome as the server knows it now; nil if it may know more later.
     private func fate(of id: PostgresTransactionID) async throws -> CommitFate? {
-        // Of two servers on one timeline each may have given the number to another transaction.
+        // With two primaries on one timeline, each may have given the number to another transaction.
         guard pool.context.primary.refusal == nil else { return nil }
         let rows: QueryResult
         do {

@@ -132,7 +132,7 @@ extension PostgresClient {
                 asked?.forget()
                 throw broken.joined(with: error)
             }
-            // Otherwise the owner of the connection took it back, and rolled back.
+            // If the gate refuses, the owner of the connection has taken it back, and rolled back.
             if ending.isOpened, gate?.beginEnding() ?? true {
                 await called(at: place) {
                     await undo(["ROLLBACK"], on: connection, end: .rollback, asking: asked)
