@@ -6,7 +6,7 @@ import KindredPostgres
 package struct Catalog: Sendable, Hashable {
     /// Tables, views and other relations with rows, including partitions and unreadable ones.
     package var relations: [Relation] = []
-    /// Their columns, and the fields of composite types.
+    /// The columns of the relations, and the fields of composite types.
     package var columns: [Column] = []
     /// Primary keys, UNIQUE constraints and foreign keys.
     package var constraints: [Constraint] = []

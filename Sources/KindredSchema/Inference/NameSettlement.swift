@@ -63,8 +63,8 @@ struct NameSettlement {
     /// Assigns the names of one entity.
     ///
     /// - Parameters:
-    ///   - candidates: Each relationship's candidates, in any order of rules. Of two relationships with the same
-    ///     generated name, the first keeps it.
+    ///   - candidates: Each relationship's candidates, in any order of rules. The first of two relationships with the
+    ///     same generated name keeps it.
     ///   - phases: A number for each relationship, 0 for all if it is empty: relationships with lower numbers get all
     ///     their names first, and the names that they claim in vain are not given to relationships with higher numbers.
     ///   - attributes: Names that are never assigned, as keys.

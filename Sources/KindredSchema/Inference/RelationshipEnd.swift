@@ -74,7 +74,7 @@ extension SchemaBuilder {
                     end, helpers[pair], near: near, far: far, needsHelper: needsHelper)
             }
         }
-        // Of two ends with the same generated name the first one keeps it: targets, then holders, then helpers.
+        // The first of two ends with the same generated name keeps it: targets, then holders, then helpers.
         for place in ends.indices {
             if case .target = ends[place].role { tables[ends[place].source].ends.append(place) }
         }

@@ -69,7 +69,7 @@ extension SchemaBuilder {
             guard shows(columns) else { return }
             let names = columnNames(columns)
             let predicate = predicate.map(RowPredicate.init)
-            // Then it is among the server's checks.
+            // A predicate that is not understood is among the server's checks.
             if let predicate, predicate.terms == nil { return }
             if let known = uniqueChecks.firstIndex(where: { $0.columns == names && $0.predicate == predicate }) {
                 if !areNullsDistinct { uniqueChecks[known].areNullsDistinct = false }

@@ -61,7 +61,7 @@ extension SchemaBuilder {
         for constraint in catalog.constraints where constraint.kind != .foreignKey {
             guard let index = tableIndexes[constraint.relation] else { continue }
             if constraint.kind == .check {
-                // Of several columns nothing tells which one is wrong.
+                // If the constraint has several columns, nothing tells which column is wrong.
                 guard constraint.columns.count == 1 else { continue }
                 tables[index].checkedColumns[constraint.name] = tables[index].columnNames(constraint.columns).first
                     .map { ServerText($0) }
