@@ -164,7 +164,7 @@ struct InspectedModel: Decodable {
 
     /// A line for each difference.
     static func differences(_ old: InspectedModel, _ new: InspectedModel) -> [String] {
-        // Of two with the same name in hostile JSON the first counts.
+        // The first of two entities with the same name in hostile JSON counts.
         let before = Dictionary(old.entities.map { ($0.path, $0) }) { first, _ in first }
         let after = Dictionary(new.entities.map { ($0.path, $0) }) { first, _ in first }
         return Set(before.keys).union(after.keys).sorted().flatMap { path -> [String] in

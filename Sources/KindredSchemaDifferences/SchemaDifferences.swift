@@ -41,10 +41,10 @@ public struct SchemaDifferences: Sendable {
 
     /// Whether a trial has shown that the statements lead from one side to the other, except for things in ``leftOut``.
     public enum Proof: Sendable, Hashable {
-        /// Run where the old side's schema is as it is, on an embedded server, they left nothing to change by the word of `pg_dump`,
+        /// The statements ran on a copy of the old side, on an embedded server; by `pg_dump` nothing is left to change,
         /// and rows can be written in the tables that they touch.
         case proven
-        /// That was not found out, and why not.
+        /// No trial was made, for this reason.
         case skipped(String)
         /// The trial failed: the statement that fails, or the difference that is left.
         case failed(String)

@@ -79,7 +79,7 @@ struct Withholding {
             statements.append("DROP SEQUENCE \(shown(name))")
             retain(name)
         case (.column(let old), .column(let new)?):
-            // Of a table that is kept as it is.
+            // Nothing to do for a column of a table that is kept as it is.
             guard retained.column(name) == new else { return }
             let becomesGenerated = new.generation != nil && old.generation == nil
             let isLossy = new.generation == nil && TypeChange(from: old, to: new).canLoseData

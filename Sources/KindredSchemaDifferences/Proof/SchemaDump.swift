@@ -110,7 +110,7 @@ struct SchemaDump {
             lines = lines.map { Self.withoutName(ofNotNull: $0.hasSuffix(",") ? String($0.dropLast()) : $0) }.sorted()
         default: break
         }
-        // Of privileges on which nothing is left that a schema has.
+        // An entry of privileges without any line is left out.
         if lines.isEmpty, key.kind == "ACL" || key.kind == "DEFAULT ACL" { return }
         entries[key, default: []] += lines
     }

@@ -98,7 +98,7 @@ struct ScratchScript {
         without listed: [FirstExtension]
     ) async throws -> [LeftOutStatement] {
         try await admitOwners(to: client, of: server)
-        // Their schemas are there, too.
+        // The schemas of the listed extensions exist already, too.
         let schemas = Set(texts: listed.map(\.schema))
         var leftOut: [LeftOutStatement] = []
         try await client.withConnection { _ in
