@@ -31,7 +31,7 @@ let package = Package(
                 .product(name: "EmbeddedPostgres", package: "kindred"),
             ]
         ),
-        // What the oracle of live requests judges: make live-oracle
+        // The program that the oracle of live requests judges: make live-oracle
         .executableTarget(name: "LiveAgent", dependencies: [.product(name: "Kindred", package: "kindred")]),
     ],
     swiftLanguageModes: [.v6]

@@ -22,7 +22,7 @@ struct BenchmarkDatabase: Sendable {
     /// Removes all rows of a table.
     func empty(_ table: String) throws { try run("TRUNCATE \(table)") }
 
-    /// Makes the shelves, crates and what is in them as they were.
+    /// Makes the shelves, the crates and their contents as they were.
     func fillShelves() throws { try run(Workload.shelfRows) }
 
     private func run(_ script: String) throws {

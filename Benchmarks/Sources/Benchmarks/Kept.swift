@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a run needs or leaves, made or let go between runs, where it is neither measured nor counted.
+/// A value that a run needs or leaves, made or let go between runs, where it is neither measured nor counted.
 final class Kept<Value: Sendable>: Sendable {
     private let kept = Mutex<Value?>(nil)
 

@@ -6,7 +6,7 @@ struct Measurement: Sendable {
     typealias Run = @Sendable () async throws -> Double
 
     let name: String
-    /// What is counted per second.
+    /// The unit that is counted per second.
     let unit: String
     /// The design's target, if there is one.
     let goal: Goal?

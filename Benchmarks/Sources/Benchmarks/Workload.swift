@@ -40,7 +40,7 @@ enum Workload {
         "VACUUM ANALYZE",
     ]
 
-    /// Rows like those of books, one for each held object.
+    /// Rows like books, one for each held object.
     static let heldScript = """
         CREATE TABLE held (id int PRIMARY KEY, author_id int NOT NULL, title text NOT NULL, year int, price numeric(8, 2));
         INSERT INTO held
@@ -118,7 +118,7 @@ enum Workload {
     static let updateBook = "UPDATE book SET year = $2::int WHERE id = $1::int"
     static let allBooks = "SELECT id, author_id, title, year, price FROM book"
 
-    /// Tables of eight columns, each with a key to the one before it and to the one at half its number.
+    /// Tables of eight columns, each with a key to the table before it and to the table at half its number.
     static func catalogScript(tables: Int) -> String {
         """
         DO $$
@@ -140,7 +140,7 @@ enum Workload {
         """
     }
 
-    /// Tables like those of a large public music catalog: 375 with 770 keys, most of which refer to a few tables.
+    /// Tables like a large public music catalog's: 375 with 770 keys, most of which refer to a few tables.
     static let webScript = """
         DO $$
         BEGIN

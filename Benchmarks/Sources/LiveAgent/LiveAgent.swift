@@ -4,7 +4,7 @@ import Synchronization
 
 /// Answers the operations of the oracle of live requests over the public API alone.
 ///
-/// It asks the database nothing by itself, compares nothing and sorts nothing: what it says is what the library gives.
+/// It asks the database nothing by itself, compares nothing and sorts nothing: it returns the library's answers.
 final class LiveAgent: Sendable {
     let database: Database
     private let tasks = Mutex<[String: Task<Void, Never>]>([:])

@@ -85,7 +85,7 @@ actor TrackedContext {
         }
     }
 
-    /// Reads from memory; what was forgotten is read again, and counted.
+    /// Reads from memory; forgotten values are read again, and counted.
     private func read() async throws -> [String: JSON] {
         do {
             return ["statements": .int(0), "objects": try await withStatementLimit(0) { try await objects() }]

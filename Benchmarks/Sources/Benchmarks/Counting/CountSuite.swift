@@ -67,7 +67,7 @@ struct CountSuite: Sendable {
         return memory
     }
 
-    /// Prints everything; returns what has grown.
+    /// Prints everything; returns the counts that have grown.
     private func report(
         _ counted: [(work: CountedWork, counts: Counts)], _ bytes: Double?, _ memory: CatalogMemory?,
         _ baseline: Baseline

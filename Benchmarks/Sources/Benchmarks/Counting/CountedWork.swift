@@ -5,7 +5,8 @@ struct CountedWork: Sendable {
     let unit: String
     /// The number of units in one run.
     let count: Int
-    /// Whether to exclude a run's fixed cost, by subtracting the counts of one run from those of one twice as large.
+    /// Whether to exclude a run's fixed cost, by subtracting the counts of one run from the counts of a run twice as
+    /// large.
     var isMarginal = false
     /// Runs before each run, uncounted.
     var prepare: @Sendable () async throws -> Void = {}
@@ -26,7 +27,7 @@ struct CountedWork: Sendable {
         func run() async throws { try await work.run(count) }
     }
 
-    /// The counts of one unit, of those of the parts.
+    /// The counts of one unit, from the counts of the parts.
     func perUnit(_ counts: [Double]) -> Double {
         ((counts.last ?? 0) - (counts.count > 1 ? counts[0] : 0)) / Double(count)
     }

@@ -7,7 +7,7 @@ enum HeldObjects {
 
     /// The heap bytes of each object, without its row; nil if they cannot be counted.
     static func bytesPerObject(_ database: Database) async throws -> Double? {
-        // A first, uncounted run makes what is allocated once for a connection or an entity.
+        // A first, uncounted run makes the allocations that happen once for a connection or an entity.
         _ = try await bytes { try await objects(database) }
         guard let rows = try await bytes({ try await rows(database) }),
             let objects = try await bytes({ try await objects(database) })

@@ -8,7 +8,8 @@ struct LiveLatency: Sendable {
 
     private static let turns = 5
     private static let commitsOfTurn = 100
-    /// The longest pause before a commit, in milliseconds: so long does a reader gather what comes without pause.
+    /// The longest pause before a commit, in milliseconds: so long does a reader gather changes that come without
+    /// pause.
     private static let pause = 40
 
     private let database: Database
@@ -64,7 +65,7 @@ struct LiveLatency: Sendable {
         return times
     }
 
-    /// The writer itself notifies, in the statement that writes, to a table that nobody tracks.
+    /// The writer itself notifies, in the statement that writes, to a table that is not tracked.
     private func floorTimes() throws -> [Double] {
         var times = [Double](repeating: 0, count: Self.commitsOfTurn)
         _ = try place.withTarget { target in

@@ -47,7 +47,7 @@ struct LiveLoad: Sendable {
         return (floor_processor_seconds() - spent) / Double(rate * seconds)
     }
 
-    /// Runs `body` while each of the first owners has a live request for its parts; it gets what they count.
+    /// Runs `body` while each of the first owners has a live request for its parts; it gets their counters.
     private func following<T: Sendable>(
         _ count: Int, _ body: (Counters) async throws -> T
     ) async throws -> T {

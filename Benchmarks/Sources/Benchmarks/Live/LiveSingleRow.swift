@@ -1,6 +1,6 @@
 import Kindred
 
-/// What statements of one row take in a session whose first statements, and their triggers, were of 100,000 rows.
+/// The time of statements of one row in a session whose first statements, and their triggers, were of 100,000 rows.
 struct LiveSingleRow: Sendable {
     private static let table: [SQL] = [
         "CREATE TABLE item (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)",

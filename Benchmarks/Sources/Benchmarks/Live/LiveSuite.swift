@@ -2,9 +2,9 @@ import CFloor
 import Kindred
 import Synchronization
 
-/// What live requests cost: the time from a commit to its update, and the work of many requests and of long lists.
+/// The costs of live requests: the time from a commit to its update, and the work of many requests and of long lists.
 ///
-/// The server writes by itself (`LiveWriter`), so that the processor time of this process is that of following alone.
+/// The server writes by itself (`LiveWriter`), so that the processor time of this process is spent on following alone.
 struct LiveSuite: Sendable {
     let only: String
 

@@ -1,7 +1,7 @@
 import Kindred
 
 extension ShopWorks {
-    /// Objects by key and of whole tables, and what they lead to.
+    /// Objects by key and of whole tables, and their relationships.
     static func objects(_ database: Database, typed: Database) -> [CountedWork] {
         let keys = Keys()
         let rows = Int(Workload.books)
