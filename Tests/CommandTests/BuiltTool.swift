@@ -3,12 +3,12 @@ import Testing
 
 /// The built executable, which stands beside the tests' own.
 enum BuiltTool {
-    /// Runs it; returns its status and what it wrote on standard error.
+    /// Runs it; returns its status and its standard error.
     ///
     /// - Parameters:
     ///   - arguments: The arguments behind its name.
     ///   - output: Its standard output; nil to run it without one.
-    ///   - environment: Variables beside those of the tests.
+    ///   - environment: Variables beside the tests' environment.
     ///   - name: The executable's name.
     static func run(
         _ arguments: [String], output: FileHandle?, environment: [String: String] = [:], of name: String = "kindred"

@@ -4,7 +4,7 @@ import KindredPostgres
 import KindredTesting
 import Testing
 
-/// What the tool says before and around its commands.
+/// The tool's texts before and around its commands.
 @Suite struct CommandLineTests {
     private func run(_ arguments: [String]) async -> (status: Int32, output: String, error: String) {
         let (terminal, capture) = Terminal.captured()
@@ -71,7 +71,7 @@ import Testing
             #expect(status == 1, "\(arguments)")
             #expect(error == "kindred: The output could not be written: No space left on device.\n")
         }
-        // Without an output no file or socket that the tool opens gets what is printed.
+        // Without an output no file or socket that the tool opens gets the printed text.
         for arguments in [["--help"], ["inspect"] + database] {
             let (status, error) = try await BuiltTool.run(arguments, output: nil)
             #expect(

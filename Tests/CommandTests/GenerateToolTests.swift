@@ -64,7 +64,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.appending(path: "Person.swift").path))
         let checked = try await run("generate", "--output", folder.path, "--database", uri, "--check")
         #expect(checked.status == 0, "\(checked.error)")
-        // Its failures are those of the whole command.
+        // Its failures are the whole command's.
         let wrong = try await run("generate")
         #expect(wrong.status == 64 && wrong.error.contains("See `kindred generate --help`."), "\(wrong.error)")
         let misplaced = try await run("generate", "--output", "postgres://u:secret@h/d")

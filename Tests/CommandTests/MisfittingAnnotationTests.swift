@@ -38,7 +38,7 @@ struct MisfittingAnnotationTests {
     func commandsGoOnWithoutThem(_ arguments: [String]) async throws {
         let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
         await #expect(throws: SchemaError.self) { try await SchemaReader.read(from: client) }
-        // What the database would give if the comments were for people only.
+        // The database without the comments' annotations gives the same.
         try await client.runScript(
             """
             COMMENT ON CONSTRAINT email_owner_fkey ON email IS NULL; COMMENT ON CONSTRAINT letter_owner_fkey ON letter IS NULL;

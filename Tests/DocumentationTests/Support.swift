@@ -9,7 +9,7 @@ extension Trait where Self == DatabaseTrait {
     static var shop: Self { .database(.file("../../sql/demo.sql")) }
 }
 
-/// Lends the test's database, a context over it, and what is sent over it.
+/// Lends the test's database, a context over it, and the statements that are sent over it.
 func withShop(
     classes: [any TypedObject.Type] = KindredModels.all,
     overrides: [SchemaOverride] = [],
@@ -48,7 +48,7 @@ final class SentStatements: Sendable {
         }
     }
 
-    /// Forgets what was sent, and returns it.
+    /// Forgets the sent statements, and returns them.
     @discardableResult
     func take() -> [String] {
         statements.texts.withLock { texts in

@@ -66,7 +66,7 @@ import Testing
         let entities = ["pe", "pr"].map { Self.entity("p", ["id"], schema: $0) }
         let sales = DatabaseSchema(entities: entities, searchPath: ["public"])
         #expect(try Self.classes(sales) == ["pe.p": "PeP", "pr.p": "PrP"])
-        // What the name alone means keeps it, wherever its schema stands in the alphabet.
+        // The table that the bare name means keeps it, wherever its schema stands in the alphabet.
         let people = [("audit", "people"), ("public", "people"), ("zoo", "person")].map {
             Self.entity($1, ["id"], schema: $0)
         }
@@ -75,7 +75,7 @@ import Testing
             try Self.classes(schema) == [
                 "audit.people": "AuditPerson", "public.people": "Person", "zoo.person": "ZooPerson",
             ])
-        // One that is added later carries it too, and so does one whose namesake is not among those chosen.
+        // A table that is added later carries it, too, and so does a table whose namesake is not chosen.
         let lock = try Self.lock(DatabaseSchema(entities: [people[0]], searchPath: ["public"]))
         #expect(
             try Self.classes(schema, lock: lock) == [

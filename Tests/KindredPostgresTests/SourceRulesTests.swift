@@ -113,11 +113,11 @@ import Testing
         let postgres = [
             // An executor's reference to itself, which the runtime asks for; it lives as long as the process.
             "Connection/PostgresExecutor.swift",
-            // What each request changes skips a check that costs more than the change.
+            // Changes of each request skip a check that costs more than the change.
             "Connection/Requests/PendingRequest.swift",
             // Lends memory, within bounds.
             "Internal/ByteView.swift",
-            // What C asks for: variables that the system fills.
+            // Variables that the system fills, as C asks for.
             "Internal/SystemCalls.swift",
             // libpq's and OpenSSL's pointers.
             "LibPQ/CancelKey.swift", "LibPQ/ConnectionHandle+Sending.swift", "LibPQ/ConnectionHandle.swift",

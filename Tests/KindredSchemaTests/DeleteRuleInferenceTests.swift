@@ -95,7 +95,7 @@ import Testing
             let override = SchemaOverride.foreignKey(key, of: "line", manyToManyDeleteRule: rule)
             #expect(try rules(shop(["quantity"]), [override]) == [rule, .noAction])
         }
-        // What is written for the helper's own relationship counts as if the key said it.
+        // A rule that is written for the helper's own relationship counts as if the key said it.
         for (rule, both) in [(DeleteRule.cascade, DeleteRule.nullify), (.deny, .deny), (.noAction, .noAction)] {
             let override = SchemaOverride.foreignKey(key, of: "line", deleteRule: rule)
             #expect(try rules(shop(["quantity"], action: "c"), [override]) == [both, rule])

@@ -52,7 +52,7 @@ import Testing
         let error = try #require(throws: SchemaError.self) { try unreadable.entity(named: "person") }
         #expect(error.message.hasPrefix("The role tester may not read sales.person"))
         #expect(try unreadable.entity(named: "public.person").name.schema == "public")
-        // What an annotation ignores might as well not be there.
+        // An ignored relation might as well not exist.
         let ignored = try catalog {
             $0.table("sales.person", ["id"])
             $0.comment(onTable: "sales.person", #"@kindred {"ignore": true}"#)

@@ -336,7 +336,7 @@ import Testing
     }
 
     @Test func directRelationshipsKeepTheTablesName() throws {
-        // The notes that a user wrote, and those that a user subscribed to.
+        // The notes that a user wrote, and the notes that a user subscribed to.
         let schema = try TestCatalog.make {
             $0.table("user", ["id"], primaryKey: ["id"])
             $0.table("note", ["id", "author_id"], primaryKey: ["id"])

@@ -2,7 +2,7 @@ import KindredSchema
 import Testing
 
 @Suite struct OneToOneTests {
-    /// What is unique on the table that refers to person by `person_id`, or to region by `country_id` and `code`.
+    /// The unique columns of the table that refers to person by `person_id`, or to region by `country_id` and `code`.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let isOneToOne: Bool

@@ -67,7 +67,7 @@ import Testing
     private func brokenByAdditions(_ before: DatabaseSchema, _ random: inout RandomCatalog) -> [String] {
         random.addTable()
         for _ in 0..<3 { random.addForeignKey() }
-        // What was added may clash with an annotation; then there is nothing to compare.
+        // An added object may clash with an annotation; then there is nothing to compare.
         guard let after = try? DatabaseSchema(catalog: random.catalog) else { return [] }
         var broken: [String] = []
         for entity in before.entities {

@@ -5,7 +5,7 @@ import Testing
 @testable import KindredSchema
 
 @Suite struct ViewDefinitionTests {
-    /// The parsed query of a view in the server's text form, cut down to what is read.
+    /// The parsed query of a view in the server's text form, cut down to the parts that are read.
     private func query(
         from: String = "({RANGETBLREF :rtindex 1})",
         rtable: String = "({RANGETBLENTRY :alias <> :rtekind 0 :relid 500 :relkind r})",

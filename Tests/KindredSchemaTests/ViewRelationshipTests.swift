@@ -218,7 +218,7 @@ import Testing
         #expect(throws: SchemaError.self) { try wrong.schema() }
     }
 
-    // MARK: What follows from the foreign key
+    // MARK: Inferences from the foreign key
 
     @Test func rulesOfTheTableStayWithTheTable() throws {
         let schema = try TestCatalog.make {

@@ -17,7 +17,7 @@ import Testing
         let counts = calls.made.withLock { $0 }
         #expect(counts["SELECT * FROM used"] == 1 && counts.count == 5_001 && counts.values.allSatisfy { $0 == 1 })
         #expect(summaries.count <= StatementSummaries.capacity)
-        // One that takes much memory is made each time.
+        // A summary that takes much memory is made each time.
         let long = "SELECT '" + String(repeating: "x", count: 20_000) + "' FROM long"
         for _ in 0..<2 { #expect(summaries.summary(of: long).text == "SELECT long") }
         #expect(calls.made.withLock { $0[long] } == 2)

@@ -145,8 +145,8 @@ package enum RandomValue {
         return PostgresTimestamp(microsecondsSince2000: roundedAtTimes(microseconds, &generator)) ?? .infinity
     }
 
-    /// Infinities left out, and the least number of microseconds: servers before PostgreSQL 17 cannot read what they
-    /// print for them.
+    /// Infinities left out, and the least number of microseconds: servers before PostgreSQL 17 cannot read their own
+    /// output for them.
     package static func interval(_ generator: inout some RandomNumberGenerator) -> PostgresInterval {
         let interval = PostgresInterval(
             months: generator.integer(Int32.self),

@@ -1,4 +1,4 @@
-// What conditions over texts mean, byte by byte as in a database whose texts are collated by bytes.
+// The meaning of conditions over texts, byte by byte as in a database whose texts are collated by bytes.
 extension String {
     /// Whether the bytes of another text stand within this one.
     package func containsBytes(of part: String) -> Bool {
@@ -11,7 +11,8 @@ extension String {
 
     package func endsWithBytes(of part: String) -> Bool { utf8.reversed().starts(with: part.utf8.reversed()) }
 
-    /// Whether the whole text is like a pattern: `*` for any characters, `?` for one, `\` before what stands for itself.
+    /// Whether the whole text is like a pattern: `*` for any characters, `?` for one, `\` before a character that
+    /// stands for itself.
     package func isLike(_ pattern: String) -> Bool {
         Self.matches(Array(unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
     }

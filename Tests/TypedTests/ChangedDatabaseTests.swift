@@ -24,7 +24,7 @@ import TypeModels
         }
     }
 
-    /// Expects that everything that reads or writes the keeper's row says what has changed.
+    /// Expects that every call that reads or writes the keeper's row names the change.
     private func expectMismatch(
         _ column: String,
         _ keeper: Keeper,
@@ -39,7 +39,8 @@ import TypeModels
                 } catch let error as KindredError
                     where error.code == .schemaChanged && error.underlying?.sqlState == .featureNotSupported
                 {
-                    // A transaction cannot go on where a statement was prepared before the change; another one can.
+                    // A transaction cannot go on where a statement was prepared before the change; another transaction
+                    // can.
                     try await body()
                 }
                 Issue.record("\(what) threw nothing", sourceLocation: sourceLocation)
@@ -104,7 +105,7 @@ import TypeModels
             #expect(try await context.fetch(Keeper.self).all().count == 2)
             try await database.query("UPDATE keeper SET code = NULL WHERE id = 1")
             await expectMismatch("code", keeper, in: database)
-            // What is in memory is what it was, and rows that fit are read as ever.
+            // Memory is unchanged, and rows that fit are read as ever.
             #expect(keeper.code == "one")
             #expect(try await context.find(Keeper.self, 2)?.code == "two")
             let error = await expectError(.classMismatch) { try await keeper.refresh() }
@@ -152,7 +153,7 @@ import TypeModels
             }
             #expect(error?.key == "address", "\(String(describing: error))")
             #expect(house.address?.number == 5)
-            // A model that the classes do not fit is not taken over, not even what it says of types.
+            // A model that the classes do not fit is not taken over, not even its types.
             await expectError(.classMismatch) { try await database.refreshSchema() }
             #expect(house.address?.number == 5 && house.address?.street == "Main")
             try await database.query("ALTER TYPE address RENAME ATTRIBUTE street TO road")
@@ -182,7 +183,7 @@ import TypeModels
                 ALTER TABLE keeper ALTER club_id DROP NOT NULL, DROP CONSTRAINT keeper_club_id_fkey,
                     ADD FOREIGN KEY (club_id) REFERENCES club ON DELETE SET NULL
                 """)
-            // The program's model knows neither, so it is the database that decides; and what it did is an error.
+            // The program's model knows neither, so the database decides; and its action is an error.
             try? await context.delete(club)
             #expect(keeper.clubID == 1)
             await expectError(.classMismatch) { try await keeper.refresh() }

@@ -117,7 +117,7 @@ import TypeModels
         } catch let error as KindredError {
             #expect(error.code == .classMismatch && error.message.contains("public.badge.label is lazy"))
         }
-        // The other way round the handle shows what was read with the object.
+        // The other way round the handle shows the value that was read with the object.
         let database = try await Database.connect(
             uri, classes: KindredModels.all, overrides: [.column("body", of: "letter", lazy: false)])
         let letters = try await letters(database.makeContext())

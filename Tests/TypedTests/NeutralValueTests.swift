@@ -59,8 +59,8 @@ import TypeModels
         for attribute in new.entity.attributes where new["\(attribute.name)"] == nil {
             #expect(try await new.value(forKey: attribute.name) == nil, "\(type).\(attribute.name)")
         }
-        // Missing values are reported, and the program's own check is not asked.
-        // A view's triggers may fill what is missing.
+        // Missing values are reported, and the program's own check is not asked. A view's triggers may fill missing
+        // values.
         func lacksValues() -> Bool {
             new.entity.kind != .view
                 && new.entity.attributes.contains {
@@ -127,7 +127,7 @@ import TypeModels
 
     private func isNeutral(_ value: Any) -> Bool {
         func isNeutral<Value: NeutralValue & Equatable>(_ value: Value) -> Bool { value == Value.neutralValue }
-        // Relationships, and what may be NULL.
+        // Relationships, and values that may be NULL.
         guard let value = value as? any NeutralValue & Equatable else {
             let mirror = Mirror(reflecting: value)
             return value is any CustomStringConvertible || mirror.displayStyle != .optional || mirror.children.isEmpty
@@ -163,13 +163,13 @@ private final class HookCalls: Sendable {
 }
 
 extension DatabaseObject {
-    /// What every property of the object's class shows, by key.
+    /// The value of every property of the object's class, by key.
     fileprivate var properties: [String: Any] {
         guard let type = type(of: self) as? any TypedObject.Type else { return [:] }
         return type.keys.reduce(into: [:]) { $0[$1.value] = self[keyPath: $1.key] }
     }
 
-    /// Sets every property that can be set to what it shows.
+    /// Sets every property that can be set to its present value.
     fileprivate func setEverything() {
         func set<Root: TypedObject>(_ object: Root) {
             for keyPath in Root.keys.keys {

@@ -6,7 +6,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Foundation's predicates find in the database what they find in memory.
+/// Foundation's predicates find the same objects in the database as in memory.
 @Suite struct PredicateTests {
     @Test(.database(.file("../../sql/demo.sql"))) func randomPredicatesFindTheSameAsInMemory() async throws {
         try await withModels { _, context in
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// A condition made of predicates, and what it is in memory.
+    /// A condition made of predicates, and its meaning in memory.
     private struct Test {
         let condition: () throws -> Condition
         let holds: (Person) throws -> Bool

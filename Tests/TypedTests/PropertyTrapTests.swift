@@ -3,8 +3,8 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// Hooks and classes of the program that ask for what is not there: an error where one can be thrown, and never the end of
-/// the process.
+/// Hooks and classes of the program that ask for things that do not exist: an error where one can be thrown, and never
+/// the end of the process.
 @Suite struct PropertyTrapTests {
     private static let schema = """
         CREATE TYPE nothing AS ENUM ();
@@ -31,7 +31,7 @@ import Testing
         }
         var members: ToMany<Member> { toManyProperty(3) }
 
-        // Numbers that are not those of the mapping, as a class that was not generated may have them.
+        // Numbers that the mapping does not have, as a class that was not generated may have them.
         var noColumn: Int {
             get { readProperty(3) }
             set { writeProperty(3, newValue) }

@@ -4,7 +4,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Classes follow the search path, as plain entities and raw SQL do: each tenant's own tables, and those that all share.
+/// Classes follow the search path, as plain entities and raw SQL do: each tenant's own tables, and tables that all
+/// tenants share.
 @Suite struct SearchPathTests {
     final class Country: DatabaseObject, TypedObject, @unchecked Sendable {
         static let mapping = EntityMapping(

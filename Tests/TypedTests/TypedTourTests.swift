@@ -3,7 +3,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// The tour of the README in its typed form, with what it costs.
+/// The tour of the README in its typed form, with its statements.
 @Suite struct TypedTourTests {
     @Test(.database(.file("../../sql/demo.sql"))) func theTourRuns() async throws {
         let database = try await Database.connect(TestDatabase.current.uri, classes: KindredModels.all)

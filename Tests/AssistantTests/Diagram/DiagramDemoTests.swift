@@ -71,7 +71,7 @@ import Testing
         }
         let (none, plain) = try shown { _ in }
         #expect(none.isEmpty && plain.edges.allSatisfy { !$0.isByView })
-        // Nothing speaks of them: no relationship, no note, no count of what is missing.
+        // Nothing speaks of them: no relationship, no note, no count of missing relationships.
         for text in [plain.dot(), plain.mermaid(), plain.dbml(), plain.json()] {
             #expect(views.allSatisfy { !text.contains($0) } && !text.contains("more relationship"))
         }

@@ -48,7 +48,7 @@ import Testing
         #expect(hub.hubs.map(\.name) == ["user"] && hub.edges.count == 22)
         let plain = try diagram(19) { $0.labelsHubs = false }
         #expect(plain.hubs.isEmpty && !plain.dot().contains("@") && plain.edges == hub.edges)
-        // What the picture is about keeps its lines.
+        // The entity that the picture is about keeps its lines.
         #expect(try diagram(19) { $0.around = ["user"] }.hubs.isEmpty)
         #expect(
             hub.json().hasSuffix(##""hubs": ["public.user"]}"## + "\n") && below.json().hasSuffix("\"hubs\": []}\n"))

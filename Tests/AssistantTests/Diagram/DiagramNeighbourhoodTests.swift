@@ -3,9 +3,10 @@ import KindredAssistant
 import KindredPostgres
 import Testing
 
-/// What stands around one entity, from a few neighbours to a table that everything refers to.
+/// The surroundings of one entity, from a few neighbours to a table that everything refers to.
 @Suite struct DiagramNeighbourhoodTests {
-    /// `user` with so many tables that refer to it in each of two schemas, each of which also refers to the one before it.
+    /// `user` with so many tables that refer to it in each of two schemas, each of which also refers to the table
+    /// before it.
     private func model(_ count: Int) -> ModelSchema {
         let names = (0..<count).map { "\($0 % 2 == 0 ? "a" : "b").t\($0)" }
         let rows = zip(names, names.dropFirst()).map { "\($0)>\($1)" }
@@ -33,7 +34,7 @@ import Testing
         #expect(box("a.t2", dot).contains(" id ") && box("a.t2", dot).contains("… 2 more"), "\(box("a.t2", dot))")
         #expect(!box("a.t2", dot).contains(" ref ") && !box("a.t2", dot).contains(" note "))
         #expect(dot.contains(##"BGCOLOR="#c8553d"><FONT COLOR="white"><B>user<"##), "It stands out")
-        // Those who draw it themselves have the columns that lines compare.
+        // A program that draws the diagram itself has the columns that lines compare.
         #expect(few.nodes.first { $0.entity.name == "t2" }?.columns.map(\.name) == ["id", "ref"])
         let all = try around(4) { $0.detail = .columns }.dot()
         #expect(box("a.t2", all).contains(" note "))
@@ -61,7 +62,7 @@ import Testing
         // They are counted, not forgotten.
         #expect(many.nodes.first { $0.entity.name == "t5" }?.hiddenRelationships == 2)
         #expect(few.nodes.first { $0.entity.name == "t5" }?.hiddenRelationships == 0)
-        // Two lines away, those between the nearer ones are shown.
+        // With a distance of two, lines between the nearer neighbours are shown.
         let wide = try around(11) { $0.distance = 2 }
         #expect(wide.edges.count == 22 && wide.nodes.count == 13)
     }

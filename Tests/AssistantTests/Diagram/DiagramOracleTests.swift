@@ -145,6 +145,6 @@ import Testing
 }
 
 extension Diagram.Group {
-    /// The entities of the group and of those within it.
+    /// The entities of the group and of the groups within it.
     fileprivate var names: [QualifiedName] { members + groups.flatMap(\.names) }
 }

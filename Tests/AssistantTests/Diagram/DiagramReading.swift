@@ -1,7 +1,7 @@
 import Foundation
 import KindredDiagram
 
-/// What a text in one of a diagram's languages holds, read by the shape of its lines.
+/// The contents of a text in one of a diagram's languages, read by the shape of its lines.
 struct DiagramReading: Equatable {
     /// Names by their bytes: the language takes two spellings of a letter for one text, the database does not.
     typealias Key = [UInt8]
@@ -11,7 +11,7 @@ struct DiagramReading: Equatable {
     /// How often each pair of entities is joined by a line.
     var lines: [Key: Int] = [:]
 
-    /// What a diagram holds.
+    /// The contents of a diagram.
     init(_ diagram: Diagram, id: (QualifiedName) -> String) {
         for node in diagram.nodes { entities[Key(id(node.entity).utf8), default: 0] += 1 }
         for edge in diagram.edges { lines[Key("\(id(edge.from.entity)) \(id(edge.to.entity))".utf8), default: 0] += 1 }

@@ -2,7 +2,7 @@ import KindredDiagram
 import KindredPostgres
 import Testing
 
-/// What a diagram shows of a model, without a server.
+/// A diagram of a model, without a server.
 @Suite struct DiagramShapeTests {
     private func schema(_ names: [String], _ pairs: [String] = [], groups: [String: String] = [:]) -> DatabaseSchema {
         ModelSchema(names, pairs, groups: groups).schema
@@ -19,7 +19,8 @@ import Testing
         #expect(diagram.dot().contains("note") == (detail == .columns))
         #expect(diagram.mermaid().contains("note") == (detail == .columns))
         #expect(diagram.dot().contains("t2Set</TD>") == (detail != .names))
-        // What refers to other objects is said by the names of relationships; those who ask for keys have it.
+        // The names of relationships stand for the columns that refer to other objects; diagrams with keys have these
+        // columns, too.
         #expect(
             diagram.dot().contains(">ref</") == (detail == .columns)
                 && diagram.dot().contains(">ref<") == (detail == .columns))
@@ -55,7 +56,7 @@ import Testing
             alone.hubs.map(\.name) == ["x"] && !alone.dot().contains(">a.")
                 && alone.nodes.allSatisfy { $0.title == $0.entity.name })
         #expect(alone.dot().contains(#"@a.t1" [label="x""#) && alone.mermaid().contains("#8594; x"))
-        // Of several, each frame says its own once; what stands elsewhere is called by both names.
+        // With several schemas, each frame names its own once; an entity that stands elsewhere has both names.
         let several = try Diagram(of: schema(["a.x", "b.u"] + names, names.map { "a.x>\($0)" } + ["a.x>b.u"])).dot()
         #expect(
             several.contains(#"label="a"; labeljust=l"#) && several.contains("<B>x</B>") && several.contains("<B>u</B>")

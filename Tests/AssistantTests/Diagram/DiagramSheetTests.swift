@@ -72,7 +72,7 @@ import Testing
         #expect(diagram.isCut && diagram.detail == .names)
         let parts = parts(diagram.groups)
         #expect(parts.flatMap(\.members).count == count && Set(parts.flatMap(\.members)).count == count)
-        // No frame holds more than can be looked at, but one that is a list.
+        // No frame holds more than can be looked at, except a frame that is a list.
         let large = parts.filter { $0.members.count > Diagram.largestPart }
         #expect(large.allSatisfy { $0.kind == .unconnected }, "\(large.map(\.title))")
         let sheet = SheetReading(diagram.dot())

@@ -94,7 +94,7 @@ private final class XMLReading: NSObject, XMLParserDelegate {
 
     init(html: String) throws {
         super.init()
-        // The pages close every element but those that HTML leaves open.
+        // The pages close every element, except elements that HTML leaves open.
         let text = html.replacing("<!DOCTYPE html>\n", with: "").replacing(/<meta ([^>]*[^\/])>/) { "<meta \($0.1)/>" }
         let parser = XMLParser(data: Data(text.utf8))
         parser.delegate = self

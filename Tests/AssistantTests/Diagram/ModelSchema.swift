@@ -15,7 +15,7 @@ struct ModelSchema {
     ///   - names: The entities, such as `person` or `sales.order`.
     ///   - pairs: One-to-many relationships `from>to` between them.
     ///   - groups: The groups that comments put entities into.
-    ///   - views: Those of the entities that are views.
+    ///   - views: The entities that are views.
     init(_ names: [String], _ pairs: [String] = [], groups: [String: String] = [:], views: Set<String> = []) {
         var relationships: [QualifiedName: [Relationship]] = [:]
         let isView = Set(views.map(Self.name))

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Random tables of several schemas, in SQL, with names that mean something to the languages of diagrams.
 struct RandomTables {
-    /// What the tables are called, unless there are more.
+    /// The names of the tables, unless there are more.
     private static let names = [
         "person", "<script>alert(1)</script>", "a\"b", "a'b", "a\\", "\\N\\G", "new\nline", "t e", "\u{E9}", "e\u{301}",
         "[x]", "{x}", "-->", "</svg>", "]]>", "&amp;", "%% x", "#35;", ";", "\u{202E}x", "a.b", "/* x */", "end",
@@ -27,7 +27,7 @@ struct RandomTables {
 
     /// - Parameters:
     ///   - count: The number of tables that are no helpers.
-    ///   - isHostile: Whether the names are those that mean something elsewhere.
+    ///   - isHostile: Whether the names are texts that mean something elsewhere.
     init(seed: UInt64, count: Int, schemas: Int = 3, isHostile: Bool = true) throws {
         random = SeededGenerator(seed: seed)
         let names = try Self.schemas.prefix(schemas).map { try SQLIdentifier.quote($0) }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What a large diagram's DOT holds: frames, the lines that are drawn, and those that entities say in words.
+/// The contents of a large diagram's DOT: frames, the lines that are drawn, and the lines that entities say in words.
 struct SheetReading {
     /// The entities in each frame, by its title.
     private(set) var frames: [String: [String]] = [:]
     /// The ends of each line that is drawn, sorted.
     private(set) var drawn: [[String]] = []
-    /// What each entity says of lines that are not drawn: the name of the other end, and how many lines there are.
+    /// The words of each entity about lines that are not drawn: the name of the other end, and the number of lines.
     private(set) var said: [String: [String: Int]] = [:]
 
     /// How many lines there are in all.

@@ -21,7 +21,7 @@ import Testing
             """)))
 struct AnnotationRepairTests {
     struct Case: Sendable, CustomTestStringConvertible {
-        /// What the comment stands on, as in COMMENT ON.
+        /// The object of the comment, as in COMMENT ON.
         let object: String
         let comment: String
         /// The comment that the doctor leaves; nil for none.

@@ -4,7 +4,7 @@ import KindredDoctor
 import KindredTesting
 import Testing
 
-/// `kindred doctor`: what it prints, and how it ends.
+/// `kindred doctor`: its output and its status.
 @Suite struct DoctorCommandTests {
     private static let schema = """
         CREATE TABLE person (id integer PRIMARY KEY);
@@ -33,7 +33,7 @@ import Testing
             """#.replacing("\n", with: " ")
         let found = try #require(
             JSONSerialization.jsonObject(with: Data(output.utf8), options: .mutableContainers) as? NSMutableDictionary)
-        // What is skipped depends on how long the server has been running.
+        // The skipped rules depend on how long the server has been running.
         for skip in try #require(found["skipped"] as? [[String: String]]) {
             #expect(skip.keys.sorted() == ["reason", "rule"] && skip["rule"] == "K104")
         }

@@ -3,7 +3,7 @@ import KindredCommand
 import KindredTesting
 import Testing
 
-/// What `kindred doctor` prints of much: notes by their numbers, and what to begin with.
+/// The output of `kindred doctor` for many findings: numbers of notes, and advice where to begin.
 @Suite struct DoctorPageTests {
     private static let notes = """
         CREATE TABLE person (id integer PRIMARY KEY);

@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// What the doctor says of two real schemas, and what remains when its SQL was run.
+/// The doctor's findings in two real schemas, and the remaining findings when its SQL was run.
 @Suite struct DoctorRepairTests {
     @Test(.enabled(if: Chinook.sql != nil, "chinook.sql is not at hand"), .database(.sql(Chinook.sql ?? "")))
     func chinooksFindingsAreTrueAndGoAway() async throws {

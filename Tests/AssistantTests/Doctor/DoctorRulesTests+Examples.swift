@@ -352,5 +352,5 @@ extension DoctorRulesTests {
                 keys: ["K503:public.t.lock_version"], level: .note),
         ]
 
-    /// Every rule has an example, but for those that need a state of the server or a newer version.
+    /// Every rule has an example, except rules that need a state of the server or a newer version.
 }

@@ -14,7 +14,7 @@ import Testing
         var level: DoctorLevel?
         /// Whether SQL can repair it.
         var isRepairable = true
-        /// What of the message or the facts is looked for.
+        /// The part of the message or the facts that is looked for.
         var text = ""
         var tenantColumn: String?
         var testDescription: String { "\(rule) \(keys.joined(separator: " "))" }

@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Each repair goes through after the ones before it, and what was repaired is gone.
+    /// Each repair succeeds after the repairs before it, and the repaired findings are gone.
     @Test func allRepairsFitTogether() async throws {
         try await withDoctorClient { client in
             try await client.repair(try await client.allFindings())

@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// A second attempt at an index, and one that another one has taken the place of, are dropped and not built anew.
+    /// A second attempt at an index, and an index that another index has replaced, are dropped and not built anew.
     @Test(.database) func ofIncompleteIndexesOneIsBuilt() async throws {
         try await withDoctorClient { client in
             try await client.runScript("CREATE TABLE t (a integer, b integer); INSERT INTO t VALUES (1, 1), (1, 1)")

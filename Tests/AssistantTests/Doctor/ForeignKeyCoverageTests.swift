@@ -177,7 +177,8 @@ import Testing
 
     // MARK: Partitions
 
-    /// A partitioned table with a partition whose columns have other numbers, and one that is partitioned again.
+    /// A partitioned table with a partition whose columns have other numbers, and a partition that is partitioned
+    /// again.
     private func partitioned() -> DoctorWorld {
         var world = DoctorWorld()
         world.addTable(1, "whole", ["id", "a"], kind: "p")

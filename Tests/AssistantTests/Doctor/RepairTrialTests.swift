@@ -6,7 +6,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// All repairs of a database together: programs connect afterwards, and what was repaired is no finding any more.
+/// All repairs of a database together: programs connect afterwards, and the repaired findings are gone.
 @Suite struct RepairTrialTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String

@@ -99,7 +99,7 @@ import Testing
             try await client.query("INSERT INTO bad_invalid VALUES (1), (1)")
             _ = try? await client.query("CREATE UNIQUE INDEX CONCURRENTLY ON bad_invalid (a)")
             let invalid = try await client.query("SELECT indexrelid FROM pg_index WHERE NOT indisvalid")
-            // The one that could not be finished, and the one of a table whose partition lacks it.
+            // The index that could not be finished, and the index of a table whose partition lacks it.
             #expect(invalid.count == 2)
 
             let names = try await client.query(

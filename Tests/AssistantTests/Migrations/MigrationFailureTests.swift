@@ -3,7 +3,7 @@ import KindredMigrations
 import KindredTesting
 import Testing
 
-/// What an author learns of a migration that fails: the server's own words, and all problems at once.
+/// The error of a migration that fails: the server's own words, and all problems at once.
 @Suite(
     .database(
         """

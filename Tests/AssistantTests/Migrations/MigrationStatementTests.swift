@@ -3,7 +3,7 @@ import KindredMigrations
 import KindredTesting
 import Testing
 
-/// What migrations cost, and the checksums that the server makes.
+/// The statements of migrations, and the checksums that the server makes.
 @Suite(.database) struct MigrationStatementTests {
     /// Expects numbers of statements, and of BEGIN, COMMIT and ROLLBACK.
     private func expect(

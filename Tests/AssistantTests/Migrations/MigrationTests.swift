@@ -4,7 +4,7 @@ import KindredMigrations
 import KindredTesting
 import Testing
 
-/// Files run once each, in their order, and what goes wrong is said and undone.
+/// Files run once each, in their order, and failures are reported and undone.
 @Suite(.database) struct MigrationTests {
     private func client() async throws -> PostgresClient {
         try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))

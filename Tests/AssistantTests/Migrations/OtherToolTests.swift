@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// As Prisma writes them: a folder for each, a lock file, and a transaction around what changes an enum.
+    /// As Prisma writes them: a folder for each, a lock file, and a transaction around the change of an enum.
     private static let prisma = [
         "migration_lock.toml": "provider = \"postgresql\"",
         "0_init/migration.sql": "CREATE TYPE \"Role\" AS ENUM ('USER');\nCREATE TABLE a (role \"Role\");",
@@ -95,7 +95,7 @@ import Testing
             #expect(try folder.migrations.files().map(\.isTransaction) == [true, true, true, true, true, false])
             #expect(try await run(folder.path).status == 0)
             #expect(try await tables() == ["a", "b", "c", "d", "e", "f"])
-            // What undoes a file is part of it, though it does not run.
+            // The part that undoes a file belongs to the file, though it does not run.
             try folder.write("20260102030407_dbmate.sql", "-- migrate:up\nCREATE TABLE e ();")
             #expect(try await run(folder.path).error.contains("20260102030407_dbmate.sql: The file was changed"))
         }

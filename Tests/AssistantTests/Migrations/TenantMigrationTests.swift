@@ -31,7 +31,7 @@ struct TenantMigrationTests {
                     try await migrations.apply(toTenants: ["acme"], of: client)
                 }
                 #expect(states(second) == [.applied])
-                // One for the path, two for what is pending, then four, five and its own, without BEGIN and COMMIT.
+                // One for the path, two for the pending files, then four, five and its own, without BEGIN and COMMIT.
                 #expect(sent.statements.count == 13, "\(sent.statements)")
                 let third = try await migrations.apply(toTenants: nil, of: client)
                 #expect(third.count == 3)

@@ -42,7 +42,7 @@ import Testing
                 contentsOf: URL(filePath: ModelFixture.path("Everything") + "/Everything.xcdatamodel/contents")),
             as: UTF8.self)
         let plain = try CoreDataModel(contents: Array(text.utf8), name: "x").remarks.count
-        // Every element in turn gets an attribute, text and an element that nobody knows.
+        // Every element in turn gets an unknown attribute, text and an unknown element.
         let tags = text.ranges(of: try Regex("<[a-zA-Z]+ [^>]*[^/?]>|<[a-zA-Z]+ [^>]*/>"))
         #expect(tags.count > 40)
         for tag in tags {
@@ -52,7 +52,7 @@ import Testing
             let start = element.dropLast(end.count)
             var changed = text
             changed.replaceSubrange(tag, with: "\(start) unheardOf=\"1\"\(end)")
-            // What is in a drawing or in a part that is left out as a whole is left out with it.
+            // Elements in a drawing, or in a part that is left out as a whole, are left out with it.
             if ["element", "fetchRequest", "futureElement", "fetchedProperty"].contains(name) { continue }
             #expect(
                 try CoreDataModel(contents: Array(changed.utf8), name: "x").remarks.count == plain + 1, "\(element)")
@@ -257,7 +257,7 @@ import Testing
         expectRefusal(Array("<model a='\(String(repeating: "x", count: 1_100_000))'/>".utf8), "longer than")
         expectRefusal([0xFF, 0xFE] + Array("<model/>".utf8).flatMap { [$0, 0] }, "UTF-8")
         expectRefusal([0x3C, 0xC3, 0x28], "UTF-8")
-        // What looks like a declaration within a comment or a text is none.
+        // A text that looks like a declaration within a comment or a text is none.
         let fine =
             "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><!-- <!DOCTYPE x> & --><model><![CDATA[<!ENTITY]]></model>"
         #expect(throws: Never.self) { try CoreDataModel(contents: Array(fine.utf8), name: "x") }

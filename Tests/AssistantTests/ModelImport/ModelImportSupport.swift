@@ -87,14 +87,14 @@ struct ModelExpectation {
                 #expect(lines.isEmpty, "\(note) \(place): \(lines)", sourceLocation: sourceLocation)
             }
         }
-        // Nothing is there that the model does not have, but for what leads to helper tables and to parents' rows.
+        // Nothing is there that the model does not have, except relationships to helper tables and to parents' rows.
         let helpers = Set(schema.entities.flatMap { $0.relationships.compactMap { $0.helper?.entity.name } })
         let tables = Set(model.entities.map { table(of: $0.name) })
         #expect(Set(schema.entities.map(\.name.name)).subtracting(helpers) == tables, sourceLocation: sourceLocation)
         for entity in schema.entities where !helpers.contains(entity.name.name) {
             let wanted = model.entities.filter { table(of: $0.name) == entity.name.name }
                 .flatMap { $0.relationships.map(\.name) }
-            // What ties a sub-entity's row to its parent's leads from key to key.
+            // The relationship from a sub-entity's row to its parent's row leads from key to key.
             let others = entity.relationships.filter { relationship in
                 !helpers.contains(relationship.destination.name)
                     && !(relationship.helper == nil && relationship.columns == entity.primaryKey

@@ -4,7 +4,7 @@ import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
-/// Every model of the fixtures is imported and inspected: what is found is what the model says.
+/// Every model of the fixtures is imported and inspected: the inspection finds the model's contents.
 @Suite struct ModelInspectionTests {
     @Test(
         .database,

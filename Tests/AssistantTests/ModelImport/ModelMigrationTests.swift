@@ -110,7 +110,7 @@ import Testing
             try await ModelImport(old).apply(to: client)
             try await client.query("INSERT INTO \"A\" (x, t) VALUES (1, '\\x00')")
             try await careful.apply(to: client)
-            // What stays does not keep new rows out.
+            // Columns and tables that stay do not keep new rows out.
             try await client.query("INSERT INTO \"A\" (t) VALUES ('\\x01')")
         }
         try await withClient { client in

@@ -120,7 +120,7 @@ import Testing
         try await context.delete(germany)
         #expect(mood.isDeleted)
         try await context.delete(europe)
-        // The rows of the parents go with those of the entities below.
+        // The rows of the parents go with the rows of the entities below.
         #expect(try await context.fetch("Region").count() == 0)
     }
 

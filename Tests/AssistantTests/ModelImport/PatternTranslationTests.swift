@@ -6,7 +6,7 @@ import Testing
 
 @testable import KindredModelImport
 
-/// Regular expressions of ICU in PostgreSQL's syntax: what is translated matches the same texts.
+/// Regular expressions of ICU in PostgreSQL's syntax: a translated pattern matches the same texts.
 @Suite struct PatternTranslationTests {
     @Test(arguments: [
         ("[A-Z]{2}-\\d+", "^(?:[A-Z]{2}-\\d+)$"), ("a.c", "^(?:a[^\\n\\r]c)$"), ("\\bword\\b", "^(?:\\yword\\y)$"),

@@ -121,7 +121,7 @@ extension RandomModel {
         entities[second].identity.renamingIdentifier = before.1
     }
 
-    /// Lets an entity without sub-entities inherit from another one, or from none.
+    /// Lets an entity without sub-entities inherit from another entity, or from none.
     private mutating func move(_ random: inout SeededGenerator) {
         let leaves = entities.indices.filter { place in !entities.contains { $0.parent == entities[place].name } }
         guard let place = leaves.randomElement(using: &random) else { return }

@@ -7,7 +7,7 @@ struct RandomModel {
     var entities: [CoreDataModel.Entity] = []
     /// The names that are taken in each line of inheritance, so that none has to be changed.
     private var taken: [String: Set<String>] = [:]
-    /// Whether an entity inherits from another one than before, so that names in one table may have to be changed.
+    /// Whether an entity inherits from another entity than before, so that names in one table may have to be changed.
     var isMoved = false
 
     private static let names = [

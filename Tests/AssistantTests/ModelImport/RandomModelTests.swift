@@ -18,7 +18,7 @@ import Testing
                 #expect(model.entities == made.entities, "seed \(seed)")
                 let inheritance = random.pick(ModelImportOptions.Inheritance.allCases)
                 let tables = try ModelImport(model, ModelImportOptions(inheritance: inheritance))
-                // All of it has a counterpart, but for what no object can have, and indexes that are there already.
+                // All of it has a counterpart, except parts that no object can have, and indexes that exist already.
                 let omitted = tables.reports.filter {
                     $0.level == .omitted && !$0.reason.hasPrefix("no objects of")
                         && !$0.reason.hasSuffix("is over the same columns already")

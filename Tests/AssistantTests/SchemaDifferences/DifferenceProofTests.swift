@@ -3,7 +3,7 @@ import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
-/// What a proof says is what happens in the database: each plan is run there, by a client of its own.
+/// A proof agrees with the database: each plan is run there, by a client of its own.
 @Suite(.database) struct DifferenceProofTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -11,7 +11,7 @@ import Testing
         let to: String
         /// A statement that works before the change, and has to afterwards.
         var use = "SELECT 1"
-        /// What the failed proof names; nil for a plan that is proven.
+        /// A text that the failed proof names; nil for a plan that is proven.
         var names: String?
         var renames: [String] = []
     }

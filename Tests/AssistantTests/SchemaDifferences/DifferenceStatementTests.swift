@@ -4,7 +4,7 @@ import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
-/// What a comparison sends: to a database of the caller's, and to the private server.
+/// The statements of a comparison: to a database of the caller's, and to the private server.
 @Suite(.database) struct DifferenceStatementTests {
     /// A schema is read by twelve statements, in one round trip with BEGIN and COMMIT.
     private static let reading = 14
@@ -22,7 +22,7 @@ import Testing
     /// For the copy of a database, one is made and dropped, read empty in a transaction, and read with the copy.
     private static let copy = 2 + (reading - 2) + reading
 
-    /// A row's transaction: a setting, INSERT, UPDATE and DELETE, and what is deferred after each of them.
+    /// A row's transaction: a setting, INSERT, UPDATE and DELETE, and the deferred constraints after each of them.
     private static let row = 1 + 3 * 2
 
     private func database() throws -> SchemaSource {
@@ -48,7 +48,7 @@ import Testing
             let side = side.dropFirst(Self.question).prefix(Self.reading)
             #expect(side.first?.sql == "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" && side.last?.sql == "COMMIT")
             #expect(side.dropFirst().dropLast().allSatisfy { $0.kind == .statement && $0.sql.hasPrefix("SELECT") })
-            // What is sent together is measured together.
+            // Statements that are sent together are measured together.
             #expect(Set(side.map(\.duration)).count == 1)
         }
         // Both sides are copied, and dumped.

@@ -13,7 +13,7 @@ import Testing
         return try await SchemaDifferences.between(try SchemaSource(argument: uri), source)
     }
 
-    /// Runs a program that is installed, and returns what it prints.
+    /// Runs a program that is installed, and returns its output.
     private static func output(of program: String, _ arguments: [String]) async throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -38,7 +38,7 @@ import Testing
         #expect(differences.isEmpty, "\(differences.sql) \(differences.unmanaged)")
     }
 
-    /// What is known to be written in another way after each reading, and every kind of thing there is.
+    /// Expressions that are known to be written in another way after each reading, and things of every kind.
     @Test(
         .database(
             #"""

@@ -2,7 +2,7 @@ import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
-/// What partitions and other heirs have of their own: defaults, NOT NULL and indexes.
+/// Properties of partitions and other heirs alone: defaults, NOT NULL and indexes.
 @Suite(.database) struct InheritedDifferenceTests {
     private static let plain = """
         CREATE TABLE t (a integer NOT NULL, b text DEFAULT 'x', c integer) PARTITION BY LIST (a);

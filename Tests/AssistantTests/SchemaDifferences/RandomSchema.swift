@@ -3,7 +3,7 @@ import TestSupport
 
 /// A schema made at random, and changed at random.
 ///
-/// What refers to something is left out of the script where that is gone, so that every script can run.
+/// Things that refer to a thing that is gone are left out of the script, so that every script can run.
 struct RandomSchema {
     struct Enumeration { var labels: [String] }
 

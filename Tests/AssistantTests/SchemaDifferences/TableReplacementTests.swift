@@ -9,7 +9,7 @@ import Testing
         let testDescription: String
         let from: String
         let to: String
-        /// What cannot be had without losing it, as the careful comparison lists it.
+        /// The changes that would lose rows, as the careful comparison lists them.
         let withheld: [String]
 
         init(_ name: String, _ from: String, _ to: String, withheld: [String]) {

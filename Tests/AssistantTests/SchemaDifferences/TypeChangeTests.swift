@@ -3,7 +3,7 @@ import KindredModelImport
 import KindredTesting
 import Testing
 
-/// What is said about changes of types is what a server does to values.
+/// The outcome of a change of types agrees with the server's effect on values.
 @Suite struct TypeChangeTests {
     private static let values: [(type: String, values: [String])] = [
         ("boolean", ["true", "false"]),

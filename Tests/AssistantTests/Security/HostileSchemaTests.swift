@@ -5,7 +5,7 @@ import KindredMigrations
 import KindredTesting
 import Testing
 
-/// A role that may create schemas makes those of Kindred first: what an administrator runs uses nothing in them.
+/// A role that may create schemas makes Kindred's schemas first: an administrator's commands use nothing in them.
 @Suite(.database(.sql("CREATE TABLE person (id integer PRIMARY KEY);")), .timeLimit(.minutes(10)))
 struct HostileSchemaTests {
     /// A role that may log in and create schemas, and two clients.
@@ -78,7 +78,7 @@ struct HostileSchemaTests {
         ["disable", "person", "--dry-run"], ["prune"], ["uninstall"],
     ]
 
-    /// What may stand where the state is: a view, a table that runs something, and a function that is called.
+    /// Objects that may stand in place of the state: a view, a table that runs code, and a function that is called.
     private static let states = [
         "CREATE VIEW kindred.tracking_state AS SELECT kindred.trap() AS version",
         """
@@ -128,7 +128,7 @@ struct HostileSchemaTests {
         }
     }
 
-    /// It may drop and replace what is put into it.
+    /// The role may drop and replace objects that are put into it.
     @Test func anEmptySchemaOfAnotherRoleIsItsOwn() async throws {
         try await withRole { role in
             try await role.client.query("CREATE SCHEMA kindred")
@@ -141,7 +141,7 @@ struct HostileSchemaTests {
         }
     }
 
-    /// What may stand where the files that have run are recorded.
+    /// Objects that may stand in place of the table of the files that have run.
     private static let records = [
         """
         CREATE VIEW @schema.@table AS SELECT @schema.trap()::bigint AS number, 'a'::text AS name, 'a'::text AS checksum,
@@ -182,7 +182,7 @@ struct HostileSchemaTests {
         }
     }
 
-    /// An ordinary role names the one that it trusts; then it works.
+    /// An ordinary role names the role that it trusts; then it works.
     @Test func theNamedRoleIsTrusted() async throws {
         try await withRole { owner in
             try await withRole { other in

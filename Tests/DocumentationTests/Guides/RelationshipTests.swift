@@ -394,7 +394,7 @@ import Testing
             #expect(titles == ["d", "a", "c", "Water the plants"])
             let stored = try await database.query("SELECT title FROM open_task ORDER BY position")
             #expect(try stored.map { try $0[0] } == titles)
-            // What is done leaves the set.
+            // A task that is done leaves the set.
             let task = try await context.fetch("task").where("title = 'd'").one()
             try await task.setValue(true, forKey: "done")
             #expect(try await tasks.count == 3)

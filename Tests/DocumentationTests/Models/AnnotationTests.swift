@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// An unknown key makes the library list those that it knows.
+    /// An unknown key makes the library list the keys that it knows.
     @Test(.shop) func everyKeyIsInTheArticle() async throws {
         let database = try await TestDatabase.current.connect()
         _ = try await database.query(#"COMMENT ON COLUMN email.address IS '@kindred {"zzzzzzzzzz": 1}'"#)

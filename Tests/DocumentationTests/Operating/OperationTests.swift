@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// What operators ask the server when the outbox grows, and what a tracked table costs.
+    /// Questions of operators to the server when the outbox grows, and the costs of a tracked table.
     @Test(.shop) func askingTheServerAboutLiveChanges() async throws {
         try await withShop { database, context, _ in
             try await database.tracking.install()

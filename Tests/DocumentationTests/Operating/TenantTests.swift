@@ -91,7 +91,7 @@ import Testing
 
     @Test(
         .database(
-            // What the article on several schemas begins with.
+            // The beginning of the article on several schemas.
             """
             CREATE TABLE country (code text PRIMARY KEY, name text NOT NULL);
             CREATE SCHEMA tenant_a;

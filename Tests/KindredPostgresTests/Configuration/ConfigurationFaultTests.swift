@@ -38,7 +38,7 @@ import Testing
         let options =
             try configuration.libpqParameters(libpqVersion: 160_000, environment: [:])
             .first { $0.keyword == "options" }?.value ?? ""
-        // What the server makes of it: spaces split, a backslash takes the next byte as it is.
+        // Splits as the server does: at spaces; a backslash takes the next byte as it is.
         var words: [[UInt8]] = [[]]
         var bytes = options.utf8.makeIterator()
         while let byte = bytes.next() {

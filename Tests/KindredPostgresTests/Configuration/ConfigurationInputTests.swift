@@ -95,7 +95,7 @@ import Testing
         let configuration = try PostgresConfiguration(uri: "postgres://u@db.example.org/shop?sslrootcert=/ca")
         let parameters = try configuration.libpqParameters(libpqVersion: 160_000, environment: hostile)
         let plain = try configuration.libpqParameters(libpqVersion: 160_000, environment: [:])
-        // Whatever a variable could say is said already; of a password that nobody is meant to have, another word.
+        // Every setting of a variable is given already; a password that no program should have is a placeholder.
         let given = Set(plain.map(\.keyword))
         #expect(parameters.filter { $0.keyword != "password" }.map { "\($0)" } == plain.map { "\($0)" })
         #expect(parameters.allSatisfy { !$0.value.contains("evil") })

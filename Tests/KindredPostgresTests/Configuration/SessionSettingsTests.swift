@@ -2,7 +2,7 @@ import Testing
 
 @testable import KindredPostgres
 
-/// What may be set for the statements of a context, and the statement that does it.
+/// The settings that the statements of a context may have, and the statement that makes them.
 @Suite struct SessionSettingsTests {
     private func refusal(_ settings: [ServerText: String], role: String? = nil) -> String? {
         do {

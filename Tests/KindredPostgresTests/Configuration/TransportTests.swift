@@ -3,7 +3,7 @@ import Testing
 
 @testable import KindredPostgres
 
-/// What libpq is told about encryption, passwords and the environment.
+/// The parameters for libpq about encryption, passwords and the environment.
 @Suite struct TransportTests {
     private static let versions: [Int32] = [140_023, 150_018, 160_014, 170_010, 180_004]
 

@@ -5,9 +5,9 @@ import Testing
 
 @testable import KindredPostgres
 
-/// What is done with the functions of libpq 17, whichever libpq is installed.
+/// The calls of libpq 17's functions, whichever libpq is installed.
 @Suite(.serialized) struct CancelKeyTests {
-    /// What was called, and how the played server behaves.
+    /// The recorded calls, and the behaviour of the played server.
     private enum Played {
         static let calls = Mutex<[String]>([])
         static let polls = Mutex<[PostgresPollingStatusType]>([])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KindredPostgres
 
-/// What a COPY hands over between the connection's thread and the task that reads.
+/// The data and the end that a COPY hands over from the connection's thread to the reading task.
 @Suite struct CopyOperationTests {
     @Test func dataThatComesRightBeforeTheEndIsTakenBeforeIt() {
         let operation = CopyOperation(.output)

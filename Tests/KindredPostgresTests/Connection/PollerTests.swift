@@ -11,7 +11,7 @@ import Testing
     import Darwin
 #endif
 
-/// Sockets that are at rest while somebody else is about to read them, and sockets whose threads take turns.
+/// Sockets that are at rest while another thread is about to read them, and sockets whose threads take turns.
 @Suite struct PollerTests {
     /// Of its own, since in a process with a `PostgresExecutor` the threads of the shared one take turns.
     private static let poller = Poller()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// Reads what comes, and has a deadline that can be set.
+    /// Reads all bytes that come, and has a deadline that can be set.
     private final class Reader: PolledSource {
         private let state = Mutex((byteCount: 0, deadline: MonotonicTime.never))
         private let socket: Int32

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KindredPostgres
 
-/// What looks like a pooler, and what one is.
+/// Servers that look like poolers, and poolers.
 @Suite struct PoolerProbeTests {
     @Test(arguments: [1, 2, 4_194_304] as [Int32]) func aProcessOfTheServerIsAskedNothing(id: Int32) {
         #expect(!PoolerProbe.suspects(processID: id, refusesOptions: false))

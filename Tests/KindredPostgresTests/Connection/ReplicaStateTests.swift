@@ -63,7 +63,7 @@ import Testing
         #expect(replicas(state, .seconds(1_000), at: now + .milliseconds(1_001)) == [])
         _ = state.note(sample(90, isReplica: false), of: 0, askedAt: now + .seconds(5))
         #expect(replicas(state, .seconds(1_000), at: now + .seconds(5)) == [])
-        // What it replayed is older than all that is known.
+        // Its replayed position is older than all known marks.
         var late = primary(5_000)
         _ = late.state.note(sample(10), of: 1, askedAt: late.now)
         #expect(late.state.lag(of: 1, at: late.now) == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KindredPostgres
 
-/// Addresses that nobody would write are accepted or refused, never more: `KINDRED_FUZZ=10000000`.
+/// Addresses that no user would write are accepted or refused, never more: `KINDRED_FUZZ=10000000`.
 @Suite struct ConfigurationFuzzTests {
     private let uris = [
         "postgres://user:secret@localhost:5432/shop", "postgresql:///shop?host=/var/run/postgresql&port=5433",

@@ -20,7 +20,7 @@ import Testing
                 column: text("id"), dataType: text("text"), constraint: text("person_pkey"))
             let code: PostgresError.Code = message.isFatal ? .connectionLost : .server
             let error = PostgresError(code, message.summary, server: message, statement: text("SELECT 1"))
-            // Not `#expect`, which costs more than what it is about.
+            // Not `#expect`, which costs more than the check itself.
             if "\(error)".contains("sEcr3t") || !error.debugDescription.contains("sEcr3t") {
                 Issue.record("\(error)")
             }

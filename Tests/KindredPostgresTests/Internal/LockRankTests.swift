@@ -24,7 +24,7 @@ import Testing
             let outer = RankedMutex(0, .connectionState)
             let inner = RankedMutex(0, .connectionInbox)
             outer.withLock { number in number += inner.withLock { $0 + 1 } }
-            // One that was given back counts no more, and one that is not waited for does not matter.
+            // A lock that was given back no longer counts, and a lock that is not waited for does not matter.
             inner.withLock { $0 += 1 }
             inner.withLock { number in number += outer.withLockIfAvailable { $0 } ?? 0 }
             outer.withLock { #expect($0 == 1) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KindredPostgres
 
-/// The order and the number of those who wait in front of a pool, without connections.
+/// The order and the number of tasks that wait in front of a pool, without connections.
 @Suite struct ConnectionLimitTests {
     /// A client that never connects, and a limit of its pool.
     private func limit(
@@ -23,7 +23,7 @@ import Testing
         #expect(client.tenantLimit() == nil)
     }
 
-    /// Tasks come, leave and are cancelled at random; the model is a list of those that wait.
+    /// Tasks come, leave and are cancelled at random; the model is a list of the waiting tasks.
     @Test(arguments: UInt64(1)...4) func inTheirOrderAndNeverMoreThanTheLimit(_ seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let maximum = Int.random(in: 1...4, using: &random)

@@ -40,7 +40,7 @@ import Testing
             if number == 450 { world.close() }
         }
         #expect(world.broken.isEmpty, "seed \(seed)")
-        // What is still in use comes back, and then nothing is left.
+        // Connections that are still in use come back, and then nothing is left.
         while world.uses.contains(where: { !$0.value.isEmpty }) { world.release() }
         while !world.testing.isEmpty { world.finishTest() }
         while !world.opening.isEmpty { world.connect(succeeds: true) }
@@ -208,7 +208,7 @@ import Testing
         #expect(actions.close == (isAll ? [3, 4] : []))
     }
 
-    /// Every step hands a connection over, and most cancel somebody at the same time.
+    /// Every step hands a connection over, and most steps cancel a waiter at the same time.
     @Test func cancellationsAndHandOffsAtRandomLoseNothing() {
         let wanted = TestAmount.of(2_000, full: 20_000, long: 1_000_000)
         var races = 0

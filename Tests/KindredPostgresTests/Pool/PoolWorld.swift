@@ -11,11 +11,11 @@ struct PoolWorld {
     var machine: Machine
     var dice: SeededGenerator
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
-    /// Open connections and how they are used: by whom, and how.
+    /// Open connections and their uses.
     var uses: [Machine.ConnectionID: [Machine.Use]] = [:]
     var opening: Set<Machine.ConnectionID> = []
     var testing: Set<Machine.ConnectionID> = []
-    /// Waiters in the order of their coming, who were told nothing yet.
+    /// Waiters in the order of their coming, without an answer yet.
     var queue: [Machine.Waiter] = []
     var lastWaiter: Machine.WaiterID = 0
     var served = 0

@@ -2,7 +2,7 @@ import Foundation
 import KindredPostgres
 import Testing
 
-/// What each value becomes in a column of another type: exactly that, or an error.
+/// Each value in a column of another type becomes exactly the expected value, or an error.
 @Suite struct ConversionTests {
     @Test(
         arguments: [

@@ -222,14 +222,14 @@ import Testing
     private func expectValueOrError(_ bytes: [UInt8], _ type: PostgresDataType, _ format: PostgresFormat) throws {
         do {
             let value = try decoded(bytes, type, format, types: Self.types)
-            // What was read can be printed, hashed and written again.
+            // A value that was read can be printed, hashed and written again.
             var back: [UInt8] = []
             _ = try Codec.encode(value, as: type, types: Self.types, into: &back)
             _ = value.hashValue
             _ = value.description
         } catch let error as PostgresError {
             let isAboutBytes = error.code == .decodingFailed || error.code == .invalidParameter
-            // Not `#expect`, which costs more than what it is about.
+            // Not `#expect`, which costs more than the check itself.
             if !isAboutBytes { Issue.record("\(type) \(bytes): \(error)") }
         }
     }

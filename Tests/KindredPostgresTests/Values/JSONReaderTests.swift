@@ -4,13 +4,13 @@ import Testing
 
 @testable import KindredPostgres
 
-/// The reader of JSON: what it takes, what it refuses and where, and how often it looks at a byte.
+/// The reader of JSON: accepted texts, refused texts with the place, and the number of looks at a byte.
 @Suite struct JSONReaderTests {
     private static func read(_ text: String, _ limits: JSONLimits = JSONLimits()) throws -> JSONValue {
         try JSONDocument(Array(text.utf8), limits: limits).root
     }
 
-    /// The place and the reason of a refusal; nil for what is read.
+    /// The place and the reason of a refusal; nil for a text that is read.
     private static func refusal(_ bytes: [UInt8], _ limits: JSONLimits = JSONLimits()) -> JSONSyntaxError? {
         do {
             _ = try JSONDocument(bytes, limits: limits)
@@ -240,7 +240,7 @@ import Testing
     private func onASmallStack(_ body: @escaping @Sendable () throws -> Void) async throws {
         let result = await withCheckedContinuation { continuation in
             let thread = Thread { continuation.resume(returning: Result { try body() }) }
-            // What a thread of the concurrency runtime has on macOS.
+            // The stack of a thread of the concurrency runtime on macOS.
             thread.stackSize = 512 * 1024
             thread.start()
         }

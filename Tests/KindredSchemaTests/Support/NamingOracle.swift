@@ -1,7 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// Settles the names of all relationships anew, from the catalog's rows: slowly, and written apart from what it checks.
+/// Settles the names of all relationships anew, from the catalog's rows: slowly, and written independently of the code
+/// that it checks.
 ///
 /// An end of a relationship is known by the two relations, the constraints, and its side.
 struct NamingOracle {
@@ -21,7 +22,7 @@ struct NamingOracle {
         let source: UInt32
         /// Names that are offered, with their levels; the second of a level's two steps is at the half.
         var offers: [(level: Double, name: String)] = []
-        /// What became of the offers that were successful: the name itself, or with a number, and since which level.
+        /// The outcome of successful offers: the name itself, or with a number, and since which level.
         var given: [ServerText: (level: Double, name: String)] = [:]
         /// The levels in the order in which they are asked for a name.
         var order: [Double] = []
@@ -52,7 +53,7 @@ struct NamingOracle {
         for entity in schema.entities { settle(entity) }
     }
 
-    /// What the model has other names for, in words.
+    /// The relationships for which the model has other names, in words.
     func broken() -> [String] {
         schema.entities.flatMap { entity -> [String] in
             var found: [ServerText: Names] = [:]
@@ -145,7 +146,7 @@ struct NamingOracle {
                 guard other.kind == .foreignKey, other.parent == 0, other.relation == row.relation,
                     !key.names.contains(other.name)
                 else { return false }
-                // What makes no relationship may say the same again.
+                // A key that makes no relationship may repeat a name.
                 let isCounted = keys.contains { $0.row.relation == row.relation && $0.names.contains(other.name) }
                 return isCounted || other.target != row.target || Set(other.columns) != Set(row.columns)
             }

@@ -132,7 +132,7 @@ struct RandomCatalog {
         addForeignKey(shapes.count - 1, far, to: second, targets[1])
     }
 
-    /// Partitions that repeat their parents' keys, and one that has a key of its own.
+    /// Partitions that repeat their parents' keys, and a partition with a key of its own.
     private mutating func addPartitions() {
         let keys = test.catalog.constraints.filter { $0.kind == .foreignKey }
         for (number, key) in keys.enumerated() where generator.chance(20) {

@@ -1,10 +1,10 @@
 import KindredPostgres
 import KindredSchema
 
-/// What is true of every model that was made of a catalog, found out anew and slowly from the catalog's rows.
+/// Facts about every model that was made of a catalog, derived anew and slowly from the catalog's rows.
 struct SchemaLaws {
     private let schema: DatabaseSchema
-    /// The foreign keys that count, those that repeat each other together.
+    /// The foreign keys that count; keys that repeat each other stand together.
     private let keys: [[Catalog.Constraint]]
     /// For each helper table, the tables that its two keys refer to.
     private let helpers: [(UInt32, UInt32)]

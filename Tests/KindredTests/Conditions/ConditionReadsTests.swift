@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kindred
 
-/// Conditions tell what they read, before anything is sent.
+/// Conditions tell their reads, before anything is sent.
 @Suite struct ConditionReadsTests {
     private struct Example: Sendable, CustomTestStringConvertible {
         let entity: String

@@ -8,7 +8,7 @@ private let person = FakeObject("person", ["id": 7])
 private let email = FakeObject("email", ["id": 3])
 private let order = FakeObject("order", ["tenant": "a", "number": 1])
 
-/// A format with its arguments, and what follows FROM in its SQL.
+/// A format with its arguments, and the text behind FROM in its SQL.
 private struct Example: Sendable, CustomTestStringConvertible {
     let format: String
     let arguments: [ConditionArgument]

@@ -4,7 +4,7 @@ import Testing
 @testable import Kindred
 @testable import KindredSchema
 
-/// What is found by its shape is what resolving and rendering it gives, whatever its values are.
+/// A statement that is found by its shape equals the resolved and rendered statement, whatever its values are.
 @Suite struct ConditionShapeTests {
     private let runtime = SchemaRuntime(ConditionFixture.schema)
 
@@ -53,7 +53,7 @@ import Testing
 
     private typealias Steps = (inout SelectQuery) throws -> Void
 
-    /// Compares the statements of a request that finds shapes with those of one that does not.
+    /// Compares the statements of a request that finds shapes with the statements of a request that does not.
     private func check(_ name: String, _ steps: Steps) throws {
         func statements(_ query: SelectQuery) -> [Outcome] {
             var query = query
@@ -158,7 +158,7 @@ import Testing
             return try query.statement(in: runtime.schema).text
         }
         let (first, second) = (ColumnScope(), ColumnScope())
-        // Each closure has a scope of its own, and its conditions share the shape of others.
+        // Each closure has a scope of its own, and its conditions share the shape of other closures' conditions.
         #expect(try text(1, of: first, in: first) === text(2, of: second, in: second))
         let error = try #require(throws: KindredError.self) { try text(1, of: first, in: second) }
         #expect(error.code == .invalidCondition && error.message.contains("kept from a closure"))

@@ -34,7 +34,7 @@ import Testing
             try Self.sql("email", "id > 1 OR id < 0", filters)
                 == #"(t0."id" > $1 OR t0."id" < $2) AND t0."size" IS NULL"#)
         #expect(try Self.sql("email", "id > 1", filters, isFiltered: false) == #"t0."id" > $1"#)
-        // Those of others do not concern the request.
+        // Filters of other entities do not concern the request.
         #expect(try Self.sql("passport", "id > 1", filters) == #"t0."id" > $1"#)
         #expect(try Self.sql("email", "person.surname = 'x'", ["person": "age == nil"]) == #"t1."surname" = $1"#)
     }

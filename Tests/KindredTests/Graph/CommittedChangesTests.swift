@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What others have committed is shown without a statement: by objects, and by loaded sets.
+/// Changes that other clients have committed are shown without a statement: by objects, and by loaded sets.
 @Suite struct CommittedChangesTests {
     private let people: PeopleAndEmails
 
@@ -52,7 +52,7 @@ import Testing
             PeopleAndEmails.Email(owner: 1, address: "a"), PeopleAndEmails.Email(owner: 2, address: "a")
         )
         for owner in people.owners { try people.load(owner, [1: before]) }
-        // Read to an object before anybody has told that the row has moved.
+        // Read to an object before the context was told that the row has moved.
         let object = try people.object(1, after)
         try accept { $0.moved = [try people.row(1, after)] }
         #expect(try people.shown(people.owners[0]) == [:] && people.shown(people.owners[1]) == [1: after])

@@ -96,7 +96,7 @@ struct CommittedWorld {
     private let people: PeopleAndEmails
     private var random: Generator
     private var database: [Int: PeopleAndEmails.Email] = [:]
-    /// What the context has not been told of.
+    /// The changes that the context has not been told of.
     private var changes: [Int: Change] = [:]
     private var held: [Int: DatabaseObject] = [:]
     /// A query that is on its way: when it was sent, and whether it has been carried out already.
@@ -153,7 +153,7 @@ struct CommittedWorld {
         }
     }
 
-    /// Tells the context what has changed; between snapshot and telling something may happen.
+    /// Tells the context the changes; more may happen between the snapshot and the telling.
     private mutating func tell() throws {
         let askedAt = people.core.beginReading()
         var told = CommittedChanges(entity: people.email)

@@ -6,7 +6,7 @@ import Testing
 
 /// Rows that were read together load a relationship together: in one query, or in slices that grow.
 @Suite struct FetchGroupTests {
-    /// What was asked for, query by query.
+    /// The keys that were asked for, query by query.
     private final class Queries: Sendable {
         private let lists = Mutex<[[ObjectKey]]>([])
         var all: [[ObjectKey]] { lists.withLock { $0 } }

@@ -4,7 +4,7 @@ import Testing
 @testable import Kindred
 @testable import KindredSchema
 
-/// Loaded parts are found by what they say, and are stale where a change may concern them.
+/// Loaded parts are found by their queries, and are stale where a change may concern them.
 @Suite struct LoadedPartsTests {
     private static let runtime = SchemaRuntime(ConditionFixture.schema)
 

@@ -108,7 +108,8 @@ import Testing
 
     @Test func handsOutNothingThatIsOnItsWayOut() async {
         let things = Things()
-        // Tasks that make, find and drop objects of a few keys: what is found is alive, and of the key that was asked for.
+        // Tasks that make, find and drop objects of a few keys: found objects are alive, and have the key that was
+        // asked for.
         await withDiscardingTaskGroup { group in
             for task in 0..<4 {
                 group.addTask {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kindred
 
-/// What is noted of an owner comes back in the order of its times, until answers before it are useless anyway.
+/// Notes on an owner come back in the order of their times, until answers before them are useless anyway.
 @Suite struct RelationshipLogTests {
     private static func entry(_ key: Int64) -> RelationshipLog.Entry {
         RelationshipLog.Entry(member: .integer(key))

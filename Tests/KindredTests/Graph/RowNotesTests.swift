@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What is noted of rows without objects is there again, also where it is the only note that there ever was.
+/// Notes on rows without objects can be read again, even if there was never another note.
 @Suite struct RowNotesTests {
     private static let row = Row(columns: RowColumns([], types: nil), count: 0) { _, _ in }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What tasks outside of a transaction do to its objects is not undone with it.
+/// Changes that tasks outside of a transaction make to its objects are not undone with it.
 @Suite struct RunningJournalsTests {
     private let offline: OfflineContext
     private let object: DatabaseObject

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What a transaction changed in memory is kept when it commits, and put back when it does not.
+/// Changes of a transaction in memory are kept when it commits, and put back when it does not.
 @Suite struct TransactionJournalTests {
     private let offline: OfflineContext
     private let object: DatabaseObject

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What a context that follows changes remembers does not grow with what it writes, reads and counts.
+/// The memory of a context that follows changes does not grow with its writes, reads and counts.
 @Suite struct ChangeFollowingTests {
     private final class NoFeed: ContextFeed {
         func follow(_ entities: [EntityRuntime], in core: ContextCore) async throws {}

@@ -4,7 +4,7 @@ import Testing
 
 /// Differences of lists, compared with a search of all possible ones.
 @Suite struct LiveDifferenceTests {
-    /// What a consumer makes of a difference: removals, the last first, and then insertions.
+    /// Applies a difference as a consumer does: removals, the last first, and then insertions.
     private func applied(_ difference: LiveDifference, to old: [Int], _ new: [Int]) -> [Int] {
         var list = old
         for place in difference.removals.reversed() { list.remove(at: place) }

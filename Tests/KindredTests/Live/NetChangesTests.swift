@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What records add up to is the difference of the states before and after them.
+/// The sum of records is the difference of the states before and after them.
 @Suite struct NetChangesTests {
     private static let name = SimulatedTable.name
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Kindred
 
 @Suite(.timeLimit(.minutes(1))) struct ReaderListenerTests {
-    /// Attempts to listen, all in vain, and what is said of them.
+    /// Attempts to listen, all in vain, and the warnings about them.
     private final class Attempts: Sendable {
         let count = Atomic(0)
         let warnings = Atomic(0)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kindred
 
-/// What ends a pause of the reader.
+/// The signals that end a pause of the reader.
 @Suite(.timeLimit(.minutes(1))) struct ReaderSignalTests {
     private let signal = ReaderSignal()
     private let clock = ContinuousClock()
@@ -20,7 +20,7 @@ import Testing
             let pause = await clock.measure { _ = await signal.wait(.milliseconds(20), hearsAll: false) }
             #expect(pause >= .milliseconds(20))
         }
-        // What was wished for has come with the step behind the pause; a notification is looked after.
+        // The step behind the pause has fulfilled the wish; a notification still ends a pause.
         #expect(await signal.wait(.seconds(600), hearsAll: true))
         let pause = await clock.measure { _ = await signal.wait(.milliseconds(20), hearsAll: true) }
         #expect(pause >= .milliseconds(20))

@@ -2,7 +2,7 @@ import KindredSchema
 
 @testable import Kindred
 
-/// Rows of one table, and the records that statements on them leave: those of triggers before the statement's own.
+/// Rows of one table, and the records that statements on them leave: the triggers' records before the statement's own.
 struct SimulatedTable {
     /// The values of a row; each update changes one of two columns.
     typealias Values = [String: Int]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kindred
 
-/// What the server would refuse for its size is refused before it is sent, and nothing else is.
+/// A value that the server would refuse for its size is refused before it is sent, and no other value is.
 @Suite struct AttributeLimitsTests {
     @Test(arguments: [
         ("999.99", 2, 3), ("999.994", 2, 3), ("999.995", 2, 4), ("-999.995", 2, 4), ("0.004", 2, 0), ("0", 2, 0),

@@ -52,7 +52,8 @@ import Testing
         }
     }
 
-    /// Damaged bytes with a right checksum, as someone who knows the form sends them: an error or a cursor, never an end.
+    /// Damaged bytes with a right checksum, as a client that knows the form sends them: an error or a cursor, never an
+    /// end.
     @Test func forgedCursorsAreReadOrRefused() throws {
         var generator = SystemRandomNumberGenerator()
         let good = Array(try #require(Data(base64Encoded: Self.padded(Self.cursor.text)))).dropLast(4)

@@ -1,6 +1,7 @@
 import Testing
 
-/// The folders of the object layer's rooms, from the bottom up: a declaration of one is used in it and in those above.
+/// The folders of the object layer's rooms, from the bottom up: a folder's declarations are used in it and in the
+/// folders above.
 @Suite struct FolderRulesTests {
     private static let folders = [
         "Model": ["Errors", "Keys", "Checks", "Classes", "Entities", "Changes", "Schema"],

@@ -1,6 +1,6 @@
 import Testing
 
-/// The rooms of the object layer, from the bottom up: what is declared in one is used in it and in those above.
+/// The rooms of the object layer, from the bottom up: a room's declarations are used in it and in the rooms above.
 @Suite struct RoomRulesTests {
     static let rooms = ["Model", "Conditions", "SQL", "Graph", "Reading", "Writing", "Live", "API"]
 
@@ -56,7 +56,7 @@ import Testing
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    /// What only the upper rooms may do: ask the server and wait for its answer.
+    /// Words for actions of the upper rooms alone: asking the server and waiting for its answer.
     ///
     /// Statements are made in the room SQL.
     private static let upperWords: [String: Set<String>] = [
@@ -93,7 +93,7 @@ import Testing
         extensionExceptions.first { $0.name == use.name && use.path.hasPrefix($0.place) }
     }
 
-    /// What a room does stands in types of its own, so that its helpers are private to them.
+    /// A room's work stands in types of its own, so that its helpers are private to them.
     @Test func contextsAndObjectsAreExtendedWhereProgramsCallThem() {
         let found = Self.outerExtensions.filter { Self.extensionException(for: $0) == nil }
             .map { "\($0.path):\($0.line) extends \($0.name)" }

@@ -9,7 +9,7 @@ struct RoomedTarget {
     let files: [SwiftSource]
     /// The names that the targets and rooms below declare.
     private let namesBelow: Set<String>
-    /// Every use of what is declared above.
+    /// Every use of a declaration from above.
     let upwardUses: [Use]
 
     /// A use of a name that is declared in rooms above only.

@@ -1,12 +1,12 @@
 /// A Swift file as tokens, read without a compiler: enough to tell which names it declares and which it uses.
 ///
-/// Comments are left out. A string literal is one token, followed by the tokens of what it interpolates.
+/// Comments are left out. A string literal is one token, followed by the tokens of its interpolations.
 struct SwiftSource {
     struct Token {
         enum Kind { case word, sign, literal }
 
         let kind: Kind
-        /// The word, the sign, or a literal's text without what it interpolates.
+        /// The word, the sign, or a literal's text without its interpolations.
         let text: String
         let line: Int
         /// Whether a literal has interpolations.

@@ -20,7 +20,7 @@ import Testing
             ([10, nil, 20], [10, 15, 20]),
             ([10, nil, nil, 13], [10, 11, 12, 13]),
             ([5, nil, 6, 8], [5, 6, 7, 8]),
-            // Before the first where there is room down to 1, or to what was there.
+            // Before the first where there is room down to 1, or down to an earlier smaller position.
             ([nil, 5], [4, 5]),
             ([nil, 1, 2], [1, 2, 3]),
             ([nil, 0, 1], [0, 1, 2]),
@@ -28,7 +28,7 @@ import Testing
             ([3, 1, 2], [3, 4, 5]),
             ([2, 3, 4, 5, 1], [2, 3, 4, 5, 6]),
             ([1, 3, 2, 4], [1, 2, 3, 4]),
-            // Equal ones and those without.
+            // Equal positions, and elements without one.
             ([4, 4, 4], [4, 5, 6]),
             ([1, nil, nil, 2], [1, 2, 3, 4]),
         ] as [([Int64?], [Int64])])

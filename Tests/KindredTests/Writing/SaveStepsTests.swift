@@ -56,7 +56,7 @@ import Testing
         #expect(steps.count == SaveSteps.maximumUpdates + 1)
     }
 
-    /// Values as a table with a unique column keeps them: no step may write what another row has.
+    /// Values as a table with a unique column keeps them: no step may write a value that another row has.
     @Test(arguments: UInt64(1)...2_000) func noValueIsTakenBeforeItIsGivenUp(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let (newCount, count) = (Int.random(in: 0...4, using: &random), Int.random(in: 5...12, using: &random))

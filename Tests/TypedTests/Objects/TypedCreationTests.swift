@@ -43,7 +43,7 @@ import Testing
                 #expect(try await context.find("person", 5) === person)
                 return person
             }
-            // What is in memory is not asked for.
+            // An object in memory is not asked for.
             #expect(found.id == 5 && recorder.statements.count == 1)
             #expect(try await context.find(Person.self, -1) == nil)
             await expectError(.invalidRequest) { _ = try await context.find(Stock.self, 1) }
@@ -88,7 +88,7 @@ import Testing
     }
 }
 
-/// What a class is told of its objects, by overriding methods.
+/// The hooks that a class gets for its objects, by overriding methods.
 @Suite struct TypedHookTests {
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])

@@ -71,7 +71,7 @@ import Testing
         try await withDatabase { database, context in
             let error = await expectError(.classMismatch) { _ = try context.fetch(Person.self) }
             #expect(error?.message.contains("Person") == true)
-            // Without what it leads to, a class cannot be used.
+            // A class cannot be used without the classes that it leads to.
             await expectError(.classMismatch) { try database.register([Person.self]) }
             try database.register(KindredModels.all)
             // A context keeps the classes it was made with.

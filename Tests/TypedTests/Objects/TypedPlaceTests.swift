@@ -53,7 +53,7 @@ import Testing
             let control = recorder.all.filter { $0.kind == .transactionControl }
             func places(_ sql: String) -> [Int?] { control.filter { $0.sql.hasPrefix(sql) }.map { $0.place?.line } }
             #expect(places("COMMIT") == [line] && places("RELEASE") == [line + 2])
-            // What opens a transaction travels with its first statement.
+            // BEGIN and SAVEPOINT travel with the first statement behind them.
             #expect(places("BEGIN") == [line + 1] && places("SAVEPOINT") == [line + 2])
         }
     }

@@ -4,7 +4,8 @@ import KindredTesting
 import Testing
 import TypeModels
 
-/// Expressions over columns mean in the database what they say: `??` is COALESCE, `+` joins texts, and paths lead to other rows.
+/// Expressions over columns mean the same in the database: `??` is COALESCE, `+` joins texts, and paths lead to other
+/// rows.
 @Suite struct ExpressionTests {
     typealias Update = @Sendable (inout UpdatedValues<Keeper>) -> Void
     typealias Where = @Sendable (Columns<Keeper>) -> Condition
@@ -221,7 +222,7 @@ import TypeModels
                 }
             }
             #expect(try await rows("SELECT id, k::text FROM keeper k ORDER BY id", database) == former)
-            // What a client sends is data, even if it is such a text.
+            // A client's input is data, even if it is such a text.
             var text = ""
             _ = try keepers.where {
                 text = String(describing: $0.name)

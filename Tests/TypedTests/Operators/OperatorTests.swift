@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TypeModels
 
-/// Random conditions with every operator of typed columns find on the server what they find in memory.
+/// Random conditions with every operator of typed columns find the same objects on the server as in memory.
 @Suite struct OperatorTests {
     private static let rounds = TestAmount.of(50, full: 200, long: 5_000)
 

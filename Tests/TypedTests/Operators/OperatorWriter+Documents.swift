@@ -40,7 +40,7 @@ extension OperatorWriter {
         }
     }
 
-    /// JSON documents and what stands in them.
+    /// JSON documents and their parts.
     mutating func document<Root>(
         _ place: TypedPlace<Root, Keeper>,
         _ other: TypedPlace<Root, Keeper>
@@ -93,7 +93,7 @@ indirect enum JSONTree: Decodable, Equatable {
         if case .object(let members) = self { members[key] } else { nil }
     }
 
-    /// What `#>>` gives of a single value.
+    /// The result of `#>>` for a single value.
     var text: String? {
         switch self {
         case .string(let text): text
@@ -114,7 +114,7 @@ indirect enum JSONTree: Decodable, Equatable {
         if case .number(let number) = self { PostgresNumeric(number) } else { nil }
     }
 
-    /// What `@>` says.
+    /// The result of `@>`.
     func contains(_ part: JSONTree) -> Bool {
         switch (self, part) {
         case (.object(let whole), .object(let part)):

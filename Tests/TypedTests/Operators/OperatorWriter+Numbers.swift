@@ -3,7 +3,7 @@ import Kindred
 import TestSupport
 import TypeModels
 
-/// What can be calculated with a type, in SQL and in Swift.
+/// The calculations with a type, in SQL and in Swift.
 struct TypedArithmetic<Value> {
     typealias Column = ColumnExpression<Value>
     typealias WithValue = (sql: (Column, Value) -> Column, swift: (Value, Value) -> Value)

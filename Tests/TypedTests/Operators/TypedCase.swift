@@ -1,6 +1,6 @@
 import Kindred
 
-/// A condition that is built through typed columns, and what it means over the objects in memory.
+/// A condition that is built through typed columns, and its meaning over the objects in memory.
 struct TypedCase<Root: TypedObject> {
     /// Something like its source, to be recognised by.
     let text: String

@@ -137,7 +137,7 @@ struct ScopeCase {
                 EXISTS (SELECT FROM membership m JOIN membership n ON n.club_id = m.club_id JOIN keeper k ON k.id = n.keeper_id
                 JOIN keeper b ON b.id = k.boss_id WHERE m.keeper_id = t.id AND b.age = t.rank AND b.id <> t.id)
                 """)
-        // A closure that names the outer object alone, and one whose members are the outer object's.
+        // A closure that names the outer object alone, and a closure whose members are the outer object's.
         add(
             closure: { keeper in keeper.pets.contains { _ in !keeper.visible } },
             format: "SUBQUERY(petSet, $p, visible == NO).@count > 0",

@@ -57,7 +57,7 @@ enum ScopeColumns {
     }
 }
 
-/// What is made of members, for each class.
+/// The use of members, for each class.
 struct ScopeMembersUse<Result> {
     let pets: (MemberColumns<Pet>) throws -> Result
     let keepers: (MemberColumns<Keeper>) throws -> Result

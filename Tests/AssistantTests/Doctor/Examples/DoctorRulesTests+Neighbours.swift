@@ -1,6 +1,6 @@
 import KindredAssistant
 
-// What looks like a finding and is none, beside what is one.
+// Schemas that look like a finding and are none, beside schemas with the finding.
 extension DoctorRulesTests {
     static let neighbourExamples: [Example] = indexNeighbours + relationshipNeighbours + keyNeighbours
 

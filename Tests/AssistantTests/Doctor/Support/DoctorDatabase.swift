@@ -14,7 +14,7 @@ func withDoctorClient<Value>(
 }
 
 extension PostgresClient {
-    /// What the doctor finds, in tables of any size.
+    /// The doctor's findings in tables of any size.
     func allFindings(tenantColumn: String? = nil) async throws -> DoctorReport {
         var options = DoctorOptions()
         options.tenantColumn = tenantColumn
@@ -44,7 +44,7 @@ extension PostgresClient {
 }
 
 extension DoctorReport {
-    /// The rule and place of each finding, but for what depends on how long the server has been running.
+    /// The rule and place of each finding, except findings that depend on how long the server has been running.
     var keys: [String] { findings.map(\.ignoreKey).filter { !$0.hasPrefix("K104") } }
 
     func findings(of rule: String) -> [DoctorFinding] { findings.filter { $0.rule == rule } }

@@ -8,7 +8,7 @@ import Testing
 struct DoctorWorld {
     static let parent: UInt32 = 20_000
     static let child: UInt32 = 20_001
-    /// The equality of whole numbers, an operator class that can search for it, and one that cannot.
+    /// The equality of whole numbers, an operator class that can search for it, and an operator class that cannot.
     static let equality: UInt32 = 96
     static let searching: UInt32 = 1
     static let other: UInt32 = 2

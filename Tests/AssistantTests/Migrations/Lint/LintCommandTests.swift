@@ -54,7 +54,7 @@ import Testing
             let findings = try #require(object["findings"] as? [[String: Any]])
             let last = try #require(findings.last)
             #expect(findings.count == 3)
-            // Those of the doctor's findings, and file, line and remedy.
+            // The members of the doctor's findings, and file, line and remedy.
             #expect(
                 Set(last.keys) == [
                     "rule", "name", "level", "entity", "object", "message", "repair", "ignore", "file", "line",

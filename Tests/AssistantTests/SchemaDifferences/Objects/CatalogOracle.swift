@@ -3,7 +3,7 @@ import KindredSchemaDifferences
 import TestSupport
 import Testing
 
-/// What the catalog says after a plan is what it says after the script of the new side, by SQL that is not the
+/// The catalog after a plan is equal to the catalog after the script of the new side, by SQL that is not the
 /// comparison's own.
 enum CatalogOracle {
     /// Each pair's number with whether its plan may be several transactions: both in full runs, else one and the other in turn.

@@ -38,7 +38,7 @@ import Testing
             granted,
             things + "GRANT INSERT ON t TO kindred_diff_role; GRANT SELECT (b) ON t TO kindred_diff_role;"
         ),
-        // Who loses a privilege on the table keeps the one on a column.
+        // A role that loses a privilege on the table keeps the privilege on a column.
         (
             things + "GRANT SELECT ON t TO kindred_diff_role; GRANT SELECT (a) ON t TO kindred_diff_role;",
             things + "GRANT SELECT (a) ON t TO kindred_diff_role;"
@@ -65,7 +65,7 @@ import Testing
         #expect(differences.unmanaged.isEmpty, "\(differences.unmanaged)")
     }
 
-    /// Default privileges of the role that runs the statements are not given to what shall not have them.
+    /// Default privileges of the role that runs the statements are not given to things that shall not have them.
     @Test func newThingsHaveTheirPrivilegesWhateverTheDefaultsAre() async throws {
         let defaults = """
             ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO kindred_diff_role;

@@ -94,7 +94,7 @@ import Testing
         #expect(all.count == 1 && all[0].hasPrefix("CREATE OR REPLACE TRIGGER n "), "\(all)")
     }
 
-    /// Nobody reads or writes between the end of a policy or trigger and its new beginning.
+    /// No session reads or writes between the end of a policy or trigger and its new beginning.
     @Test func whatIsInTheWayComesBackInTheSameTransaction() async throws {
         let from =
             Self.table + Self.trigger + "ALTER TABLE t ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON t USING (a > '');"

@@ -70,7 +70,7 @@ import Testing
     }
 }
 
-/// The lines of a dump with the names of what they belong to.
+/// The lines of a dump with the names of the things that they belong to.
 private enum Dump {
     static func differences(_ left: String, _ right: String) -> [(name: String, line: String)] {
         let (first, second) = (lines(left), lines(right))

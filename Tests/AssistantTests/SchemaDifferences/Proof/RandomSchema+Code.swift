@@ -2,7 +2,7 @@ import TestSupport
 
 // Functions, triggers and policies of a schema made at random.
 extension RandomSchema {
-    /// What a schema has beside its tables.
+    /// The parts of a schema beside its tables.
     struct Code {
         enum Function {
             /// Of a text, for checks: whether it is shorter than a number.
@@ -48,9 +48,9 @@ extension RandomSchema {
         }
     }
 
-    /// The script with functions before the tables, and with what calls them behind.
+    /// The script with functions before the tables, and with their callers behind.
     ///
-    /// What names something that is gone is left out, as in ``script``.
+    /// Things that name a thing that is gone are left out, as in ``script``.
     var scriptWithCode: String {
         let functions = code.functions.sorted { $0.key < $1.key }.compactMap { name, function in
             switch function {

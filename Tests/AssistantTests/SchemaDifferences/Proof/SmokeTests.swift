@@ -12,7 +12,7 @@ import Testing
         let use: String
         /// The server's message afterwards; nil where the statement still works.
         var message: String?
-        /// A part of what is said of a table in which no row could be tried.
+        /// A part of the line about a table in which no row could be tried.
         var untried: String?
     }
 

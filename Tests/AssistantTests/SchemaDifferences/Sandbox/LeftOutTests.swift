@@ -7,7 +7,7 @@ import Testing
     struct Kind: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let script: String
-        /// The beginnings of lines about the thing and what depends on it.
+        /// The beginnings of lines about the thing and its dependents.
         let lines: [String]
     }
 
@@ -118,7 +118,7 @@ import Testing
                 #expect(differences.proof == .proven, "\(differences.proof) \(differences.leftOut)")
                 #expect(differences.unmanaged.isEmpty, "\(differences.unmanaged)")
                 #expect(CatalogOracle.statements(differences).count == 2, "\(differences.sql)")
-                // What is left out is compared by the catalogs.
+                // Things that are left out are compared by the catalogs.
                 try await client.runScript("DROP EVENT TRIGGER watcher; DROP PUBLICATION everything")
                 let changed = try await SchemaDifferences.between(from, to)
                 #expect(changed.proof == .proven, "\(changed.proof)")
@@ -145,7 +145,8 @@ import Testing
         }
     }
 
-    /// The statements of a script that its role may not run are named with their lines, and nothing is planned for what they make.
+    /// The statements of a script that its role may not run are named with their lines, and nothing is planned for the
+    /// things that they make.
     @Test func theStatementsOfAScriptAreNamed() async throws {
         let script = """
             CREATE ROLE kindred_left_out;

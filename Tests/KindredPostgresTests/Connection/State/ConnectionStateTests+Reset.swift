@@ -80,7 +80,8 @@ extension ConnectionStateTests {
             }
         }
 
-        /// In a failed transaction the server refuses what is behind, so it may be sent over another connection.
+        /// In a failed transaction the server refuses the statements behind, so they may be sent over another
+        /// connection.
         @Test(arguments: [true, false]) func aSessionThatCannotBePutBackEnds(isBegun: Bool) throws {
             var connection = PlayedConnection()
             connection.submit(.played("SELECT f()", isOfProgram: true))

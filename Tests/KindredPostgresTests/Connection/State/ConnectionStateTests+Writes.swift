@@ -115,7 +115,7 @@ extension ConnectionStateTests {
             #expect(connection.ends.last?.id == other.id && connection.ends.last?.error == nil)
         }
 
-        /// Each waits for the grace from its own turn, also where another one before it is not stopped in time.
+        /// Each request waits for the grace from its own turn, even if an earlier request is not stopped in time.
         @Test func oneBehindAnotherThatIsNotStopped() {
             var connection = PlayedConnection()
             let (first, second) = (Request.played(Self.insert), Request.played(Self.insert))

@@ -103,7 +103,7 @@ import Testing
         #expect(connection.held.isEmpty && connection.sent == [.request(first.id)])
     }
 
-    /// The cancel request finds the statement behind the one it was meant for.
+    /// The cancel request hits the statement behind the statement that it was meant for.
     @Test(arguments: [true, false]) func aLateCancellationRepeatsTheStatementThatItHits(isTaken: Bool) {
         var connection = PlayedConnection()
         let (first, second) = (Request.played(), Request.played())

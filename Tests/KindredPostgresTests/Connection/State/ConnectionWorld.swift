@@ -5,7 +5,7 @@ import TestSupport
 
 /// A connection's surroundings, played by dice: callers that send and cancel, a server that executes, and the time.
 ///
-/// Beside the `ConnectionState` it keeps a plain list of the requests and what became of them, and notes each rule that is
+/// Beside the `ConnectionState` it keeps a plain list of the requests and their outcomes, and notes each rule that is
 /// broken.
 struct ConnectionWorld {
     /// A request, and what the world knows about it.
@@ -17,7 +17,7 @@ struct ConnectionWorld {
         var hasAnswer = false
         var isGivenBack = false
         var isExecuted = false
-        /// How often a cancel request for another one has hit it.
+        /// The number of times that a cancel request for another request has hit it.
         var hits = 0
         /// Whether its caller was told that it has no effect.
         var hasNoEffect = false
@@ -106,7 +106,7 @@ struct ConnectionWorld {
 
     mutating func sendCancel() {
         if connection.state.cancellation?.isSending == true {
-            // What is sent from here on is safe.
+            // Requests that are sent from here on are safe.
             if case .flying = signal { signal = .landed(Set(connection.inFlight)) }
             connection.endCancel()
         } else if connection.wantsCancel, connection.beginCancel() {
@@ -210,7 +210,7 @@ struct ConnectionWorld {
         for end in connection.ends[seenEnds...] { noteEnd(end) }
         seenEnds = connection.ends.count
         let state = connection.state
-        // One that is larger than allowed is sent alone, perhaps behind a reset or a clean-up.
+        // A request that is larger than allowed is sent alone, perhaps behind a reset or a clean-up.
         if state.inFlight.count(where: { known[$0.request.id] != nil }) > 1,
             state.bytesInFlight > state.maximumBytesInFlight
         {

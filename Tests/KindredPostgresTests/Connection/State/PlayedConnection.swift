@@ -10,7 +10,7 @@ struct PlayedConnection {
         case request(Request.ID), script(Request.ID), reset, deallocation
     }
 
-    /// What a request's parties were told.
+    /// The outcome that a request's parties were told.
     struct End {
         let id: Request.ID
         let parties: Completion.Parties
@@ -154,7 +154,7 @@ struct PlayedConnection {
         }
     }
 
-    /// Lets time pass, and asks the state what is due.
+    /// Lets time pass, and has the state do everything that is due.
     mutating func pass(_ duration: Duration) {
         now = now + duration
         deadline = act { connection, effects in connection.deadlinePassed(&effects) }
