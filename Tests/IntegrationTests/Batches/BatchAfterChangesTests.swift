@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Objects that were fetched together stay together when what they have loaded is outdated by their own changes.
+/// Objects that were fetched together stay together when their own changes outdate their loaded relationships.
 @Suite struct BatchAfterChangesTests {
     private struct Failure: Error {}
 

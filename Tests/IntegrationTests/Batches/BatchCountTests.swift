@@ -7,7 +7,7 @@ import Testing
 @Suite struct BatchCountTests {
     private struct Failure: Error {}
 
-    /// What each owner's set says that it has.
+    /// The counts of the owners' sets.
     private func counts(_ owners: [DatabaseObject], _ key: String) async throws -> [Int] {
         var counts: [Int] = []
         for owner in owners {
@@ -35,7 +35,7 @@ import Testing
                         + Array(repeating: key == "bookSet" ? 5 : 3, count: 998))
                 #expect(recorder.statements.count <= 2, "\(recorder.statements)")
             }
-            // What is loaded is not counted.
+            // Loaded members are not counted by a statement.
             _ = try await owners[0].set(forKey: key).objects
             try await expectStatements([]) { () async throws in _ = try await counts(owners, key) }
         }

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What long and deep walks over relationships cost.
+/// The statements of long and deep walks over relationships.
 @Suite struct BatchWalkTests {
     private static let count = LongTests.areOn ? 100_000 : 10_000
     private static let shelf = """

@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Many tasks that each write a value, are cancelled at a random moment, and write another one.
+/// Many tasks that each write a value, are cancelled at a random moment, and write another value.
 ///
 /// A trigger keeps the values that each row ever had, so that SQL tells afterwards which of the writes took effect, and when.
 struct CancelledWriteLoad: Sendable {
@@ -29,7 +29,7 @@ struct CancelledWriteLoad: Sendable {
         case done, withdrawn, unknown
     }
 
-    /// A row, and what became of the write that was cancelled.
+    /// A row, and the outcome of the cancelled write.
     struct Round: Sendable {
         let id: Int
         let way: Way

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A write that was cancelled does not land later: once its call has returned, what is acknowledged next stands.
+/// A write that was cancelled does not land later: once its call has returned, the next acknowledged write stands.
 @Suite(.database(.sql(CancelledWriteLoad.schema), timeLimit: .seconds(900))) struct CancelledWriteTests {
     /// 100,000 rows in a long run.
     private static let rounds = TestAmount.of(14, full: 70, long: 3_340)
@@ -35,7 +35,7 @@ import Testing
         #expect(found.contains { $0.fate == .done })
     }
 
-    /// Callers that wait for the server hardly at all: what is unknown is left out, and all else is certain.
+    /// Callers that wait for the server hardly at all: unknown outcomes are left out, and all others are certain.
     @Test func whatIsNotToldUnknownIsCertain() async throws {
         _ = try await expectLastValueStands(try configuration(grace: .milliseconds(20)), rounds: Self.rounds / 2)
     }

@@ -36,14 +36,15 @@ import Testing
     private static func partitions(in plan: String) -> [String: Set<String>] {
         var found: [String: Set<String>] = [:]
         let words = plan.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
-        // `Index Scan using task_0_pkey on task_0 t`: what follows is the alias, which may have a number too.
+        // `Index Scan using task_0_pkey on task_0 t`: the alias follows, which may have a number, too.
         for (word, next) in zip(words, words.dropFirst()) where word == "on" {
             for table in tables where next.dropLast() == "\(table)_" { found[table, default: []].insert(String(next)) }
         }
         return found
     }
 
-    /// Runs `body` with a context of a database whose server tells its plans; returns those of the library's statements.
+    /// Runs `body` with a context of a database whose server tells its plans; returns the plans of the library's
+    /// statements.
     private func plans(_ body: (DatabaseContext) async throws -> Void) async throws -> [String]? {
         var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
         configuration.pool.maximumConnections = 1

@@ -3,7 +3,7 @@ import Kindred
 import Testing
 
 extension CitusCall {
-    /// Requests, and what they give.
+    /// Requests, and their results.
     static let requests = [
         CitusCall(reading: "fetch all tenants") { try await $0.context.fetch("task").all().count == 18 },
         CitusCall(reading: "fetch one tenant") { try await $0.objects("task").count == 6 },

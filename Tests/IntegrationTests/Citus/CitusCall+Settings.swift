@@ -10,7 +10,7 @@ extension CitusCall {
         #expect(seen == [.string(value)])
     }
 
-    /// What the workers see.
+    /// The settings that the workers see.
     private static func seen(_ context: DatabaseContext) async throws -> [PostgresValue?] {
         let rows = try await context.query(
             """

@@ -10,7 +10,7 @@ struct CitusScene {
 
     let database: Database
     let context: DatabaseContext
-    /// A connection that sees only what is committed.
+    /// A connection that sees only committed rows.
     let admin: PostgresClient
 
     /// Lends the scene with the rows that each test begins with.
@@ -164,7 +164,7 @@ struct CitusCall: Sendable, CustomTestStringConvertible {
         (self.name, self.body) = (name, body)
     }
 
-    /// One that only reads, and tells whether that is right.
+    /// A call that only reads, and tells whether the result is right.
     init(reading name: String, _ isRight: @escaping @Sendable (CitusScene) async throws -> Bool) {
         self.init(name) { scene in
             let isRight = try await isRight(scene)

@@ -6,7 +6,7 @@ import Testing
 /// Random changes beside parts with filters and left-out columns: what sets give is what SQL says, at the cost of one statement
 /// for each part, and every value in memory is the row's.
 @Suite struct CombinedModelTests {
-    /// How the context learns what another connection has written.
+    /// How the context learns of another connection's writes.
     enum Mode: CaseIterable { case refreshing, following }
 
     @Test(
@@ -31,7 +31,7 @@ import Testing
     }
 }
 
-/// The objects that the program holds, and what is done with them.
+/// The objects that the program holds, and the actions on them.
 private struct CombinedWorld {
     private struct Undone: Error {}
     private typealias Values = [String: PostgresValue?]
@@ -75,7 +75,7 @@ private struct CombinedWorld {
 
     // MARK: Checks
 
-    /// What differs from the database; a context that follows changes has some time.
+    /// The difference from the database; a context that follows changes has some time.
     mutating func problem() async throws -> String? {
         guard isFollowing else { return try await difference() }
         var found: String?

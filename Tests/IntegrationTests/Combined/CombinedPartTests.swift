@@ -62,7 +62,7 @@ import Testing
             }
             try await context.save()
             try await expect([[4, 1], [7], [11]])
-            // A project takes its tasks with it; what it shows of them is read anew.
+            // A project takes its tasks with it; its part of them is read anew.
             try await context.delete(projects[1])
             try await expect([[4, 1], [], [11]])
             try await context.restore(projects[1])
@@ -85,7 +85,7 @@ import Testing
             try await expectStatements(["SELECT"]) { () async throws in #expect(try await firstLabels() == [[3]]) }
             try await context.fetch("label").unfiltered().where("id <= 2").update(["archived": false])
             try await expectStatements(["SELECT"]) { () async throws in #expect(try await firstLabels() == [[1]]) }
-            // What hides a row is always read.
+            // Columns that hide a row are always read.
             await expectError(.invalidRequest) { _ = try context.fetch("label").omitting("archived") }
             await expectError(.invalidRequest) {
                 _ = try context.fetch("task").prefetch("labels") { $0.omitting("archived").limit(1) }
@@ -116,7 +116,7 @@ import Testing
                     #expect(try await task.loaded("body") == .string("body \(task["id"]?.description ?? "")"))
                 }
             }
-            // A request that says what it reads has it; one that leaves the same out is the part.
+            // A request that names a column has it; a request that leaves out the same columns is the part.
             try await expectStatements([]) { () async throws in _ = try await tasks { try $0.omitting("body") } }
             try await expectStatements(["SELECT", "SELECT", "SELECT"]) { () async throws in
                 let logs = try await tasks { try $0.only("log") }
@@ -134,13 +134,13 @@ import Testing
             #expect(try await tasks[0].loaded("log") == "log 1")
             _ = try await context.projects { $0.omitting("body", "title").sorted("id") }
             #expect(tasks.allSatisfy { $0.has("title") && $0.has("body") } && tasks[0].has("log"))
-            // The row has changed, and what was not read with it is not known any more.
+            // The row has changed, and columns that were not read with it are no longer known.
             try await other.query("UPDATE task SET title = 'new', body = 'newer', position = 1 WHERE id = 1")
             _ = try await context.projects { $0.omitting("title").sorted("position") }
             #expect(tasks[0]["body"] == "newer" && tasks[0]["position"] == 1 && !tasks[0].has("title"))
             #expect(try await tasks[0].loaded("title") == "new")
             #expect(tasks[1]["title"] == "task 2")
-            // What is staged stays, and is written as the only change.
+            // A staged value stays, and is written as the only change.
             tasks[1]["body"] = "mine"
             try await other.query("UPDATE task SET title = 'theirs', position = 2 WHERE id = 2")
             _ = try await context.projects { $0.omitting("body").sorted("position", ascending: false) }

@@ -95,7 +95,7 @@ import Testing
                                 "tasks.project_id", "tasks.deleted_at", "tasks.body",
                             ])) == expected)
             }
-            // Of objects: what they lack is loaded once, and a part that was loaded is not read again.
+            // Missing columns of objects are loaded once, and a part that was loaded is not read again.
             let other = database.makeContext()
             let projects = try await other.fetch("project").only("name").sorted("id").limit(1).all()
             for statements in [["SELECT", "SELECT"], []] {
@@ -121,7 +121,7 @@ import Testing
             }
             let held = try await project.set(forKey: "members").sorted("id").all()
             #expect(try await names() == ["new"] && !held[0].has("photo"))
-            // The one that is shown is found; a marked one with the address is another row.
+            // The row that is shown is found; a marked row with the address is another row.
             let values = [("a@x.org", "newer"), ("b@x.org", "back")].map {
                 email, name -> [String: (any PropertyValue)?] in
                 ["email": email, "name": name, "project": project]

@@ -1,8 +1,8 @@
 import Kindred
 import KindredTesting
 
-/// Projects and tasks that are marked as deleted, tasks with wide and lazy columns, labels of which archived ones are hidden, and
-/// members whose addresses are unique among those that are shown.
+/// Projects and tasks that are marked as deleted, tasks with wide and lazy columns, labels of which archived ones are
+/// hidden, and members whose addresses are unique among the shown members.
 ///
 /// Each project has four tasks; 4, 8 and 12 are deleted, and each third one is done.
 let combinedSchema = """

@@ -31,7 +31,7 @@ import Testing
                 let dear = try await projects[0].tasks.where { $0.cost > 1 }.sorted { $0.id }.all()
                 #expect(dear.map(\.title) == ["task 2", "task 3"])
             }
-            // What the second part has read is there, where it was the last to read it.
+            // A column that the second part has read is loaded, if that part was the last to read it.
             let dear = try await projects[1].tasks.where { $0.cost > 1 }.only(\.log).sorted { $0.id }.all()
             #expect(dear.map { $0.log.loaded } == ["log 5", "log 6", "log 7"] && !dear[0].cost.isLoaded)
             try await expectStatements(["SELECT"]) { () async throws in

@@ -2,8 +2,8 @@ import Foundation
 import Subprocess
 import Testing
 
-/// What the compiler says of small files that use typed classes: those that are right compile, and those that are wrong get an
-/// error that names the mistake.
+/// The compiler's messages for small files that use typed classes: right files compile, and wrong files get an error
+/// that names the mistake.
 @Suite(.enabled(if: BuiltModules.arePresent, "the built modules are not beside the sources"))
 struct CompilerMessageTests {
     /// Type-checks statements in a function that has a context; returns the compiler's errors.

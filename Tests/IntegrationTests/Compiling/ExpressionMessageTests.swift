@@ -9,7 +9,8 @@ struct ExpressionMessageTests {
     private static let noBool = "only the database knows whether this is nil"
     private static let noText = "only the database knows the value of a column: write + to join texts"
 
-    /// Closures of an update, of a condition and of others, each with a part of what the compiler says; nil where it compiles without a word.
+    /// Closures of updates, conditions and other calls, each with a part of the compiler's message; nil where it
+    /// compiles without a message.
     private static let lines: [(code: String, says: String?)] = [
         ("keepers.update { $0.age = $0.age ?? 0 }", nil),
         ("keepers.update { $0.age = $0.age ?? $0.rank ?? 0 }", nil),

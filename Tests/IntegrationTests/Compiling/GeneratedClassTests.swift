@@ -24,7 +24,7 @@ struct GeneratedClassTests {
         "throws", "where", "await", "async", "actor", "macro", "some",
     ]
 
-    /// Scripts without capitals, characters that no name has, and those that the compiler refuses.
+    /// Scripts without capitals, characters that no name has, and characters that the compiler refuses.
     private static let others = [
         "期", "顧客", "عميل", "לקוח", "ลูกค้า", "1", "_", "__", "$1", " ", "--", "/*", "*/", "\\", "\\(x)", "`", "'", "\"",
         "😀",

@@ -24,7 +24,7 @@ private let fixture = """
         (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     """
 
-/// What is the same, and what is missing, for types of which PostgreSQL's `=` and `IS NULL` mean something else.
+/// Equality and missing values, for types for which PostgreSQL's `=` and `IS NULL` mean something else.
 @Suite struct ConditionEqualityTests {
     private func ids(
         _ context: DatabaseContext, _ entity: String, _ condition: String, _ arguments: (any PropertyValue)?...

@@ -30,7 +30,7 @@ extension ConditionWriter {
         }
     }
 
-    /// What stands in a JSON document.
+    /// Conditions on the parts of a JSON document.
     mutating func document() -> RandomCondition {
         let number = { (person: Person) in person.info.flatMap { $0.isText ? nil : $0.number } }
         switch Int.random(in: 0..<5, using: &random) {

@@ -57,7 +57,7 @@ private let schema = """
             #expect(error?.message.contains("write \"#not\" for a key of this name") == true, "\(error?.message ?? "")")
             #expect(
                 try await ids(context.fetch("house").where("#no = 1 AND #yes = yes AND #self = 5 AND #not = 6")) == [1])
-            // As values the words stay what they are.
+            // As values the words keep their meaning.
             #expect(try await ids(context.fetch("house").where("#yes = no")) == [2])
             #expect(try await ids(context.fetch("house").where("%K = 2", "no")) == [2])
             #expect(try await ids(context.fetch("room").where("no = yes")) == [])

@@ -19,7 +19,7 @@ private let schema = """
     ALTER TABLE pet ADD CONSTRAINT owner FOREIGN KEY (owner_id) REFERENCES person NOT VALID;
     """
 
-/// Rows are right where a key does not promise what it usually does.
+/// Rows are right where a key does not promise as much as usual.
 @Suite struct PathFaultTests {
     @Test(.database(.sql(schema))) func aKeyThatIsCheckedLateRepeatsNoRow() async throws {
         try await withDatabase { database, context, other in

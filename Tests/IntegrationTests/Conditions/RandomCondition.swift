@@ -1,7 +1,7 @@
 import Kindred
 import TestSupport
 
-/// A condition as a format with its arguments, and what it means in Swift.
+/// A condition as a format with its arguments, and its meaning in Swift.
 struct RandomCondition {
     typealias Argument = (any PropertyValue)?
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(.database) struct CancellationRaceTests {
     private static let count = TestAmount.of(100, full: 600, long: 10_000)
 
-    /// What a task does that is cancelled at some moment.
+    /// The work of a task that is cancelled at some moment.
     private static func work(_ kind: Int, _ client: PostgresClient) async throws {
         switch kind % 5 {
         case 0: try await client.query("SELECT 1")
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What cannot be repeated is not sent behind what may be cancelled.
+    /// A statement that cannot be repeated is not sent behind a statement that may be cancelled.
     @Test func aLateCancellationDoesNotHitWhatHasLastingEffects() async throws {
         try await withClient(maximumConnections: 1) { client in
             for _ in 0..<(LongTests.areOn ? 20 : 2) {

@@ -108,7 +108,7 @@ struct CancellationTests {
         }
     }
 
-    /// Statements of other tasks follow closely on ones that are cancelled, over the same connections.
+    /// Statements of other tasks follow closely on cancelled statements, over the same connections.
     @Test func aCancellationNeverHitsAStatementOfAnotherTask() async throws {
         try await withClient(maximumConnections: 2, configure: { $0.pool.acquireTimeout = .seconds(60) }) { client in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -6,8 +6,8 @@ import Testing
 #if os(Linux)
     /// Clients that come and go leave nothing behind in the process.
     ///
-    /// Other tests open files and threads at the same time, so what is looked at are the sockets of this test's database,
-    /// and for the rest only large numbers count.
+    /// Other tests open files and threads at the same time, so the test looks at the sockets of its own database, and
+    /// for the rest only large numbers count.
     @Suite(.database) struct ClientLeakTests {
         private static let count = LongTests.areOn ? 1_000 : 20
 

@@ -16,7 +16,7 @@ import Testing
             await client.close()
             // It ends with the client.
             while await iterator.next() != nil {}
-            // And so do those that are asked for later.
+            // Streams that are asked for later end, too.
             for await _ in client.notices() {}
             for await _ in client.parameterChanges() {}
         }

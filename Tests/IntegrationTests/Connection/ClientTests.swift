@@ -11,7 +11,7 @@ func withClient(
 ) async throws {
     var configuration = try PostgresConfiguration(uri: TestDatabase.current.uri)
     configuration.pool.maximumConnections = maximumConnections
-    // Tests share two threads with each other's arithmetic: what is not about waiting has time.
+    // Tests share two threads with each other's arithmetic: a test that is not about waiting has time.
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
     configuration.cancellationGrace = .seconds(60)

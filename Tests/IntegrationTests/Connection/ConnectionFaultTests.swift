@@ -167,7 +167,7 @@ struct ConnectionFaultTests {
                 $0.pool.acquireTimeout = .seconds(2)
             }
         ) { client in
-            // Opening the second one may take longer than anybody waits here.
+            // Opening the second connection may take longer than any caller waits here.
             try await eventually("two connections are open") { client.metrics.idle == 2 }
             try await client.withConnection { _ in
                 try await Task.detached {
@@ -267,7 +267,7 @@ struct ConnectionFaultTests {
                 let pid = try await client.processID
                 try await allowConnections(false)
                 try await other.endSessions([pid])
-                // On a busy machine one attempt alone can take longer than anybody waits here.
+                // On a busy machine one attempt alone can take longer than any caller waits here.
                 try await eventually("an attempt fails") {
                     _ = try? await client.query("SELECT 1")
                     return client.metrics.failedAttempts > 0

@@ -13,7 +13,7 @@ import Testing
 
 /// Callers are back in time, whatever the server does or does not do.
 ///
-/// On a machine on which all tests run at once a moment may take long: what counts is the best of some rounds.
+/// On a machine on which all tests run at once a moment may take long: the best of some rounds counts.
 @Suite(.database(.empty, timeLimit: .seconds(900))) struct DeadlineTests {
     private static let limit = Duration.milliseconds(300)
     private static let slack = Duration.milliseconds(250)
@@ -62,7 +62,8 @@ import Testing
                 }
                 let overtime =
                     clock.elapsed - (wait == .cancelled || wait == .cancelledTransaction ? .zero : Self.limit)
-                // The next does not get the session that was given up. One that was cancelled before anything was sent was not.
+                // The next does not get the session that was given up. A session whose statement was cancelled before
+                // anything was sent was not given up.
                 if wait == .cancelled { try? await server.signal(SIGCONT, process: process) }
                 try await expectUsable(client)
                 if wait != .cancelled { try await server.signal(SIGCONT, process: process) }

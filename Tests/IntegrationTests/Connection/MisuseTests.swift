@@ -3,7 +3,7 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// What a program should not do ends soon, with an error that says so, and harms nobody else.
+/// A program's mistake ends soon, with an error that says so, and harms no other task.
 @Suite(.database("CREATE TABLE note (id integer PRIMARY KEY, text text)")) struct MisuseTests {
     @Test func everythingSaysThatTheDatabaseIsClosed() async throws {
         let database = try await Database.connect(try TestDatabase.current.uri)
@@ -110,7 +110,7 @@ import Testing
                 WHERE datname = current_database() AND locktype = 'advisory'
                 """)
             #expect(try locks[0][0] == 0 && client.metrics.opened == 1)
-            // Those of a transaction end by themselves, and cost nothing.
+            // The locks of a transaction end by themselves, and cost nothing.
             let (_, recorder) = try await recordingStatements {
                 try await client.query("SELECT pg_advisory_xact_lock(7)")
             }
@@ -124,7 +124,7 @@ import Testing
             try await client.withConnection { connection in
                 let own = try await connection.query("SELECT pg_backend_pid()")
                 client.renewConnections()
-                // Whoever has one keeps it.
+                // A task that has a connection keeps it.
                 let still = try await connection.query("SELECT pg_backend_pid()")
                 #expect(try own[0][0] == still[0][0])
             }

@@ -17,7 +17,7 @@ import Testing
                 #expect(change?.name == "TimeZone" && change?.value == "Asia/Tokyo")
                 let process = try await connection.query("SELECT pg_backend_pid()")
                 #expect(try process[0].decode(0, as: Int32.self) == change?.processID)
-                // What the server does not report is not told, so the next change is this one.
+                // A change that the server does not report is not told, so the next told change is the second.
                 try await connection.query("SET work_mem = '5MB'")
                 try await connection.query("SET application_name = 'other'")
                 let next = await next(changes)

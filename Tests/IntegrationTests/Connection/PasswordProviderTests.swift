@@ -3,13 +3,13 @@ import KindredPostgres
 import Synchronization
 import Testing
 
-/// Row C10 of the fault catalogue: passwords that somebody else keeps, and that change.
+/// Row C10 of the fault catalogue: passwords that another service keeps, and that change.
 @Suite struct PasswordProviderTests {
     private struct Secretive: Error, CustomStringConvertible {
         var description: String { "the vault at sEcr3t is sealed" }
     }
 
-    /// Gives what it is told to, and counts how often it is asked.
+    /// Gives the configured password, and counts the calls.
     private final class Vault: Sendable {
         let password: Mutex<String?>
         let calls = Atomic(0)
@@ -90,7 +90,7 @@ import Testing
         #expect(!texts.contains("sEcr3t"), sourceLocation: sourceLocation)
     }
 
-    /// A server that lets everybody in, and counts.
+    /// A server that lets every client in, and counts.
     private func withServer(
         _ vault: Vault, _ body: (PostgresConfiguration, _ sessions: () -> Int) async throws -> Void
     ) async throws {

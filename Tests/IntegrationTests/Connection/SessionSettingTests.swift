@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredTesting
 import Testing
 
-/// What a client was configured with is in force in its sessions, or they are refused.
+/// A client's configured settings are in force in its sessions, or the sessions are refused.
 @Suite(.database) struct SessionSettingTests {
     @Test func settingsOfAllKindsAreTakenHoweverTheyAreWritten() async throws {
         let settings = [

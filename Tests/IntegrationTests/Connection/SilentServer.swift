@@ -6,7 +6,7 @@
     import Darwin
 #endif
 
-/// A port on the loopback interface where connections are accepted by the system and nobody ever answers.
+/// A port on the loopback interface where the system accepts connections and no server ever answers.
 final class SilentServer: Sendable {
     struct Failure: Error {}
 

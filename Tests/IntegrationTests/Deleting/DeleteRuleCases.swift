@@ -1,6 +1,6 @@
 import Kindred
 
-/// One case of the table of delete rules: two tables, or three, of its own, and what has to become of their rows.
+/// One case of the table of delete rules: two tables, or three, of its own, and the expected outcome for their rows.
 struct DeleteRuleCase: Sendable, CustomStringConvertible {
     enum Side: CaseIterable {
         /// The referenced row is deleted.

@@ -66,7 +66,7 @@ import Testing
         try await compare(ruleCase, parents, children, relationship, database)
     }
 
-    /// What is in the tables: parents, children with their parents, and pairs.
+    /// The rows of the tables: parents, children with their parents, and pairs.
     private static func state(_ ruleCase: DeleteRuleCase, _ other: PostgresClient) async throws -> [String] {
         var rows = try await other.query(
             "SELECT 'p' || id FROM \(identifier: ruleCase.parent) WHERE id < 10 ORDER BY 1"

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Objects whose rows are gone: they show their last values, and every other use says what is the matter.
+/// Objects whose rows are gone: they show their last values, and every other use throws an error that says so.
 @Suite struct DeletedObjectTests {
     @Test(.database(.sql(referenceSchema))) func aDeletedObjectRefusesEveryUseBeforeAnythingIsSent() async throws {
         try await withDatabase { database, context, other in
@@ -65,7 +65,7 @@ import Testing
                 #expect(recorder.statements.isEmpty, "\(name): \(recorder.statements)")
             }
             #expect(bob["id"] == before.0 && bob["firstname"] == before.1)
-            // What is staged on it is a problem of the next save, which rollback takes back.
+            // A value staged on it is a problem of the next save, which rollback takes back.
             bob["firstname"] = "x"
             #expect(bob["firstname"] == before.1)
             context.rollback()

@@ -21,7 +21,7 @@ private let schema = """
     INSERT INTO note VALUES (1, 1), (2, 2);
     """
 
-/// A fault at every statement of a deletion: what is in memory is what is in the database.
+/// A fault at every statement of a deletion: memory shows the state of the database.
 @Suite struct DeletionFaultTests {
     enum Fault: CaseIterable { case killed, cancelled, timedOut, refused }
 
@@ -35,7 +35,7 @@ private let schema = """
             for (position, place) in Self.places.enumerated() {
                 // A COMMIT that was sent is not cancelled: the truth about it is waited for.
                 if fault == .cancelled && place == "last" { continue }
-                // Constraints refuse what is written; these two are only read.
+                // Constraints refuse writes; these two tables are only read.
                 if fault == .refused && (place == "guard" || place == "audit") { continue }
                 for isNested in LongTests.areOn ? [false, true] : [position % 2 == 0] {
                     try await interrupt(at: place, with: fault, other) {
@@ -142,7 +142,7 @@ extension DeletionFaultTests {
         } catch let error as KindredError {
             #expect(error.constraint == "refused" && error.code == .constraintViolation, "\(table): \(error)")
         } catch let error as PostgresError {
-            // What comes with the COMMIT is about no statement of an object.
+            // An error of the COMMIT is about no statement of an object.
             #expect(isDeferred && error.sqlState == .checkViolation, "\(table): \(error)")
         }
         _ = try await other.query("DROP TRIGGER refuse ON \(identifier: place)")

@@ -33,7 +33,7 @@ private final class CallLog: Sendable {
     var all: [String] { calls.withLock { $0 }.sorted() }
 }
 
-/// What is called before objects are deleted, and what that may do.
+/// The hooks that are called before objects are deleted, and the actions that they may take.
 @Suite struct DeletionHookTests {
     @Test(.database(.sql(atlas))) func theLastCountryTakesItsContinentWithIt() async throws {
         try await withDatabase { database, context, other in

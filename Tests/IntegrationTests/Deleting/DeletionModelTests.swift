@@ -4,7 +4,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Random schemas with random rules against a plain model of what must be deleted, nullified or denied.
+/// Random schemas with random rules against a plain model of the objects that must be deleted, nullified or denied.
 @Suite struct DeletionModelTests {
     /// How often a schema gets other rows: reading the catalog costs as much as many deletions.
     private static let fillings = LongTests.areOn ? 10 : 4

@@ -32,7 +32,7 @@ private let schema = """
     INSERT INTO leaf SELECT i, i FROM generate_series(1, 31) AS i;
     """
 
-/// What deletions send, and what they leave.
+/// The statements of deletions, and the rows that they leave.
 @Suite struct DeletionStatementTests {
     @Test(.database(.sql(schema))) func theNumberOfRowsDoesNotCount() async throws {
         try await withDatabase { database, context, other in

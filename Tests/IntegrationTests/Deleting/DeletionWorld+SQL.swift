@@ -65,7 +65,7 @@ extension DeletionWorld {
         return integer("id").map { ID(table: table, id: $0) }
     }
 
-    /// What the objects' rows say, in the model's terms.
+    /// The objects' rows, in the model's terms.
     func rows(_ objects: [DatabaseObject]) -> [ID: [Int: Int]] {
         var result: [ID: [Int: Int]] = [:]
         for object in objects {

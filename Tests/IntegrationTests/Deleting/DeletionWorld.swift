@@ -74,7 +74,7 @@ struct DeletionWorld {
         func add(_ table: Int, _ target: Int, isRequired: Bool, _ random: inout SeededGenerator) {
             let number = keys.count
             let rule = random.pick(rules)
-            // What RESTRICT sees of other actions depends on their order, so it comes with its own rule alone.
+            // The effect of RESTRICT beside other actions depends on their order, so it comes with its own rule alone.
             let actions: [DeleteRuleCase.Action] =
                 rule == nil ? [.noAction, .restrict, .cascade, .cascade, .setNull] : [.noAction, .cascade, .setNull]
             let isHelper = table >= plain
@@ -188,7 +188,7 @@ struct DeletionWorld {
         return .done
     }
 
-    /// What the database's own actions do to what is left; nil if it refuses.
+    /// The remaining rows after the database's own actions; nil if it refuses.
     private func settle(_ left: [ID: [Int: Int]], _ gone: [ID]) -> [ID: [Int: Int]]? {
         var left = left
         var pending = gone

@@ -58,7 +58,7 @@ private let pagila = """
                 #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
                 #expect(error?.message.contains("\"\(constraint)\"") == true)
             }
-            // Of several objects the one that is referred to.
+            // The error names the object that is referred to, among several.
             let error = await expectError(.deletionDenied) { try await context.delete(customers.suffix(4)) }
             #expect(
                 error?.message.contains("customer_id=2 cannot") == true || error?.message.contains("=4 cannot") == true)

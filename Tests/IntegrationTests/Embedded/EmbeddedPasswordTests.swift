@@ -2,7 +2,7 @@ import EmbeddedPostgres
 import KindredPostgres
 import Testing
 
-/// What an embedded server asks of clients that come over TCP: any user of the machine may be one.
+/// An embedded server asks clients over TCP for a password: any user of the machine may connect.
 @Suite struct EmbeddedPasswordTests {
     @Test func aClientOverTCPNeedsAPassword() async throws {
         // A loopback address of its own, since the port is always the same.

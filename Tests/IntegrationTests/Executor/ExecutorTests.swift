@@ -30,7 +30,7 @@ struct ExecutorTests {
         }
     }
 
-    /// Sends statements, each of which depends on the answer to the one before.
+    /// Sends statements, each of which depends on the answer to the statement before.
     private static func count(to last: Int, _ client: PostgresClient) async throws {
         for number in 0..<last {
             let next = try await client.query("SELECT \(number) + 1")[0].decode(0, as: Int.self)
@@ -148,8 +148,8 @@ struct ExecutorTests {
         }
     }
 
-    /// Tasks on the executor and elsewhere do different things at random over the same connections; what they say that they
-    /// have written is what another connection sees.
+    /// Tasks on the executor and elsewhere do different things at random over the same connections; another connection
+    /// sees exactly the writes that they report.
     @Test(.timeLimit(.minutes(20)), arguments: UInt64(1)...2)
     func whatTasksSayIsWhatTheServerHas(_ seed: UInt64) async throws {
         try await withClient(maximumConnections: 4) { client in
@@ -177,7 +177,7 @@ struct ExecutorTests {
         }
     }
 
-    /// What tasks have done.
+    /// The counts of the tasks' work.
     private final class Tally: Sendable {
         let begunCount = Atomic(0)
         let endedCount = Atomic(0)

@@ -112,7 +112,7 @@ struct CertificateFaultTests {
         }
     }
 
-    /// L8: what is left to say when a session under TLS ends waits for nobody, however full the line is.
+    /// L8: the end of a session under TLS does not wait for the last bytes, however full the line is.
     private func lineThatStandsStill(_ direct: PostgresConfiguration) async throws {
         let proxy = try FaultProxy(to: direct)
         defer { proxy.stop() }

@@ -4,7 +4,7 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// Rows C of the fault catalogue: what goes wrong while a connection is made.
+/// Rows C of the fault catalogue: failures while a connection is made.
 @Suite(.database) struct ConnectingFaultTests {
     private func expectFailure(
         _ configuration: PostgresConfiguration, within limit: Duration, _ sqlState: SQLState? = nil,
@@ -35,7 +35,7 @@ import Testing
         #expect(
             error?.message.hasSuffix("server closed the connection unexpectedly") == true,
             "\(String(describing: error))")
-        // What libpq supposes is still told to those who want everything.
+        // The debug description still has libpq's supposition.
         #expect(error?.debugDescription.contains("before or while processing the request") == true)
     }
 
@@ -76,7 +76,7 @@ import Testing
             configuration.user = role
             configuration.pool.acquireTimeout = .seconds(300)
             let limited = try await PostgresClient.connect(configuration)
-            // The pool keeps what it has, and everybody is served over it.
+            // The pool keeps its connections, and serves every caller over them.
             let sum = try await withThrowingTaskGroup(of: Int.self) { group in
                 for number in 0..<20 {
                     group.addTask {

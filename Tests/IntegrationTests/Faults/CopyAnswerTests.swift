@@ -3,7 +3,7 @@ import KindredPostgres
 import Synchronization
 import Testing
 
-/// What a server says in the middle of a COPY from here, whose source would go on for ever.
+/// A server's messages in the middle of a COPY from here, whose source would go on for ever.
 @Suite struct CopyAnswerTests {
     private static let error = [("S", "ERROR"), ("V", "ERROR"), ("C", "22P02"), ("M", "wrong")]
     private static let notice = [("S", "NOTICE"), ("V", "NOTICE"), ("C", "00000"), ("M", "so far so good")]
@@ -14,7 +14,8 @@ import Testing
         session.message(type, fields.flatMap { Array($0.utf8) + session.text($1) } + [0])
     }
 
-    /// Copies from a source that ends only if nobody else ends it, to a server that does as `script` says once it takes data.
+    /// Copies from a source that takes long to end by itself, to a server that does as `script` says once it takes
+    /// data.
     private func copy(
         piece: [UInt8] = Array("1\n".utf8), pieces: Int = 20_000, pause: Duration = .milliseconds(1),
         isAnsweredWith begin: @escaping @Sendable (ScriptedServer.Session) -> [UInt8] = { _ in [] },

@@ -81,7 +81,7 @@ import Testing
             let staged = try context.insert("item", ["id": 3, "owner": "bob"])
             await expectError(.accessDenied) { try await context.save() }
             #expect(staged.isInserted && staged.hasChanges)
-            // From here on the row is somebody else's: it is gone as far as this session sees.
+            // From here on the row belongs to another owner: it is gone for this session.
             try await admin.query("UPDATE item SET owner = 'bob' WHERE id = 1")
             await expectError(.objectDeleted) { try await items[0].setValue("mine", forKey: "name") }
             #expect(try await admin.value("SELECT name FROM item WHERE id = 1") == "one")
@@ -131,7 +131,7 @@ import Testing
             item["size"] = 2
             let error = await expectError(.schemaChanged) { try await context.save() }
             #expect(error?.entity == "public.item" && item.hasChanges && box.hasChanges)
-            // What is written by hand stays what it is.
+            // SQL that is written by hand is sent as it is.
             await expectPostgresError(.server) { try await context.query("SELECT size FROM item") }
             try await other.query("ALTER TABLE box RENAME TO crate")
             await expectError(.schemaChanged) { _ = try await database.makeContext().fetch("box").all() }

@@ -41,7 +41,7 @@
         }
     }
 
-    /// What the processes of `ProcessFaultTests` do.
+    /// The work of the processes of `ProcessFaultTests`.
     @Suite(.enabled(if: ChildProcess.argument != nil, "Part of ProcessFaultTests"), .timeLimit(.minutes(15)))
     struct ChildProcessTests {
         private func client(
@@ -55,7 +55,7 @@
 
         @Test func names() async throws {
             let words = try #require(ChildProcess.argument).split(separator: " ").map(String.init)
-            // What is asked of the name server stays here.
+            // Questions to the name server end in this socket.
             let server = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
             var place = sockaddr_in()
             place.sin_family = sa_family_t(AF_INET)
@@ -82,7 +82,7 @@
                 return await group.reduce(into: []) { $0.append($1) }
             }
             #expect(failures.allSatisfy { $0?.code == .connectionFailed })
-            // While their threads still wait for the name server, everybody else goes on.
+            // While their threads still wait for the name server, all other tasks go on.
             let client = try await client(words[1])
             try await expectUsable(client)
             await client.close()

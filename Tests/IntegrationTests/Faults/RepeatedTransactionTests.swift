@@ -5,7 +5,7 @@ import Testing
 
 /// Row L2 of the fault catalogue for a whole transaction: nothing of it took effect, and its caller has asked for repeats.
 ///
-/// What is lost with COMMIT is never run again: `LostConnectionFaultTests`.
+/// A transaction that is lost with COMMIT is never run again: `LostConnectionFaultTests`.
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)")) struct RepeatedTransactionTests {
     /// Where a transaction's session ends: before a statement, in a statement, or before COMMIT.
     enum End: CaseIterable {

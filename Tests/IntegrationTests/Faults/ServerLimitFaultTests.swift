@@ -37,12 +37,12 @@ struct ServerLimitFaultTests {
         }
     }
 
-    /// C7: the pool keeps what it has, and everybody is served over it.
+    /// C7: the pool keeps its connections, and serves every caller over them.
     private func reservedSlots(_ server: RestartableServer, _ admin: PostgresClient) async throws {
         var configuration = server.configuration
         configuration.user = "app"
         configuration.pool.maximumConnections = 5
-        // One of the three that are not reserved is the superuser's who looks on.
+        // The watching superuser has one of the three connections that are not reserved.
         try await lend(configuration) { client in
             let other = Task.detached { [configuration] in
                 try await lend(configuration) { other in
@@ -89,7 +89,7 @@ struct ServerLimitFaultTests {
         #expect(try await client.query("SELECT count(*) FROM note")[0][0] == 0)
         try await client.query("COMMIT PREPARED 'one'")
         #expect(try await client.query("SELECT count(*) FROM note")[0][0] == 1)
-        // The server's word for what was not prepared is the tag.
+        // The tag is the server's only word that nothing was prepared.
         #expect(try await client.query("PREPARE TRANSACTION 'none'").commandTag == "ROLLBACK")
         try await expectRefusal(client, "0A000") {
             try await client.withConnection { connection in
@@ -171,7 +171,7 @@ struct ServerLimitFaultTests {
             configuration.pool.acquireTimeout = .seconds(1)
             try await lend(configuration) { client in
                 try await client.query("CREATE TABLE big (text text)")
-                // Somebody who never comes to read it.
+                // A reader that never comes.
                 try await client.query("SELECT pg_create_physical_replication_slot('absent', true)")
                 func insert() async throws {
                     try await client.query(

@@ -10,7 +10,7 @@
     import Testing
     import UnixSignals
 
-    /// A program in a service group that gets SIGTERM: it ends, and what it was doing is done.
+    /// A program in a service group that gets SIGTERM: it ends, and its running work is done.
     @Suite(.database(.empty, timeLimit: .seconds(900))) struct ServiceShutdownTests {
         @Test(arguments: ["requestsEndFirst", "stuckStatementsAreGivenUp", "cancellationEndsIt"])
         func aProcessEndsAtSIGTERM(name: String) async throws {
@@ -26,7 +26,7 @@
         }
     }
 
-    /// What the processes of `ServiceShutdownTests` do.
+    /// The work of the processes of `ServiceShutdownTests`.
     @Suite(.enabled(if: ChildProcess.argument != nil, "Part of ServiceShutdownTests"), .timeLimit(.minutes(15)))
     struct ServiceShutdownChildTests {
         /// A server that answers one request when it is told to shut down, as servers do.

@@ -3,7 +3,8 @@ import KindredPostgres
 import Synchronization
 import Testing
 
-/// Rows C12, C13 and D9 of the fault catalogue: a primary, a standby that follows it, and the one that takes its place.
+/// Rows C12, C13 and D9 of the fault catalogue: a primary, a standby that follows it, and the standby that takes its
+/// place.
 @Suite struct StandbyTests {
     /// Lends two servers, the second of which follows the first.
     private func withServers(
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    /// What takes effect by itself, and waits for standbys.
+    /// Writes that take effect by themselves, and wait for standbys.
     enum SingleWrite: String, CaseIterable {
         case statement, script, copy, batch, lease
 
@@ -193,7 +194,7 @@ import Testing
                     }
                     return false
                 }
-                // Whoever asks meanwhile waits for a server that takes writes.
+                // A caller that asks meanwhile waits for a server that takes writes.
                 let asking = Task { try await client.query("INSERT INTO note VALUES (2)") }
                 try await eventually("attempts fail") { client.metrics.failedAttempts >= 2 }
                 try await allowWrites(true)
@@ -251,7 +252,7 @@ import Testing
         }
     }
 
-    /// What writers were told of their writes.
+    /// The answers that writers got for their writes.
     private final class Ledger: Sendable {
         struct State {
             var committed: Set<Int> = []

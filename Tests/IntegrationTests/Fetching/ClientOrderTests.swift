@@ -41,7 +41,7 @@ import TypeModels
                 _ = try books.sorted(by: "title,-title", allowing: Self.allowed)
             }
             #expect(twice?.category == .invalid)
-            // What the program itself allows, it must have written right.
+            // The program must have written the allowed keys right.
             for allowed in [["titel"], ["category"], ["title", "category.nam"]] {
                 do {
                     _ = try books.sorted(by: "title", allowing: allowed)

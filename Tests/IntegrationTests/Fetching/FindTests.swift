@@ -98,7 +98,7 @@ import Testing
             try await expectStatements(["SELECT"]) { () async throws in
                 let found = try await context.find("middle", [9, 7, 8, 5000, 7])
                 #expect(found.map { $0["id"] } == [9, 7, 8] && found[1] === first)
-                // What is in memory is not read again.
+                // Objects in memory are not read again.
                 #expect(try await context.find("middle", [7, 9]).count == 2)
                 #expect(try await context.find("middle", [] as [Int]) == [])
             }

@@ -38,7 +38,7 @@ private let notes = """
         }
         observation.cancel()
         let told = events.withLock { $0 }
-        // A context finds those in memory that it holds; nobody holds these.
+        // A context finds held objects in memory; these objects are not held.
         #expect(told.count == 32 * 25 * 2)
         #expect(told.allSatisfy { $0.sql.hasSuffix(#"WHERE "id" = $1"#) })
         #expect(told.allSatisfy { $0.place?.fileID.hasSuffix("ManyLookupsTests.swift") == true })

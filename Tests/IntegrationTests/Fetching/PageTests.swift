@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    /// What a process of an earlier build wrote, so that a change of the form is noticed.
+    /// A cursor that an earlier build wrote, so that a change of the form is noticed.
     @Test(.database(.sql(librarySchema))) func aCursorOfAnEarlierBuildIsRead() async throws {
         try await withDatabase { (database, context, other) async throws in
             let request = try context.fetch("book").sorted("price", ascending: false).sorted("title")

@@ -31,7 +31,7 @@ struct FilterModel: Equatable {
 
     init() {}
 
-    /// What the database has; the moments of deletion are those that another model knows, as far as rows are marked there.
+    /// The database's rows; the moments of deletion come from another model, as far as rows are marked there.
     init(_ client: PostgresClient, marks known: FilterModel) async throws {
         func integer(_ value: PostgresValue?) -> Int? {
             if case .integer(let number)? = value { Int(number) } else { nil }

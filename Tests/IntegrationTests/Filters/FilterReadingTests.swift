@@ -3,7 +3,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What filters show, in everything that reads objects as a set, and in what statements.
+/// The objects that filters show, in everything that reads objects as a set, and the statements.
 @Suite(.database(.sql(FilterWorld.schema))) struct FilterReadingTests {
     @Test func requestsFindWhatIsShown() async throws {
         try await withDatabase { _, context, _ in

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What sets and requests write touches what their filters show, and nothing else.
+/// Writes of sets and requests touch the rows that their filters show, and no others.
 @Suite(.database(.sql(FilterWorld.schema))) struct FilterWritingTests {
     @Test func removingAllLeavesWhatIsHidden() async throws {
         try await withDatabase { _, context, other in
@@ -77,7 +77,7 @@ import Testing
             try await expectStatements([]) { () async throws in #expect(try await tasks.ids == [3]) }
             try await two.setValue(nil, forKey: "deleted_at")
             try await expectStatements([]) { () async throws in #expect(try await tasks.ids == [2, 3]) }
-            // What is staged is shown once it is saved.
+            // A staged change is shown once it is saved.
             two["deleted_at"] = PostgresTimestamp.now
             #expect(try await tasks.ids == [2, 3])
             try await context.save()
@@ -145,7 +145,7 @@ import Testing
             try await items.insert(try await context.any("item", 8), at: 2)
             #expect(try await numbers() == [4, 1, 8, 3])
             #expect(try await order(other) == ["4:9", "1:10", "2:20", "8:25", "3:30", "5:50"])
-            // The new order leaves the hidden ones in the list.
+            // The new order leaves the hidden items in the list.
             let given = try await items.objects
             try await items.set([given[3], given[0]])
             #expect(try await numbers() == [3, 4])
@@ -159,7 +159,7 @@ import Testing
             let items = try await context.any("list", 1).set(forKey: "items")
             try await items.insert(try await context.any("item", 8), at: 1)
             #expect(try await items.objects.map { $0["id"] } == [1, 8, 3, 4])
-            // Hidden ones stay behind the one that they were behind.
+            // Hidden items stay behind the item that they were behind.
             let order = try await other.values("SELECT id FROM item WHERE list_id = 1 ORDER BY position")
             #expect(order == [1, 2, 8, 3, 4, 5])
         }

@@ -50,7 +50,7 @@ import Testing
     }
 }
 
-/// What is written.
+/// The writes.
 enum FilterAction {
     case delete([Int], permanently: Bool)
     case deleteByCondition(below: Int)

@@ -32,7 +32,7 @@ import Testing
             #expect(task["deleted_at"] != nil && !task.isDeleted)
             try await expectStatements([]) { () async throws in #expect(try await tasks.ids == [3]) }
             #expect(try await other.value("SELECT deleted_at IS NOT NULL FROM task WHERE id = 1") == true)
-            // What it refers to, and what refers to it, stays.
+            // Rows that it refers to, and rows that refer to it, stay.
             #expect(try await task.object(forKey: "project")?["name"] == "a")
             #expect(try await labels.ids == [1])
             #expect(try await other.value("SELECT count(*) FROM task_label WHERE task_id = 1") == 2)
@@ -55,7 +55,7 @@ import Testing
             #expect(project["deleted_at"] != nil && tasks.allSatisfy { $0["deleted_at"] == project["deleted_at"] })
             #expect(try await context.fetch("task").ids == [4, 6])
             #expect(try await context.fetch("project").ids == [2])
-            // What was deleted before stays deleted.
+            // Rows that were deleted before stay deleted.
             try await expectStatements(["SELECT", "UPDATE", "UPDATE"]) { () async throws in
                 try await context.restore(project)
             }
@@ -111,7 +111,7 @@ import Testing
             #expect(!plan.isDenied && plan.items.count == 1)
             try await context.delete(persons[1])
             #expect(try await other.value("SELECT person_id FROM note WHERE id = 1") == 2)
-            // But a row that goes is refused by what is hidden.
+            // But hidden rows forbid the deletion of a row for good.
             await expectError(.deletionDenied) { try await context.delete(persons[1], permanently: true) }
             #expect(try await context.deletionPlan(for: persons[1], permanently: true).isDenied)
             // The versions are counted.
@@ -151,7 +151,7 @@ import Testing
             try database.beforeDeletion(of: "task") { task in
                 guard case .integer(let id)? = task["id"] else { return }
                 called.withLock { $0.append("\(id) \(task.isDeleted)") }
-                // One that is marked, in the same deletion, and one that goes.
+                // A row that is marked in the same deletion, and a row that goes.
                 if task["id"] == 1 {
                     let (four, label) = (try await task.context.any("task", 4), try await task.context.any("label", 3))
                     try await task.context.delete(four)
@@ -181,7 +181,7 @@ import Testing
             #expect(!context.hasChanges && tasks[0]["deleted_at"] != nil && tasks[0]["title"] == "one")
             #expect(try await other.value("SELECT title FROM task WHERE id = 3") == "kept")
             #expect(try await context.fetch("task").ids == [3, 4, 6])
-            // A new row takes the value of one that is marked in the same save.
+            // A new row takes the value of a row that is marked in the same save.
             let person = try await context.fetch("person").where("id = 3").one()
             try context.stageDeletion(of: person)
             try context.insert("person", ["email": "c@x"])
@@ -231,7 +231,7 @@ import Testing
             #expect(try await context.fetch("task").ids == [3, 4, 6])
             try await context.restore(task)
             #expect(task["deleted_at"] == nil)
-            // One that keeps the mark away is an error.
+            // A trigger that keeps the mark away is an error.
             try await other.runScript(
                 """
                 CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$

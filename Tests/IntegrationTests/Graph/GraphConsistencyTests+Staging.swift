@@ -59,7 +59,7 @@ extension GraphConsistencyTests {
                     after.numbers = world.numbers
                     world = after
                 }
-                // What is not loaded has to be right when it is read.
+                // Relationships that are not loaded have to be right when they are read.
                 for (number, object) in world.objects
                 where !object.isDeleted && !world.new.contains(number) && Int.random(in: 0..<4, using: &random) == 0 {
                     try await object.refresh()
@@ -170,7 +170,7 @@ extension GraphConsistencyTests {
             world.point(\.owners, email, to: person, isStaged: isStaged)
         case 11:
             guard let email, let mail, world.shown.owners[email] == person else { return }
-            // What is a member by a staged change leaves by one.
+            // A member by a staged change leaves by a staged change.
             let isStaged = world.new.contains(email) || world.stored.owners[email] != person
             try await human.set(forKey: "emailSet").remove(mail)
             world.point(\.owners, email, to: nil, isStaged: isStaged)

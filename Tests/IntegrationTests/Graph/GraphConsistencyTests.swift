@@ -43,7 +43,7 @@ import Testing
                 } catch is Undone {
                     #expect(isUndone)
                 } catch let error as KindredError {
-                    // What a constraint or a deletion refuses is refused as a whole.
+                    // A change that a constraint or a deletion refuses is refused as a whole.
                     #expect([.objectDeleted, .constraintViolation].contains(error.code), "\(error)")
                 }
                 held.removeAll { $0.isDeleted }
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// What differs between the objects in memory and the rows in the database, if anything.
+    /// The first difference between the objects in memory and the rows in the database, if any.
     private static func difference(
         _ context: DatabaseContext,
         _ other: PostgresClient,

@@ -2,8 +2,8 @@ import TestSupport
 
 /// How many random sequences run, from the environment.
 ///
-/// `KINDRED_RANDOM=10000` makes it that many, `KINDRED_RANDOM_SEED=5` begins with another one: a sequence that has failed
-/// comes again with `KINDRED_RANDOM=1` and its seed.
+/// `KINDRED_RANDOM=10000` makes it that many, `KINDRED_RANDOM_SEED=5` begins with another sequence: a sequence that has
+/// failed comes again with `KINDRED_RANDOM=1` and its seed.
 enum GraphCounts {
     /// As many as take a few seconds; in continuous integration, about a minute.
     static let sequences = TestAmount.number("KINDRED_RANDOM") ?? TestAmount.of(100, full: 1_000)

@@ -1,6 +1,6 @@
 import Kindred
 
-/// What a row is known by in the tests: its table and primary key, or the number of an object that is not stored yet.
+/// A row's name in the tests: its table and primary key, or the number of an object that is not stored yet.
 struct GraphRef: Hashable, Comparable, CustomStringConvertible, Sendable {
     let table: String
     let key: [String]
@@ -28,17 +28,17 @@ struct GraphPair: Hashable, Sendable {
     }
 }
 
-/// What all objects have to show: the rows of the database, and what is staged over them.
+/// The state that all objects have to show: the rows of the database with the staged changes over them.
 ///
-/// The rows come from SQL, the staged values from the objects that show them. Only what no attribute shows, references to
-/// objects that are not stored yet and pairs with one of them, is what the test itself has staged.
+/// The rows come from SQL, the staged values from the objects that show them. Only references to objects that are not
+/// stored yet, and pairs with such objects, which no attribute shows, come from the test's own record.
 struct GraphPicture: Sendable {
     /// The columns that are not NULL.
     typealias Row = [String: String]
 
-    /// What the database has, by table.
+    /// The database's rows, by table.
     var stored: [String: [GraphRef: Row]] = [:]
-    /// What is shown, by table: the stored rows with staged values, and the new objects.
+    /// The shown rows, by table: the stored rows with staged values, and the new objects.
     var rows: [String: [GraphRef: Row]] = [:]
     /// References to new objects, by the row that holds the foreign key and the relationship's name.
     var links: [GraphRef: [String: GraphRef]] = [:]
@@ -61,7 +61,7 @@ struct GraphPicture: Sendable {
         rows = stored
     }
 
-    /// What would be shown if nothing were staged.
+    /// The state that would be shown if nothing were staged.
     var unstaged: GraphPicture {
         var picture = self
         picture.rollback()
@@ -173,7 +173,7 @@ extension GraphPicture {
         let unknown = GraphRef(table: helper.table, key: ["\(pair.first)-\(pair.second)"])
         let ref = known?.key ?? (helper.payload == nil ? Self.ref(helper.table, row) : unknown)
         row.merge(known?.value ?? [:]) { new, _ in new }
-        // What is staged on the helper's row stays staged, but for what was written.
+        // Changes staged on the helper's row stay staged, except written values.
         var shown = known == nil ? row : rows[helper.table]?[ref] ?? row
         if let column = helper.payload, let payload, !payload.isEmpty {
             row[column] = payload
@@ -190,7 +190,7 @@ extension GraphPicture {
         pairs = [:]
     }
 
-    /// An object shows what is stored; a new one is given up.
+    /// An object shows its stored row; a new object is given up.
     mutating func rollback(_ ref: GraphRef) {
         rows[ref.table]?[ref] = stored[ref.table]?[ref]
         links[ref] = nil
@@ -208,7 +208,7 @@ extension GraphPicture {
         for pair in pairs.keys where pair.first == ref || pair.second == ref { pairs[pair] = nil }
     }
 
-    /// Rows have got other keys, and new objects rows: what leads to them follows.
+    /// Rows have got other keys, and new objects rows: references to them follow.
     ///
     /// - Parameter waits: whether a reference to an object that has been stored waits to be written without being shown by
     ///   its column.
@@ -328,7 +328,7 @@ extension GraphPicture {
             })
     }
 
-    /// Why the server would refuse what is shown if it were saved; nil if it would not.
+    /// Why the server would refuse a save of the shown state; nil if it would not.
     func invalidity(_ stagedDeletions: Bool) -> String? {
         if stagedDeletions { return "deletions are staged" }
         for table in GraphSchema.tables {

@@ -72,7 +72,7 @@ struct GraphRelation: Sendable, Hashable {
 
 /// Small tables with relationships of all kinds, delete rules of several kinds, and unique columns.
 enum GraphSchema {
-    /// All columns; those of the primary key come first.
+    /// All columns; the primary key's columns come first.
     static let columns: [String: [String]] = [
         "unit": ["id", "name", "parent_id"], "item": ["id", "name", "code", "unit_id"],
         "part": ["id", "name", "item_id"], "step": ["id", "name", "unit_id", "position"],
@@ -83,7 +83,7 @@ enum GraphSchema {
         "ad": ["tenant_id", "id", "name", "campaign_id"],
     ]
 
-    /// In the order in which the rows of one may be needed by those of the next.
+    /// In an order in which each table's rows may be needed by the next table's.
     static let tables = [
         "tenant", "campaign", "ad", "unit", "item", "part", "step", "badge", "seal", "tag", "item_tag", "skill",
         "training", "friendship",

@@ -1,10 +1,10 @@
 /// A program of a random test that can be made shorter.
 protocol GraphShrinkable {
-    /// Programs with less in them, those with the largest part left out first.
+    /// Programs with less in them, the shortest programs first.
     var simpler: [Self] { get }
 }
 
-/// Makes a program that fails short: leaves out what it fails without.
+/// Makes a program that fails short: leaves out the steps without which it still fails.
 struct GraphShrinker<Program: GraphShrinkable> {
     /// Runs a program from the beginning; nil if nothing is wrong with it.
     let run: (Program) async throws -> GraphFailure?
@@ -22,7 +22,7 @@ struct GraphShrinker<Program: GraphShrinkable> {
                 guard ContinuousClock.now < end else { return failure }
                 if let found = try await run(candidates[place]), found.kind == failure.kind {
                     (program, failure, isShorter) = (candidates[place], found, true)
-                    // What has been tried in vain need not be tried again before all else has been.
+                    // A part that was tried in vain is tried again only after all other parts.
                     candidates = program.simpler
                 } else {
                     place += 1
@@ -33,14 +33,14 @@ struct GraphShrinker<Program: GraphShrinkable> {
     }
 }
 
-/// What a program did until something was wrong.
+/// The steps of a program until the failure.
 struct GraphFailure: Error, CustomStringConvertible {
-    /// What differs from the database.
+    /// The difference from the database.
     let difference: String
     /// The program, as lines that resemble code.
     let lines: [String]
 
-    /// What kind of difference it is: the relationship or column that is wrong, whatever the row and the way of reading.
+    /// The kind of difference: the relationship or column that is wrong, whatever the row and the way of reading.
     var kind: String {
         let words = difference.filter { !$0.isNumber }.split(separator: " ").filter { $0 != "new" }
         guard let first = words.first, first.contains("/") else { return words.prefix(5).joined(separator: " ") }
@@ -73,7 +73,7 @@ struct GraphFailures {
 }
 
 extension Array {
-    /// The array without a part of it: larger parts first, those at the end first.
+    /// The array without a part of it: larger parts first, parts at the end first.
     var parts: [[Element]] {
         var found: [[Element]] = []
         var length = Swift.max(count / 2, 1)

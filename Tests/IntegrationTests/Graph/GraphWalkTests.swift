@@ -72,7 +72,7 @@ import Testing
         return links
     }
 
-    /// Follows random relationships until an object of the wanted entity is there; nobody else is held then.
+    /// Follows random relationships until an object of the wanted entity is there; no other object is held then.
     private static func walk(
         _ root: DatabaseObject, to entity: String, _ random: inout SeededGenerator
     ) async throws -> DatabaseObject? {
@@ -123,7 +123,8 @@ import Testing
         }
     }
 
-    /// What differs between an object's relationships, or those of what they lead to, and the database, if anything.
+    /// The first difference between an object's relationships, or the relationships of their objects, and the database,
+    /// if any.
     private static func difference(
         _ object: DatabaseObject, _ links: Links, depth: Int, _ random: inout SeededGenerator
     ) async throws -> String? {

@@ -2,8 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Objects that were read together, of which one is asked for a relationship while others' is changed by something staged:
-/// what was read for all of them follows when that is saved or taken back.
+/// Objects that were read together, one of which is asked for a relationship while a staged change concerns the
+/// others': the answer read for all follows when the change is saved or taken back.
 @Suite(.database(.sql(GraphSchema.sql + "SELECT reset_graph();")))
 struct GroupedOwnerTests {
     /// How a set is read.
@@ -11,7 +11,7 @@ struct GroupedOwnerTests {
         case objects, count, isEmpty, contains
     }
 
-    /// What ends a staged change.
+    /// The events that end a staged change.
     enum End: CaseIterable {
         case save, saveOfObject, saveInTransaction, failedTransaction, rollback
 

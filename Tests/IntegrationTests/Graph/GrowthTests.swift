@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What an operation on an object sends does not depend on how much there is around it.
+/// The statements of an operation on an object do not depend on the amount of data around it.
 @Suite struct GrowthTests {
     private static let schema = """
         CREATE TABLE item (id int PRIMARY KEY, note int);

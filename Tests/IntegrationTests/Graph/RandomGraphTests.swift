@@ -3,9 +3,9 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Random programs over relationships of all kinds: what objects show is what SQL says.
+/// Random programs over relationships of all kinds: objects show the same as SQL.
 ///
-/// With what is staged, and after each step. How many they are, `GraphCounts` says.
+/// Staged changes included, and after each step. `GraphCounts` gives the number of programs.
 @Suite struct RandomGraphTests {
     /// How many databases share the sequences.
     private static let blocks = 4
@@ -33,7 +33,7 @@ import Testing
     @Test(.database(.sql(GraphSchema.sql), timeLimit: .seconds(3_600)), arguments: 0..<blocks)
     func tasksLeaveWhatTheDatabaseSays(block: Int) async throws {
         try await withDatabase { database, _, other in
-            // What tasks do to each other comes only sometimes.
+            // Effects of tasks on each other come only sometimes.
             let shrinker = GraphShrinker<GraphRounds> { rounds in
                 for _ in 0..<5 {
                     if let failure = try await rounds.run(database, other) { return failure }

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What is staged on a row that is then written through, and rows that get another key more than once.
+/// Changes staged on a row that is then written at once, and rows that get another key more than once.
 @Suite(.database(.sql(GraphSchema.sql + "SELECT reset_graph();")))
 struct StagedBeforeWritingTests {
     private struct Undone: Error {}

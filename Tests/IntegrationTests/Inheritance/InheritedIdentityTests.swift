@@ -3,7 +3,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Rows of a table and of those that inherit from it: two rows with one key are two objects.
+/// Rows of a table and of tables that inherit from it: two rows with one key are two objects.
 @Suite struct InheritedIdentityTests {
     @Test(.database(.sql(inheritanceSchema)), arguments: ["place", "city", "port", "capital", "seaport"])
     func everyRowIsAnObject(_ table: String) async throws {

@@ -2,8 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// The objects of one row in two tables: a write through one leaves the other as it was read, and what was loaded with it is
-/// read again.
+/// The objects of one row in two tables: a write through one leaves the other as it was read, and relationships that
+/// were loaded with it are read again.
 @Suite struct InheritedMemoryTests {
     private static let schema = """
         CREATE TABLE country (id int PRIMARY KEY, name text);

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// A change of one row leaves those of other tables with the same key alone.
+/// A change of one row leaves rows of other tables with the same key alone.
 @Suite struct InheritedWriteTests {
     /// A change of the row `city 1`, or of `place 1`, which must show `changed` and no other row a difference.
     struct Change: Sendable, CustomTestStringConvertible {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct PatchNumberTests {
     private static let many = "0.1234567890123456789012345678901234567890123456789"
 
-    /// The types `amount` and `points` are unknown to the library, as those of extensions are.
+    /// The types `amount` and `points` are unknown to the library, as extensions' types are.
     private static let schema = """
         CREATE TYPE amount;
         CREATE FUNCTION amount_in(cstring) RETURNS amount IMMUTABLE STRICT LANGUAGE internal AS 'int4in';

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What a client sends, applied to an object.
+/// A client's input, applied to an object.
 @Suite struct PatchTests {
     private static let schema = """
         CREATE TABLE category (id integer PRIMARY KEY, name text);

@@ -43,7 +43,7 @@ import Testing
             try await expectStatements(["SELECT"]) { () async throws in
                 tasks = try await request.prefetch("project", "assignee").all()
             }
-            // What was prefetched stays, whatever the program still holds.
+            // Prefetched objects stay, whatever the program still holds.
             #expect(projects.count == 40 && members.count == 10)
             (projects, members) = ([], [])
             try await expectStatements([]) { () async throws in

@@ -2,7 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Foreign keys whose columns have other types or collations than those that they refer to: the constraint's comparison counts.
+/// Foreign keys whose columns have other types or collations than the referenced columns: the constraint's comparison
+/// counts.
 @Suite struct ForeignComparisonTests {
     fileprivate struct Kind {
         let name: String
@@ -89,7 +90,7 @@ import Testing
                     let owner = try await visit.object(forKey: "owner")
                     #expect(owner?["name"] == .string(kind.keys[row.key]), "\(kind.name)")
                 }
-                // What leaves is what the constraint counts.
+                // The members that leave are the rows that the constraint counts.
                 let first = kind.rows.count { $0.key == 0 }
                 try await owners[0].set(forKey: "visits").removeAll()
                 let left = try await context.fetch("\(kind.name)_visit").where("place != nil").count()

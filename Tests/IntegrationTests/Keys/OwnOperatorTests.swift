@@ -9,7 +9,7 @@ import Testing
         let type: String
         /// The keys of two owners, in the order of the type.
         let keys: [String]
-        /// The same keys as those that refer to them write them.
+        /// The keys in the form of the rows that refer to them.
         let forms: [String]
         /// Whether the schema has min and max of the type.
         var hasTotals = false
@@ -144,7 +144,7 @@ import Testing
             #expect(sets.map { $0.sorted() } == [[1, 2], [3]])
             let tags = try await owners.asyncMap { try await $0.set(forKey: "tagSet").objects.map { $0["number"] } }
             #expect(tags == [[2], [1]])
-            // Without what was read before.
+            // Without objects from earlier reads.
             let fresh = database.makeContext()
             let entries = try await fresh.fetch("entry").sorted("id").all()
             let owner = try #require(await entries[0].object(forKey: "owner"))
@@ -257,7 +257,7 @@ import Testing
         }
     }
 
-    /// A tenant's tables, with keys of a type that all share, and of one that the tenant has for itself.
+    /// A tenant's tables, with keys of a type that all tenants share, and of a type that the tenant has for itself.
     private static func tenant(_ schema: String) -> String {
         """
         CREATE SCHEMA \(schema);

@@ -54,7 +54,7 @@ import Testing
             // It is reported once: the next save succeeds.
             try await context.save()
             #expect(!context.hasChanges)
-            // With other problems all are reported; what is taken back took it along.
+            // With other problems all are reported; a rollback takes it back, too.
             _ = ann["emailSet"]
             ann["born"] = "yesterday"
             let both = await expectError(.validationFailed) { try await context.save() }
@@ -91,7 +91,7 @@ import Testing
     func aSaveWithNothingStagedFailsToo(key: String) async throws {
         try await withLog { context, log in
             let ann = try await context.fetch("person").where("id = 1").one()
-            // What was to be changed is never staged.
+            // The intended change is never staged.
             if ann[key] == "Smith" { ann["surname"] = "Other" }
             try await expectStatements([]) { () async throws in
                 let error = await expectError(.unknownKey) { try await context.save() }

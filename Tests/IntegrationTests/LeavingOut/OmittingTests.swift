@@ -3,7 +3,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// `omitting` and `only`: what is read, what is loaded later, and what a synchronous read does.
+/// `omitting` and `only`: the columns that are read, the columns that are loaded later, and synchronous reads.
 @Suite(.database(.sql(documentSchema))) struct OmittingTests {
     @Test func aLeftOutColumnIsLoadedForAllObjectsOfTheRequest() async throws {
         try await withDatabase { _, context, _ in
@@ -80,7 +80,7 @@ import Testing
         try await withDatabase { _, context, other in
             let documents = try await context.fetch("document").omitting("content", "summary").sorted("id").all()
             documents[0]["content"] = "New"
-            // NULL is a change as well: what is stored is not known.
+            // NULL is a change as well: the stored value is not known.
             documents[1]["summary"] = nil
             #expect(documents[0]["content"] == "New" && documents[1].has("summary"))
             #expect(documents[1].changedValues == ["summary": nil])

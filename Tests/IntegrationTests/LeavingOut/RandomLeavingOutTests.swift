@@ -15,8 +15,8 @@ private let schema = """
 
 /// Columns left out at random, read, written, refreshed, and changed by another connection.
 ///
-/// What an object has in memory is always one state that its row has had; what was just read is the current one; and a write
-/// changes the columns that were staged, and no others.
+/// An object's values in memory always belong to one state of its row; values that were just read belong to the current
+/// state; and a write changes the columns that were staged, and no others.
 @Suite struct RandomLeavingOutTests {
     @Test(
         .database(.sql(schema)), .timeLimit(.minutes(5)),
@@ -99,12 +99,12 @@ private struct LeavingOutWorld {
 
     private func id(of object: DatabaseObject) -> Int { (try? object.value(forKey: "id", as: Int.self)) ?? 0 }
 
-    /// Whether some values are among those of a state.
+    /// Whether a state has some values.
     private func are(_ part: Values, in whole: Values) -> Bool {
         part.allSatisfy { whole[$0.key] == .some($0.value) }
     }
 
-    /// What is wrong with memory.
+    /// The problem with memory, if any.
     mutating func problem() async throws -> String? {
         if let failure { return failure }
         for object in objects where !object.hasChanges {
@@ -182,7 +182,7 @@ private struct LeavingOutWorld {
                 return "stage and take back"
             }
             if random(3) == 0 { _ = try await object.loaded(randomColumn()) }
-            // What equals the value in memory is no change.
+            // A value that equals the value in memory is no change.
             let staged = object.changedValues
             do {
                 try await context.save()

@@ -9,7 +9,7 @@ private let schema = """
     INSERT INTO stock VALUES (1, 1), (1, 2);
     """
 
-/// Locks that were announced, and those that the server names itself.
+/// Locks that were announced, and locks that the server names itself.
 @Suite(.database(.sql(schema))) struct AnnouncedLockTests {
     private struct Failure: Error {}
 
@@ -168,7 +168,7 @@ private let schema = """
     }
 }
 
-/// What a new sequence shows first, outside of the task's transaction.
+/// The first element of a new sequence, outside of the task's transaction.
 private enum LocksNow {
     static func held(_ context: DatabaseContext) async throws -> [AnnouncedLock] {
         try await Task.detached {

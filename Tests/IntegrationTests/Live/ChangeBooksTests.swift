@@ -17,7 +17,7 @@ private let schema = """
     private static let changes = LongTests.areOn ? 1_000_000 : 4_000
     private static let cuts = LongTests.areOn ? 200 : 8
 
-    /// What a sequence has told, added up.
+    /// The sum of a sequence's changes.
     private struct Books: Sendable {
         var ledger: Set<Int64> = []
         var accounts: Set<Int64> = []
@@ -59,7 +59,7 @@ private let schema = """
                 try await group.waitForAll()
                 try await cutting.value
             }
-            // What is committed last comes last.
+            // The last commit comes last.
             try await other.query("INSERT INTO ledger VALUES (-1, 0)")
             let books = try await reading.value
             #expect(books.faults.prefix(5) == [])

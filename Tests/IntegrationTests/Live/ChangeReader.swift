@@ -27,7 +27,7 @@ struct ChangeRecord: Equatable, CustomStringConvertible {
     }
 }
 
-/// Reads as the library's reader does: what became visible since a cursor, in one statement.
+/// Reads as the library's reader does: the records that became visible since a cursor, in one statement.
 struct ChangeReader {
     let client: PostgresClient
     var cursor: String
@@ -41,7 +41,7 @@ struct ChangeReader {
         cursor = try await client.query("SELECT kindred.tracking_begin()::text").first?.decode(0, as: String.self) ?? ""
     }
 
-    /// The records since the last reading; without those of DDL, which depend on the role's rights.
+    /// The records since the last reading; without records of DDL, which depend on the role's rights.
     mutating func read(limit: Int64 = 10_000) async throws -> [ChangeRecord] {
         let rows = try await client.query(
             """

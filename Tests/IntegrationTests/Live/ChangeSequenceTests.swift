@@ -89,7 +89,7 @@ extension ChangeSequence.Element {
                 CREATE TRIGGER replace BEFORE INSERT ON person FOR EACH ROW EXECUTE FUNCTION replace();
                 """)
             var changes = try await context.changes(of: "person").makeAsyncIterator()
-            // Deleted again by the trigger after it, and replaced by the one before it: the same records.
+            // Deleted again by the trigger after it, and replaced by the trigger before it: the same records.
             try await other.query("INSERT INTO person VALUES (1, 'gone', -1)")
             try await other.query("INSERT INTO person VALUES (5, 'new', 5)")
             #expect(
@@ -201,7 +201,7 @@ extension ChangeSequence.Element {
             #expect(try await slow.seen(database) == .everything(.overflow, ["email", "person"]))
             try await other.query("INSERT INTO person VALUES (100)")
             #expect(try await slow.seen(database) == .inserted("person 100"))
-            // What undoes itself takes no place.
+            // A change that undoes itself takes no place.
             for _ in 1...20 {
                 try await other.query("INSERT INTO person VALUES (200)")
                 try await database.tracking.catchUp()
@@ -276,7 +276,7 @@ extension ChangeSequence.Element {
                 _ = try await limited.makeContext().changes(of: "person")
             }
             #expect(error?.message.contains("live()") == true)
-            // One that runs already gets no key any more.
+            // A sequence that runs already gets no more keys.
             try await other.query("INSERT INTO person VALUES (2)")
             guard case .everything? = try await changes.seen(limited) else {
                 Issue.record("a key was told")

@@ -109,7 +109,7 @@ private typealias World = FollowedWorld
         }
     }
 
-    /// People whose regions are loaded: that of the second was answered by what was read for the first.
+    /// People whose regions are loaded: the second's region came with the answer for the first.
     private func peopleOfRegions(_ context: DatabaseContext, _ other: PostgresClient) async throws -> [DatabaseObject] {
         try await seed(other)
         let people = try await context.find("person", [1, 2, 3])
@@ -117,7 +117,7 @@ private typealias World = FollowedWorld
         return people
     }
 
-    /// Adds more rows than changes name: what is loaded of the table is read again.
+    /// Adds more rows than changes name: loaded rows of the table are read again.
     private func addManyRegions(_ database: Database, _ other: PostgresClient) async throws {
         try await other.query("INSERT INTO region SELECT i, 'r' FROM generate_series(100, 1200) AS i")
         try await database.tracking.catchUp()
@@ -319,7 +319,7 @@ private typealias World = FollowedWorld
             _ = try await people[0].set(forKey: "emailSet").objects
             try await context.transaction {
                 try await people[0].setValue("Inside", forKey: "name")
-                // The row is locked; another one is not.
+                // The row is locked; another row is not.
                 try await Task.detached {
                     try await other.query("UPDATE person SET name = 'Rob' WHERE id = 2")
                     try await other.query("INSERT INTO email VALUES (20, 'late', 1)")
@@ -330,7 +330,7 @@ private typealias World = FollowedWorld
             try await database.tracking.catchUp()
             #expect(people.map { $0["name"] } == [.string("Inside"), .string("Rob")])
             #expect(try await people[0].membersInMemory("emailSet") == [1, 2, 20])
-            // A rollback, and what has changed after it.
+            // A rollback, and changes after it.
             try? await context.transaction {
                 try await people[1].setValue("Undone", forKey: "name")
                 throw CancellationError()

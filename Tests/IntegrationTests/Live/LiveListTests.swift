@@ -119,7 +119,7 @@ private let schema = """
                 let update = try await updates.update()
                 #expect(update.integers() == [2] && update.removals == [0] && update.updates == [])
                 #expect(update.cause == .change)
-                // What is hidden says nothing.
+                // Changes of hidden rows give no update.
                 try await other.query("UPDATE note SET text = 'x' WHERE id = 1")
                 try await other.query("UPDATE note SET text = 'y' WHERE id = 2")
                 #expect(try await updates.update().updates == [0])

@@ -22,7 +22,7 @@ private let schema = """
     INSERT INTO person_tag VALUES (1, 1), (1, 2), (2, 1);
     """
 
-/// Live requests, and what others change meanwhile.
+/// Live requests, and changes of other clients meanwhile.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct LiveRequestTests {
     @Test func theFirstUpdateIsTheResult() async throws {
         try await withLive("person") { _, context, other in

@@ -27,7 +27,7 @@ private typealias World = FollowedWorld
     }
 }
 
-/// What the other connection writes.
+/// The writes of the other connection.
 private enum Writes {
     static func fill(_ client: PostgresClient) async throws {
         for sql: SQL in [
@@ -86,11 +86,11 @@ private enum Writes {
     }
 }
 
-/// The program: a context that follows, and what it has loaded.
+/// The program: a context that follows, and its loaded objects.
 private struct Program: Sendable {
     let context: DatabaseContext
     var random: RepeatedRandom
-    /// Objects, held, with what was loaded of them.
+    /// Held objects, with their loaded relationships.
     var loaded: [Loaded] = []
 
     struct Loaded: Sendable {
@@ -158,7 +158,7 @@ private struct Program: Sendable {
         }
     }
 
-    /// Compares what is in memory with what SQL says.
+    /// Compares memory with SQL.
     func compare(with client: PostgresClient, _ comment: String) async throws {
         for loaded in loaded {
             guard let key = loaded.object.objectID?.values.first, case .integer(let id) = key else { continue }

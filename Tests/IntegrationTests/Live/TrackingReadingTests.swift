@@ -82,7 +82,7 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
             // Transactions of other databases may have ended since the last reading; its cursor has not seen them.
             #expect(try await reader.read() == [])
             try await age(other)
-            // A dump is not waited for, and sees what it saw.
+            // A dump is not waited for, and still sees its rows.
             try await other.withConnection { dump in
                 _ = try await dump.query("BEGIN ISOLATION LEVEL REPEATABLE READ")
                 _ = try await dump.query("LOCK TABLE kindred.tracking_outbox_0 IN ACCESS SHARE MODE")
@@ -137,7 +137,7 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
                 try await reader.client.query("INSERT INTO counter VALUES (101)")
                 let recorded = try await reader.read().filter { $0 != gap }
                 #expect(recorded == [ChangeRecord("I", "counter", ["101"])])
-                // It looked while nobody read.
+                // The writer looked while no reader was there.
                 _ = try await writer.query("COMMIT")
             }
             #expect(try await reader.read() == [gap])

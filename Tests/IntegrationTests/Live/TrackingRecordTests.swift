@@ -49,7 +49,7 @@ private let schema = """
             try await other.query("UPDATE person SET boss = 1 WHERE id = 2")
             _ = try await reader.read()
             try await other.query("UPDATE person SET id = 7 WHERE id = 1")
-            // What a statement cascades to in its own table counts as the statement's, for its triggers too.
+            // Cascaded changes of a statement in its own table count as the statement's, for its triggers too.
             #expect(
                 try await reader.read() == [
                     ChangeRecord("U", "person", ["1", "2"], newKeys: ["7", "2"], columns: ["id", "boss"])

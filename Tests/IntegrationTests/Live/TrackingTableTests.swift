@@ -14,7 +14,7 @@ private let schema = """
 
 /// Tables under tracking that others change.
 @Suite(.database(.sql(schema))) struct TrackingTableTests {
-    /// What a role sees that may not make event triggers.
+    /// The database of a role that may not make event triggers.
     private func withoutEventTriggers(_ client: PostgresClient) async throws {
         try await client.query("DROP EVENT TRIGGER IF EXISTS kindred_tracking_ddl")
         try await client.query("DROP EVENT TRIGGER IF EXISTS kindred_tracking_dropped")
@@ -91,7 +91,7 @@ private let schema = """
             let reason = isDisabled ? "trigger disabled" : "trigger missing"
             #expect(try await reader.read() == [ChangeRecord("G", "person", reason: reason)])
             #expect(try await database.tracking.status()?.tables.map(\.fault) == [isDisabled ? reason : nil])
-            // Who disabled it decides.
+            // The role that disabled it decides.
             if isDisabled { try await database.tracking.enable("person") }
             _ = try await reader.read()
             try await other.query("INSERT INTO person VALUES (2, 'y', 1)")

@@ -37,7 +37,7 @@ import Testing
             let theirs = try await database.makeContext().fetch(table.rawValue).where("id = 1").one()
             try await theirs.setValue("theirs", forKey: "name")
             await expectError(.staleObject) { try await context.save() }
-            // What was read again meanwhile is not what the client has seen.
+            // A row that was read again meanwhile has another version than the client's.
             _ = try await context.fetch(table.rawValue).all()
             try object.expect(version: seen)
             await expectError(.staleObject) { try await context.save() }

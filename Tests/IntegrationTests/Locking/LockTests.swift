@@ -13,7 +13,7 @@ private let schema = """
     INSERT INTO counter_with_xmin (id) VALUES (1);
     """
 
-/// Locks on objects and requests, and what they are for.
+/// Locks on objects and requests, and their purposes.
 @Suite struct LockTests {
     private static let increments = LongTests.areOn ? 1_000 : 10
     private static let tasks = 64
@@ -59,7 +59,7 @@ private let schema = """
                     try await raise(try await context.fetch("counter").where("id = 1").lock(.forNoKeyUpdate).one())
                 }
             case .serializable:
-                // Everybody fails but one, so there are as many attempts as it takes.
+                // Each round only one task succeeds, so there are as many attempts as it takes.
                 try await context.transaction(isolation: .serializable, retry: .attempts(10_000)) {
                     try await counter.refresh()
                     try await raise(counter)

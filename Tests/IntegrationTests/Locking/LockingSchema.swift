@@ -1,4 +1,4 @@
-/// Three tables whose rows have versions, one of each kind, and what they refer to.
+/// Three tables whose rows have versions, one of each kind, and the table that they refer to.
 let lockingSchema = """
     CREATE TABLE owner (id integer PRIMARY KEY, name text);
     CREATE TABLE counted (

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Writes of objects that others have changed since they were read are refused, and everything stays as it was.
+/// Writes of objects that another client has changed since they were read are refused, and everything stays as it was.
 @Suite struct OptimisticLockingTests {
     @Test(
         "D10: a stale value is refused with both versions", .database(.sql(lockingSchema)),
@@ -25,7 +25,7 @@ import Testing
             #expect(try await other.value("SELECT value FROM \(identifier: table.rawValue) WHERE id = 1") == 0)
             try await mine.refresh()
             try await expectStatements(["UPDATE"]) { try await mine.setValue(5, forKey: "value") }
-            // What was written last is what the next write expects.
+            // The next write expects the version that was written last.
             try await expectStatements(["UPDATE"]) { try await mine.setValue(6, forKey: "value") }
             #expect(mine["name"] == "theirs" && mine["value"] == 6)
         }
@@ -76,7 +76,7 @@ import Testing
             #expect(mine["value"] == 1)
             try await context.save()
             #expect(try await other.value("SELECT value FROM \(identifier: table.rawValue) WHERE id = 1") == 1)
-            // A lock reads the row, so what it shows is what a write expects.
+            // A lock reads the row, so a write expects the version that it shows.
             try await theirs.context.transaction {
                 try await theirs.lock()
                 try await theirs.setValue(3, forKey: "value")

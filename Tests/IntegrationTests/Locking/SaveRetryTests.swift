@@ -3,7 +3,7 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// A save with a retry runs its closure again on what the others have made of the objects.
+/// A save with a retry runs its closure again on the other clients' state of the objects.
 @Suite struct SaveRetryTests {
     @Test(.database(.sql(lockingSchema)), arguments: Versioned.allCases)
     func aStaleSaveRunsAgainOnFreshObjects(table: Versioned) async throws {
@@ -27,7 +27,7 @@ import Testing
 
     @Test(.database(.sql(lockingSchema))) func theLastAttemptsErrorIsThrownAndItsChangesTakenBack() async throws {
         try await withDatabase { database, context, other in
-            // What an attempt has met stays locked in the next one, so each meets another row.
+            // A row in conflict stays locked in the next attempt, so each attempt meets another row.
             let mine = try await context.fetch("counted").sorted("id").all()
             var attempts = 0
             let error = await expectError(.staleObject) {

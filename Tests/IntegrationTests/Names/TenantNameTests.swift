@@ -9,7 +9,7 @@ enum Spelling {
     static let both = [composed, decomposed]
 }
 
-/// Tenants, settings and roles whose names or values are two spellings of one word: none sees what is another's.
+/// Tenants, settings and roles whose names or values are two spellings of one word: none sees another's rows.
 struct TenantNameTests {
     private func expectDiffers(_ body: () async throws -> Void) async {
         let error = await #expect(throws: PostgresError.self) { try await body() }

@@ -92,7 +92,7 @@ private let wordSchema = """
             try await context.save()
             let codes = try await other.values("SELECT code FROM word ORDER BY spelling COLLATE \"C\"")
             #expect(codes == ["cafe", .string(Self.c), "gone"])
-            // A new object may have what no other one has by its bytes.
+            // A new object may have a value that no other object has by its bytes.
             let plain = try await context.get("word", "cafe")
             plain["code"] = "e\u{301}"
             try context.insert("word", ["spelling": "new", "code": "\u{e9}", "kind": "plain"])

@@ -104,14 +104,14 @@ import Testing
             let first = try await listener.listen(to: "first")
             let second = try await listener.listen(to: "second")
             for round in 0..<3 {
-                // The one of the round before may still be on its way out.
+                // The session of the round before may still be ending.
                 #expect(try await killListeners(client) >= 1)
                 var iterator = first.makeAsyncIterator()
                 #expect(await iterator.next() == .missed(.reconnected))
                 try await client.notify("first", payload: "\(round)")
                 #expect(payload(await iterator.next()) == "\(round)")
             }
-            // Who did not look has one gap, and nothing from before it.
+            // A sequence that was not read has one gap, and nothing from before it.
             var iterator = second.makeAsyncIterator()
             #expect(await iterator.next() == .missed(.reconnected))
             try await client.notify("second", payload: "last")
@@ -135,7 +135,7 @@ import Testing
             }
             #expect(seen.first == .missed(.overflow))
             #expect(seen.count <= 10_001)
-            // What came after the loss is complete.
+            // The notifications after the loss are complete.
             let numbers = seen.compactMap { payload($0).flatMap { Int($0) } }
             #expect(numbers == Array((numbers.first ?? 0)...25_000))
         }

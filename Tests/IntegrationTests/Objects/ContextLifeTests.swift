@@ -3,10 +3,10 @@ import KindredTesting
 import Logging
 import Testing
 
-/// What becomes of staged changes when the program lets go of their context.
+/// The fate of staged changes when the program lets go of their context.
 @Suite(.database(.sql(GraphSchema.sql + "SELECT reset_graph();")))
 struct ContextLifeTests {
-    /// What a request does before it ends without a save.
+    /// The actions of a request before it ends without a save.
     enum Pattern: CaseIterable {
         case newObject, value, newObjectsInACircle, newMember, newPair, deletion, failedSave, failedTransaction, problem
         case cancelledTask, valueAfterAMendedSave

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// One object per row and context; answers never overwrite what is newer; nothing is kept alive by a graph's cycles.
+/// One object per row and context; answers never overwrite newer values; nothing is kept alive by a graph's cycles.
 @Suite struct IdentityTests {
     @Test(.database(.sql(referenceSchema))) func aRowHasOneObjectPerContext() async throws {
         try await withDatabase { database, context, other in

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Kindred
 
-/// What a changed object leaves behind: loaded relationships hold rows, and show the newer one for as long as they do.
+/// The row that a changed object leaves behind: loaded relationships hold rows, and show the newer row for as long as
+/// they do.
 @Suite struct LeftRowTests {
     private static func addresses(of person: DatabaseObject) async throws -> [PostgresValue?] {
         try await person.set(forKey: "emailSet").objects.map { $0["address"] }.sorted {

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Errors say what is so: of what entity they are, and whose fault.
+/// Errors tell the truth: their entity, and whose fault they are.
 @Suite struct TrueErrorTests {
     private static let refusals = """
         CREATE TABLE item (id int PRIMARY KEY, name text, state text);

@@ -18,7 +18,7 @@ import Testing
         """
     }
 
-    /// Expects that an owner's set, and the objects, show what is stored.
+    /// Expects that an owner's set, and the objects, show the stored rows.
     private func expectStored(
         _ items: [DatabaseObject], of owner: DatabaseObject, _ other: PostgresClient
     ) async throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// Pairs that are stored already, and that a trigger makes others of: the call is refused, or memory shows the others.
 @Suite struct ChangedPairTests {
-    /// A trigger gives each new owner the second tag; another one makes the third tag of it in all other INSERTs.
+    /// A trigger gives each new owner the second tag; another trigger turns it into the third tag in all other INSERTs.
     private static let schema = """
         CREATE TABLE owner (id integer PRIMARY KEY);
         CREATE TABLE tag (id integer PRIMARY KEY);
@@ -26,7 +26,7 @@ import Testing
     private static let pairs: SQL =
         "SELECT concat_ws(' ', owner_id, tag_id, mark) FROM owner_tag ORDER BY owner_id, tag_id"
 
-    /// Expects that a call is refused and leaves no trace, or that memory shows what it has stored.
+    /// Expects that a call is refused and leaves no trace, or that memory shows the rows that it has stored.
     private func expectAllOrNothing(
         _ context: DatabaseContext, _ other: PostgresClient, _ place: Comment, _ call: () async throws -> Void
     ) async throws {

@@ -1,16 +1,16 @@
 import Testing
 
-/// What stands between a statement and the rows that it writes.
+/// An obstacle between a statement and the rows that it writes.
 enum Obstacle: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// A BEFORE trigger that returns NULL.
     case skips
-    /// One that writes another table and returns NULL.
+    /// A trigger that writes another table and returns NULL.
     case storesElsewhere
-    /// One that marks the row instead.
+    /// A trigger that marks the row instead.
     case marks
-    /// One that gives the row another key.
+    /// A trigger that gives the row another key.
     case changesKey
-    /// One that puts the former row back.
+    /// A trigger that puts the former row back.
     case undoes
     /// A rule that writes another table instead, for some rows.
     case conditionalRule
@@ -30,7 +30,7 @@ enum Obstacle: String, CaseIterable, Sendable, CustomTestStringConvertible {
 
     /// The operations that cannot succeed for the row.
     ///
-    /// Others may, and are judged by what they leave.
+    /// Others may, and are judged by the rows that they leave.
     var kept: Set<String> {
         switch self {
         case .skips, .storesElsewhere, .marks, .conditionalRule: ["INSERT", "UPDATE", "DELETE"]

@@ -65,11 +65,11 @@ import Testing
         } else {
             #expect(!obstacle.kept.contains(call.operation), place)
             let holds = try await other.value(SQL(unsafeRaw: "SELECT coalesce(\(call.effect), false)"))
-            // What a policy hides from the role is no member for it.
+            // A row that a policy hides from the role is no member for it.
             let mayHide = obstacle == .policyBefore || obstacle == .policyAfter
             #expect(holds == true || mayHide && call.isRemoval, place)
         }
-        // What hides nothing fails nothing.
+        // A rule that hides nothing makes nothing fail.
         if obstacle == .alsoRule, call.isPlain { #expect(failure == nil, "\(place): \(String(describing: failure))") }
         let differences = try await world.differences(other, with: failure == nil ? made : [])
         #expect(differences == [], "\(place), after \(failure.map { "\($0)" } ?? "success")")

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Views over a partitioned table and over single partitions, one of which stores new rows elsewhere.
+/// Views over a partitioned table and over single partitions; one view stores new rows elsewhere.
 @Suite struct PartitionViewTests {
     private static let schema = """
         CREATE TABLE part (id integer, kind text, name text, PRIMARY KEY (id, kind)) PARTITION BY LIST (kind);

@@ -27,7 +27,7 @@ import Testing
         INSERT INTO kept (id, name, owner_id) SELECT id, name, owner_id FROM item;
         """
 
-    /// Expects that objects and sets show what is stored.
+    /// Expects that objects and sets show the stored rows.
     private func expectStored(
         _ table: String, _ objects: [DatabaseObject], _ owners: [DatabaseObject], _ other: PostgresClient,
         _ place: Comment

@@ -4,7 +4,7 @@ import Testing
 /// A public call that writes, and what the database has when it succeeds.
 struct WriteCall: Sendable {
     let name: String
-    /// What it does to the rows before which obstacles stand.
+    /// Its operation on the rows with the obstacles.
     let operation: String
     /// A condition that holds once the call has done everything.
     let effect: String

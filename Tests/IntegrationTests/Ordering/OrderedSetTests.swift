@@ -2,11 +2,11 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Ordered relationships: what each call does to the order, in the database and in memory, and what it sends.
+/// Ordered relationships: the effect of each call on the order, in the database and in memory, and its statements.
 @Suite struct OrderedSetTests {
     private struct Undone: Error {}
 
-    /// What a call sends in its transaction: the owner is locked, its order read, and what differs written.
+    /// The statements of a call in its transaction: the owner is locked, its order read, and differences written.
     private func expectOrderStatements(
         _ writes: [String],
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -164,7 +164,7 @@ import Testing
             let twin = database.makeContext()
             let theirs = try await kind.list(1, twin).set(forKey: "items")
             try await theirs.insert(try await kind.items(twin)[8], at: 0)
-            // Places are those that the set shows: behind 2, before 3.
+            // Places are places in the shown set: behind 2, before 3.
             try await set.insert(items[9], at: 2)
             #expect(try await kind.stored(1, other) == [9, 1, 2, 10, 3, 4, 5])
             #expect(try await set.numbers == [9, 1, 2, 10, 3, 4, 5])

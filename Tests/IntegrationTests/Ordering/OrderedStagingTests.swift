@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Ordered relationships with new objects, from the other side, and what is refused.
+/// Ordered relationships with new objects, from the other side, and refused calls.
 @Suite struct OrderedStagingTests {
     @Test(.database(.sql(OrderedKind.schema)), arguments: OrderedKind.allCases)
     func newListsAreSavedInTheirOrder(_ kind: OrderedKind) async throws {

@@ -29,12 +29,12 @@ import Testing
             var update = try await updates.update()
             #expect(
                 try await withStatementLimit(0) { try await parts(update.objects) } == [[10, 8, 7], [20, 19, 17]])
-            // A member leaves the part, and another one takes its place.
+            // A member leaves the part, and another member takes its place.
             try await other.query("UPDATE task SET done = true WHERE id = 10")
             update = try await updates.update()
             #expect(update.updates == [0])
             #expect(try await withStatementLimit(0) { try await parts(update.objects) } == [[8, 7, 5], [20, 19, 17]])
-            // What is beyond the limit changes nothing that is shown.
+            // A member beyond the limit changes nothing that is shown.
             try await other.query("UPDATE task SET title = 'x' WHERE id = 1")
             try await other.query("UPDATE task SET position = -1 WHERE id = 11")
             update = try await updates.update()

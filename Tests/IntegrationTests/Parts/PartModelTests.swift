@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// Random changes beside loaded parts: what is asked of sets is what SQL says, at the cost of one statement for each part.
+/// Random changes beside loaded parts: sets answer as SQL does, at the cost of one statement for each part.
 @Suite struct PartModelTests {
     /// A part, how it is loaded and asked for, and what SQL says of it.
     private struct Case: Sendable {
@@ -154,7 +154,7 @@ import Testing
             held.pick("project", &random), held.pick("person", &random), held.pick("label", &random)
         )
         let (name, position) = (random.pick(["a", "b", "ab"]), Int.random(in: 0..<100, using: &random))
-        // By their keys: what is not picked is not held, unless the program does.
+        // By their keys: objects that are not picked are not held here.
         let keys = try await context.query("SELECT id FROM task ORDER BY id").compactMap {
             try $0.decode(0, as: Int.self)
         }

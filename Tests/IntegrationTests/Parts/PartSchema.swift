@@ -33,7 +33,7 @@ let partSchema = """
 let openTasks = "SELECT id FROM task WHERE project_id = %1 AND NOT done ORDER BY position LIMIT 3"
 
 extension RelationshipPart {
-    /// The open ones in their order, the first three.
+    /// The first three open tasks in their order.
     var openTasks: RelationshipPart { self.where("done == %@", false).sorted("position").limit(3) }
 }
 

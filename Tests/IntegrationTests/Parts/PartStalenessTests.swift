@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What may concern a part makes it stale, and it is read anew for the group; what cannot costs nothing.
+/// A change that may concern a part makes it stale, and it is read anew for the group; other changes cost nothing.
 @Suite(.database(.sql(partSchema))) struct PartStalenessTests {
     /// Projects with their open tasks, and what asking for these costs.
     private struct Loaded {
@@ -42,7 +42,7 @@ import Testing
             try await loaded.expect()
             let tasks = try await loaded.projects[0].set(forKey: "tasks").openTasks().all()
             #expect(tasks.first { $0["id"] == .integer(8) }?["title"] == "renamed")
-            // What is staged is in the part once it is saved.
+            // A staged change is in the part once it is saved.
             let staged = try await task(10, in: context)
             staged["done"] = false
             try await loaded.expect()
@@ -80,7 +80,7 @@ import Testing
             try await context.delete(created)
             try await loaded.expect(["SELECT"])
             let staged = try context.insert("task", values)
-            // A staged row is noted with its owner: the part is asked for again, and is what it was.
+            // A staged row is noted with its owner: the part is asked for again, and is unchanged.
             try await loaded.expect(["SELECT"])
             try await context.save()
             try await loaded.expect(["SELECT"])

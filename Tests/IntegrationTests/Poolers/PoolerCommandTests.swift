@@ -22,7 +22,7 @@ import Testing
 struct PoolerCommandTests {
     @Test func theyRunNothingOfThePath() async throws {
         let owner = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
-        // A database's settings are not those of the one that it was copied from.
+        // A database does not have the settings of the database that it was copied from.
         try await owner.runScript(
             """
             DO $$ BEGIN

@@ -10,9 +10,10 @@ import Testing
 struct PoolerLoadTests {
     /// How the pooler and Kindred keep prepared statements.
     struct Setting: CustomTestStringConvertible, Sendable {
-        /// What PgBouncer keeps for each connection; nil leaves it out, as versions before 1.21 need it.
+        /// The number of statements that PgBouncer keeps for each connection; nil leaves it out, as versions before
+        /// 1.21 need it.
         let kept: Int?
-        /// What Kindred prepares by name on each connection.
+        /// The number of statements that Kindred prepares by name on each connection.
         let named: Int
 
         var testDescription: String { "PgBouncer keeps \(kept.map(String.init) ?? "none"), Kindred \(named)" }

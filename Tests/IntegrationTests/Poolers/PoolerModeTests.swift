@@ -3,7 +3,7 @@ import KindredTesting
 import Logging
 import Testing
 
-/// The kind of a pooler: told, or found out, and what follows from it.
+/// The kind of a pooler: told, or found out, and its consequences.
 @Suite(.database) struct PoolerModeTests {
     private static let prepared: SQL = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'kindred%'"
 

@@ -79,7 +79,7 @@ struct PoolerSessionTests {
         withExtendedLifetime(pooler) {}
     }
 
-    /// What is sent to a server that is said to be behind a pooler.
+    /// The statements for a server that is said to be behind a pooler.
     private func sent(by body: (PostgresClient) async throws -> Void) async throws -> String {
         let proxy = try FaultProxy()
         defer { proxy.stop() }

@@ -97,7 +97,7 @@ struct PoolerTests {
     func pause() async throws {
         let pooler = try await TestPooler(sessions: 2)
         let client = try await pooler.connect()
-        // Both sessions are open before the pause: the pooler takes one that it ends in its login for a refusal.
+        // Both sessions are open before the pause: the pooler takes a session that it ends in its login for a refusal.
         try await client.withTransaction { first in
             try await first.query("SELECT 1")
             let second = Task.detached { try await client.withTransaction { try await $0.query("SELECT 1") } }

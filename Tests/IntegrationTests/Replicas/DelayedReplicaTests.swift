@@ -2,7 +2,7 @@ import Foundation
 import Kindred
 import Testing
 
-/// Servers that tell no positions of their log, as those of other engines.
+/// Servers that tell no positions of their log, as other engines do.
 @Suite(.timeLimit(.minutes(15))) struct DelayedReplicaTests {
     /// A role from which the functions of the log are taken.
     private static let role = """

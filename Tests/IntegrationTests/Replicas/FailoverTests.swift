@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// What is read with a token in a program that starts.
+    /// Reads with a token in a program that starts.
     private func tokens(_ scene: ReplicaScene) async throws {
         for age in 50..<54 {
             let writing = scene.database.makeContext()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// What defines something: calls of a program that starts, and commands.
+    /// Statements that define things: calls of a program that starts, and commands.
     private func definitions(_ scene: ReplicaScene) async throws {
         try await scene.startProgram { try await $0.tracking.install() }
         let migrations = FileManager.default.temporaryDirectory.appending(path: "kindred-\(UUID().uuidString)")
@@ -162,7 +162,7 @@ import Testing
                     $0.metadata["server"]
                 }
             }
-            // One that answers is not waited for.
+            // A server that answers is not waited for.
             #expect(try await start(.seconds(60)) < .seconds(60))
             #expect(named() == [])
             proxy.set { _, _ in .drop }

@@ -200,7 +200,8 @@ private func storedAge(of id: Int, in context: DatabaseContext) async throws -> 
         }
     }
 
-    /// Many tasks write and read with tokens while the replicas stop and go on: none reads what is older than what it knows.
+    /// Many tasks write and read with tokens while the replicas stop and go on: none reads rows that are older than the
+    /// rows it knows.
     @Test func noReadIsStaleOrGoesBack() async throws {
         try await ReplicaScene.with(replicas: 2) { scene in
             let tasks = TestAmount.of(8, full: 16, long: 50)
@@ -252,7 +253,7 @@ private func storedAge(of id: Int, in context: DatabaseContext) async throws -> 
         private let tasks: Int
         private var random: SeededGenerator
         private var token: DatabasePosition?
-        /// What it has seen of the rows.
+        /// The rows' values that it has seen.
         private var seen: [Int: Int] = [:]
 
         init(_ scene: ReplicaScene, _ task: Int, of tasks: Int) {

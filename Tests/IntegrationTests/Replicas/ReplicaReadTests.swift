@@ -74,7 +74,7 @@ import Testing
         #expect(try await !scene.isOnReplica(context))
         #expect(scene.count(.stagedChanges) == staged + 1)
         context.rollback()
-        // What a write depends on.
+        // Reads that a write depends on.
         let writes = scene.count(.write)
         let ann = try await context.get("person", 1)
         let emails = try await ann.set(forKey: "emailSet")
@@ -173,7 +173,7 @@ import Testing
         try await expectStatements(["SELECT"]) {
             _ = try await context.query("SELECT 1", reading: .automatic)
         }
-        // What is no query is not sent.
+        // A statement that is no query is not sent.
         let update = "UPDATE person SET age = 1 RETURNING *" as SQL
         try await expectStatements([]) {
             await expectPostgresError(.invalidParameter) { try await context.query(update, reading: .automatic) }

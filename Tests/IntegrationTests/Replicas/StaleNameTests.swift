@@ -20,7 +20,7 @@
         }
     }
 
-    /// What the process of `StaleNameTests` does.
+    /// The work of the process of `StaleNameTests`.
     @Suite(.enabled(if: ChildProcess.argument != nil, "Part of StaleNameTests"), .timeLimit(.minutes(15)))
     struct NamedServerTests {
         private let main = "primary.example"
@@ -72,7 +72,7 @@
                     // The name leads to where no server is.
                     try await client.insist("dark")
                     try await former.start()
-                    // And now to one that takes writes, on a lower timeline.
+                    // And now to a server that takes writes, on a lower timeline.
                     for number in 0..<20 {
                         if number % 5 == 0 { client.renewConnections() }
                         try await client.query("INSERT INTO person VALUES ('stale')")

@@ -69,7 +69,7 @@ final class TransferLoad: Sendable {
         let steps = [(source, -amount), (target, amount)].sorted { $0.0 < $1.0 }
         let start = ContinuousClock.now
         do {
-            // What is run again is done once, as the others are.
+            // A transfer that is run again is done once, like the others.
             let retry = RetryPolicy.attempts(id.isMultiple(of: 2) ? 5 : 1)
             try await client.withTransaction(tracksCommit: true, retry: retry) { _ in
                 for (account, change) in steps {

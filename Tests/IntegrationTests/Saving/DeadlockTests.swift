@@ -155,7 +155,7 @@ private let boxes = """
     @Test("a request that has ended in a deadlock locks its rows first when it runs again", .database(.sql(boxes)))
     func afterADeadlockRowsAreLockedFirst() async throws {
         try await withWriters { database, other in
-            // Rows of its own for each: those that were changed stand in another order.
+            // Each case has rows of its own: changed rows stand in another order.
             for (isDeletion, rows) in [(false, 1...2), (true, 3...4)] {
                 let (count, statements) = try await requestMeeting(
                     other, of: rows, isDeletion: isDeletion, in: database)
@@ -167,7 +167,8 @@ private let boxes = """
         }
     }
 
-    /// Has a request end in a deadlock with another session, which goes on: what it gives then, and the statements that were sent.
+    /// Has a request end in a deadlock with another session, which goes on; returns its result, and the statements that
+    /// were sent.
     private func requestMeeting(
         _ other: PostgresClient, of rows: ClosedRange<Int>, isDeletion: Bool, in database: Database
     ) async throws -> (Int, [String]) {
@@ -178,7 +179,7 @@ private let boxes = """
         let writer = try await Database.connect(configuration)
         let (count, recorder) = try await recordingStatements {
             let request = try await other.withTransaction { _ in
-                // The other session is the one that waits longer.
+                // The other session waits longer.
                 try await other.query("SELECT set_config('deadlock_timeout', '1min', true)")
                 try await other.query("UPDATE box SET n = 1 WHERE id = \(rows.upperBound)")
                 let request = Self.request(rows, isDeletion: isDeletion, in: writer)

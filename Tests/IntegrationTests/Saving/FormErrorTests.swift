@@ -3,7 +3,7 @@ import KindredTesting
 import Testing
 import TypeModels
 
-/// Errors as a server shows them: which field, which class, and words that say what happened.
+/// Errors as a server shows them: which field, which class, and words that explain the error.
 @Suite struct FormErrorTests {
     private static let schema = """
         CREATE TABLE artist (id integer PRIMARY KEY, name text NOT NULL UNIQUE);
@@ -80,7 +80,7 @@ import TypeModels
             #expect(
                 await category { try await context.create("album", ["id": 3, "artist_id": 1, "price": 0]) } == .invalid)
             #expect(await category { try await context.create("album", ["id": 3]) } == .invalid)
-            // What the program wrote is its own mistake.
+            // An error in the program's own text is its mistake.
             #expect(await category { _ = try albums.where("titel = 1") } == .mistake)
             #expect(await category { _ = try albums.where("title = ") } == .mistake)
             #expect(await category { _ = try albums.sorted("titel") } == .mistake)
@@ -89,7 +89,7 @@ import TypeModels
             #expect(await category { _ = try context.fetch("albun") } == .mistake)
             #expect(await category { try await context.create("artist", ["nam": "x"]) } == .mistake)
             #expect(await category { _ = try context.schema.entity(named: "albun") } == .mistake)
-            // What a client gave is the client's.
+            // An error in a client's input is the client's.
             #expect(await category { _ = try PageCursor("x") } == .invalid)
             #expect(await category { _ = try albums.where("title MATCHES %@", "(") } == .invalid)
             #expect(await category { _ = try await albums.limit(-1).all() } == .invalid)

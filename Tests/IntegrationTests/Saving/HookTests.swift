@@ -3,7 +3,7 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// What the program wants to be told: when objects appear, before they are saved, and whether they are right.
+/// The program's hooks: when objects appear, before they are saved, and to validate them.
 @Suite struct HookTests {
     private final class Log: Sendable {
         private let lines = Mutex<[String]>([])

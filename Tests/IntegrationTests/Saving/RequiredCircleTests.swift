@@ -39,7 +39,7 @@ import Testing
             for (position, node) in nodes.enumerated() {
                 try await node.setValue(nodes[(position + 1) % 3], forKey: "next")
             }
-            // One leaves out a column with a default, another one without.
+            // One object leaves out a column with a default, another object a column without.
             nodes[0]["note"] = "given"
             nodes[1]["note"] = nil
             nodes[1]["mark"] = "marked"
@@ -69,7 +69,7 @@ import Testing
                 try await context.save()
             }
             #expect(try await other.values("SELECT a_id FROM b") == [1])
-            // Another one has no row to refer to: that is refused when it is checked.
+            // Another object has no row to refer to, which is refused when it is checked.
             try context.insert("a", ["id": 2, "a_id": 2, "b_id": 2])
             try context.insert("b", ["id": 3, "a_id": 2])
             await #expect(throws: (any Error).self) { try await context.save() }

@@ -48,7 +48,7 @@ private let schema = """
             try await graph.checkStaged(other, "unique")
             _ = try await other.query("DELETE FROM old")
             await expectError(.objectDeleted) { try await context.save() }
-            // What was to be deleted is gone; all else stays staged.
+            // The rows to delete are gone; everything else stays staged.
             try await graph.checkStaged(other, "gone", isOldGone: true)
             try await context.save()
             try await graph.checkStored(other)
@@ -119,7 +119,7 @@ private struct Graph {
         try context.stageDeletion(of: old)
     }
 
-    /// What both states show of relationships.
+    /// The relationships that both states show.
     private func checkLinks(_ place: String) async throws {
         #expect(Set(try await year.set(forKey: "studentSet").objects) == [student, zoe], "\(place)")
         #expect(try await zoe.object(forKey: "class") === year, "\(place)")

@@ -31,7 +31,7 @@ import Testing
             email["person_id"] = 3
             try await expectStatements(["UPDATE", "UPDATE", "UPDATE"]) { try await context.save() }
             #expect(try await other.values("SELECT surname FROM person ORDER BY id") == ["A", "B", "Marx"])
-            // What the server made of a value is what the object has.
+            // The object has the value as the server stored it.
             #expect(people[2]["height"]?.description == "1.86")
             #expect(try await other.value("SELECT person_id FROM email WHERE id = 4") == 3)
             #expect(!context.hasChanges)
@@ -74,7 +74,7 @@ import Testing
             let error = await expectError(.objectDeleted) { try await context.save() }
             #expect(error?.message.contains("id=2") == true && error?.object === emails[1])
             #expect(try await other.value("SELECT count(*) FROM email WHERE address = 'x'") == 0)
-            // The others stay staged; what was staged for the row that is gone is gone with it.
+            // The others stay staged; the change staged for the missing row is gone with it.
             let others = emails.filter { $0 !== emails[1] }
             #expect(emails[1].isDeleted && others.allSatisfy { $0.changedValues == ["address": "x"] })
             try await context.save()

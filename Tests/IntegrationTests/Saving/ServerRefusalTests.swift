@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// What the server cannot explain leads at least to the statement, the entity, and what to do.
+    /// An error that the server cannot explain names at least the statement, the entity, and a remedy.
     @Test(
         .database(
             .sql(

@@ -151,7 +151,7 @@ private let stockSchema = """
             try await refused(.unknownKey, [["code": "A"]], .update("kode"))
             try await refused(.invalidRequest, [["code": "A"]], .update())
             try await refused(.invalidRequest, [["code": "A", "slot": 1]], .update("slot"))
-            // What is checked at the end of a transaction decides nothing.
+            // A constraint that is checked at the end of a transaction decides nothing.
             try await refused(.invalidRequest, [["code": "A", "rank": 1]], .update("rank"))
             try await refused(.missingValue, [["code": "A", "slot": 1]], .update("shop_id", "slot"))
             try await refused(.invalidRequest, [["code": "A"], ["code": "B", "stock": 1]], .update("code"))

@@ -2,7 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What cannot be stored is said before anything is sent, all at once; what only the server knows is said alike.
+/// Values that cannot be stored are reported before anything is sent, all at once; the server's refusals are reported
+/// alike.
 @Suite struct ValidationTests {
     private static let schema = """
         CREATE TYPE mood AS ENUM ('happy', 'sad');

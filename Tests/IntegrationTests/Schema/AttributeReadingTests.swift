@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What the catalog tells of columns and types.
+/// The catalog's facts about columns and types.
 @Suite struct AttributeReadingTests {
     @Test(
         .database(

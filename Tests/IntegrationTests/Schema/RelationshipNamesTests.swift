@@ -23,7 +23,7 @@ import Testing
             #expect(try RelationshipNames(text: names.text) == names)
             #expect(names.text.contains(#""owner" : "public.person by owner_id = id""#), "\(names.text)")
             try await connect(names)
-            // What is added beside it changes no meaning.
+            // A table that is added beside it changes no meaning.
             try await database.query("CREATE TABLE note (id int PRIMARY KEY, task_id int REFERENCES task)")
             try await connect(names)
             // A second key claims the name of the table: it goes to neither.

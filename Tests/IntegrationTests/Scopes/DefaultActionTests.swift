@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// ON DELETE SET DEFAULT and ON UPDATE SET DEFAULT reach rows that are hidden, too, and what is shown in memory follows.
+/// ON DELETE SET DEFAULT and ON UPDATE SET DEFAULT reach rows that are hidden, too, and objects in memory follow.
 @Suite struct DefaultActionTests {
     /// A way in which a child is hidden.
     private enum Kind: String, CaseIterable {

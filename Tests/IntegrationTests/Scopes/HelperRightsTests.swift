@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What a role may do with marked pairs depends on its right to update the helper.
+/// A role's calls for marked pairs depend on its right to update the helper.
 @Suite(.database(.sql(ScopeWorld.schema))) struct HelperRightsTests {
     /// Rights on the helper, apart from SELECT.
     private enum Rights: String, CaseIterable {

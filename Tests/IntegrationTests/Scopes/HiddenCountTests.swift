@@ -182,7 +182,7 @@ import Testing
 
     @Test(.database(.sql(schema))) func hiddenPairsTakeNoPlace() async throws { try await play(Self.allowed) }
 
-    /// A policy hides pairs of the helper, and another one teams.
+    /// A policy hides pairs of the helper, and another policy hides teams.
     private static let policies = """
         CREATE TABLE person (id integer PRIMARY KEY);
         CREATE TABLE team (id integer PRIMARY KEY, hidden boolean NOT NULL);
@@ -248,7 +248,7 @@ import Testing
                     try await admin.texts("SELECT t::text FROM twin AS t ORDER BY 1")
                 )
                 #expect(stored == wanted, "\(what)")
-                // Members are those that the role sees.
+                // Members are the teams that the role sees.
                 let shown = try await admin.integers(
                     """
                     SELECT team_id FROM member JOIN team ON team.id = team_id

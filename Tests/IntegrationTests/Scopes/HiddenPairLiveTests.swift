@@ -72,7 +72,7 @@ import Testing
             }),
     ]
 
-    /// What another program does to the rows of a helper, one after the other.
+    /// The changes that another program makes to the rows of a helper, one after the other.
     private static func steps(_ kind: HiddenPair) -> [String] {
         let table = kind.member
         // A hidden pair is shown, a shown one hidden, a row changes whose pair stays hidden.

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Many-to-many relationships of views: their pairs are those of the tables, without the hidden ones.
+/// Many-to-many relationships of views: their pairs are the tables' pairs, without hidden pairs.
 @Suite struct HiddenPairViewTests {
     private static let schema =
         ScopeWorld.schema
@@ -21,7 +21,7 @@ import Testing
         var teams: String { "\(team)Set" }
         var people: String { "\(person)Set" }
 
-        /// Those without a view, whose writes have no other test.
+        /// Ends without a view, whose writes have no other test.
         static let ofTables = Ends(kind: .inherited, person: "inherited_person", team: "inherited_team")
 
         static let all: [Ends] = HiddenPair.allCases.flatMap { kind in
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    /// Views that have a filter and soft deletion of their own, and one whose own condition hides rows.
+    /// Views that have a filter and soft deletion of their own, and a view whose own condition hides rows.
     private static let members = """
         CREATE TABLE owner (id integer PRIMARY KEY);
         CREATE TABLE item (

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What is written to a many-to-many set touches the pairs that are shown, and stores no hidden ones.
+/// Writes to a many-to-many set touch the pairs that are shown, and store no hidden pairs.
 @Suite(.database(.sql(ScopeWorld.schema))) struct HiddenPairWritingTests {
     /// A write of the first person's teams, and the SQL that does the same to a copy of the helper; nil where it is refused.
     private struct Write: Sendable {

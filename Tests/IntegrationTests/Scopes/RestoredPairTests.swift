@@ -44,7 +44,7 @@ import Testing
             """
         }.joined()
 
-    /// One step, and what it does to marks, as statements of SQL; moments are numbered from 2030 on.
+    /// One step, and its effect on marks, as statements of SQL; moments are numbered from 2030 on.
     private struct Step: Sendable {
         let sql: [String]
         let run: @Sendable (DatabaseContext) async throws -> Void

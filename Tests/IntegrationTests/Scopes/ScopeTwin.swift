@@ -1,7 +1,8 @@
 import Kindred
 
 extension PostgresClient {
-    /// Makes `twin` anew: a table with the columns, the unique keys and the own rows of another one, and nothing that hides rows.
+    /// Makes `twin` anew: a table with the columns, the unique keys and the own rows of another table, and nothing that
+    /// hides rows.
     func makeTwin(of table: String) async throws {
         try await runScript(
             """

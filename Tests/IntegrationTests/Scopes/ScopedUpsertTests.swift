@@ -4,7 +4,7 @@ import Testing
 
 /// INSERT … ON CONFLICT where the row in the way is hidden: by a filter, a mark, a tenant, a policy, inheritance or a view.
 @Suite struct ScopedUpsertTests {
-    /// What hides the row "hidden" of a table; "shown" is shown.
+    /// The scopes that hide the row "hidden" of a table; "shown" is shown.
     private enum Scope: String, CaseIterable {
         case filtered, marked, foreign, policed, inherited, viewed
 
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// What happens to the row in the way.
+    /// The resolution for the row in the way.
     private enum Way: CaseIterable {
         case update, setting, keep
 
@@ -218,7 +218,7 @@ import Testing
                     ["code": code, "n": 5, "note": "x", "hidden": true],
                 ]
                 let before = try await admin.texts("SELECT t::text FROM policed_row AS t ORDER BY 1")
-                // PostgreSQL itself checks the new row before it finds the one in the way.
+                // PostgreSQL itself checks the new row before it finds the row in the way.
                 let error = await expectError(.accessDenied) { () async throws in
                     try await context.create("policed_row", values, onConflict: resolution)
                 }

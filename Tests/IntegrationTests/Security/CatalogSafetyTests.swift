@@ -3,7 +3,7 @@ import KindredSchema
 import KindredTesting
 import Testing
 
-/// What the library asks the catalog is answered by PostgreSQL, whatever others have created in the search path.
+/// PostgreSQL answers the library's questions to the catalog, whatever other roles have created in the search path.
 @Suite(
     .database(
         .sql(
@@ -18,8 +18,8 @@ import Testing
             CREATE VIEW named AS SELECT id, name FROM maker;
             """)))
 struct CatalogSafetyTests {
-    /// Functions and operators with the names and arguments of PostgreSQL's own, which end every statement that uses one, and
-    /// types and tables with the names of those of the catalog.
+    /// Functions and operators with the names and arguments of PostgreSQL's own, which end every statement that uses
+    /// one, and types and tables with names of the catalog.
     private static let traps = """
         CREATE SCHEMA evil;
         DO $$

@@ -7,7 +7,7 @@ import Testing
 struct ContextSettingsTests {
     private struct Unwanted: Error {}
 
-    /// What the program's own SQL sees, which comes outside of contexts.
+    /// The setting that the program's own SQL sees, outside of contexts.
     private static let seen: SQL = "SELECT coalesce(current_setting('app.organization', true), '')"
 
     private func seen(_ client: PostgresClient) async throws -> PostgresValue? { try await client.value(Self.seen) }

@@ -16,7 +16,7 @@ import Testing
 {
     private static let table = "a\u{1B}[2J\u{202E}\nb"
 
-    /// Whether people see what is there, in the order in which it is there; lines where there may be some.
+    /// Whether people see all characters, in their order; with line breaks where they are allowed.
     private static func isHarmless(_ text: String, lines: Bool = false) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {

@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// What a policy hides from the role is no member and no end, in each way to it the same.
+/// A row that a policy hides from the role is no member and no end, in every way to reach it.
 @Suite struct HiddenMemberTests {
     /// Task 14 of the first organization has a project and a label of the second.
     private func expectHidden(_ database: Database, _ admin: PostgresClient, role: String?) async throws {

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Functions, operators and tables of others that fit better than PostgreSQL's own (CVE-2018-1058).
+/// Functions, operators and tables of other roles, which fit better than PostgreSQL's own (CVE-2018-1058).
 @Suite(
     .database(
         """
@@ -34,7 +34,7 @@ struct SearchPathTests {
         "name == %@", "name ==[c] %@", "name LIKE %@", "name CONTAINS %@", "name CONTAINS[c] %@", "name BEGINSWITH %@",
     ]
 
-    /// What requests for "Ada" find, and what was caught.
+    /// The results of requests for "Ada", and the number of caught calls.
     private func find(_ change: (inout PostgresConfiguration) -> Void) async throws -> (names: [String], caught: Int) {
         var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
         configuration.pool.acquireTimeout = .seconds(60)
@@ -58,7 +58,7 @@ struct SearchPathTests {
         #expect(safe.names == names && safe.caught == 0)
         let empty = try await find { $0.searchPath = [] }
         #expect(empty.names == names && empty.caught == 0)
-        // Without one, what everybody may create does take part: the danger is no invention.
+        // Without one, functions that every role may create do take part: the danger is real.
         let unsafe = try await find { _ in }
         #expect(unsafe.caught > 0)
     }

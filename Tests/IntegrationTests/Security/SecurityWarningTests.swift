@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// What the log says about sessions that are less safe than they could be.
+/// The log's warnings about sessions that are less safe than they could be.
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)")) struct SecurityWarningTests {
     private final class Log: Sendable {
         private struct Handler: LogHandler {

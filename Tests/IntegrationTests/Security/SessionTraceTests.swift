@@ -167,13 +167,13 @@ import Testing
             try await client.withConnection { try await $0.query("PREPARE mine AS SELECT 1") }
             #expect(
                 try await client.query("SELECT count(*) FROM pg_prepared_statements WHERE name = 'mine'")[0][0] == 0)
-            // Those of the cache were deallocated with it, and are prepared again.
+            // Statements of the cache were deallocated with it, and are prepared again.
             let rows = try await client.query("SELECT title FROM note WHERE id = \(0)")
             #expect(try rows[0][0] == "shared" && client.metrics.opened == 1)
         }
     }
 
-    /// What a client has written before each answer.
+    /// The bytes that a client has written before each answer.
     private final class Writes: Sendable {
         private struct State {
             var writes: [[UInt8]] = []
@@ -193,7 +193,7 @@ import Testing
             }
         }
 
-        /// Those since the last call.
+        /// The writes since the last call.
         func take() -> [[UInt8]] {
             state.withLock { state in
                 defer { state.writes = [] }

@@ -2,12 +2,12 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What cannot run with the settings of a context, and settings that the server refuses.
+/// Statements that cannot run with the settings of a context, and settings that the server refuses.
 @Suite(.database(.sql(organizationSchema)))
 struct SettingsRefusalTests {
     private static let seen: SQL = "SELECT coalesce(current_setting('app.organization', true), '')"
 
-    // MARK: What may commit
+    // MARK: Statements that may commit
 
     @Test func whatMayCommitIsNotSentAloneWithThem() async throws {
         try await withTenants { database, admin, _ in

@@ -16,7 +16,7 @@ import Testing
 struct TenantIsolationTests {
     private struct Unwanted: Error {}
 
-    /// What becomes of a request.
+    /// The course of a request.
     private enum Course: CaseIterable {
         case commits, fails, isCancelled, usesObjects, nests, leavesTheSessionChanged, hasNoTenant
         case hasSettings, hasSettingsInTransaction, streamsWithSettings, hasOtherSettings
@@ -70,7 +70,7 @@ struct TenantIsolationTests {
         case .usesObjects:
             try await client.withTransaction { _ in
                 try await set()
-                // A context of the request's own: objects, and what is known of them, are never shared with others.
+                // A context of the request's own: objects and their states are never shared with other contexts.
                 let notes = try await database.makeContext().fetch("note").all()
                 let tenants = try notes.map { try $0.value(forKey: "tenant", as: Int.self) }
                 if tenants != Array(repeating: tenant, count: 10) { Issue.record("tenant \(tenant) got \(tenants)") }
@@ -95,7 +95,7 @@ struct TenantIsolationTests {
             let context = try database.makeContext(settings: ["app.tenant": tenant])
             try expectOwn(try await context.query(all), tenant)
             try expectOwn(try await context.fetch("note").all(), tenant)
-            // Those of contexts without settings share statements.
+            // Requests of contexts without settings share statements.
             let own = try database.makeContext(settings: ["app.tenant": tenant])
             #expect(try await own.object(with: uri(tenant))["tenant"] == .integer(Int64(tenant)))
             try await expectNotFound((tenant + 1) % 8, in: own)

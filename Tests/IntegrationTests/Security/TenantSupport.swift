@@ -30,8 +30,8 @@ func withTenants(
     }
 }
 
-/// Tables of two organizations, whose rows policies keep apart by the setting `app.organization`: those of the second all say
-/// "secret" somewhere.
+/// Tables of two organizations, whose rows policies keep apart by the setting `app.organization`: the second's rows all
+/// say "secret" somewhere.
 let organizationSchema = """
     CREATE TABLE project (
         id bigint PRIMARY KEY, organization integer NOT NULL, name text NOT NULL);

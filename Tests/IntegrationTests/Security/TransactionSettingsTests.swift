@@ -281,7 +281,7 @@ struct TransactionSettingsTests {
         }
     }
 
-    // MARK: What cannot be set
+    // MARK: Settings that cannot be made
 
     @Test func aRoleThatCannotBeTakenFailsTheTransactionAndLeavesTheConnectionUsable() async throws {
         try await withTenants(maximumConnections: 1) { database, _, _ in

@@ -358,7 +358,7 @@ import Testing
     @Test(.database(.sql(schema))) func whatMemoryShowsIsNotBelieved() async throws {
         try await withDatabase { _, context, other in
             let member = try await Self.object("member", 2, context)
-            // Others have made it the only one of another club.
+            // Another client has made it the only member of another club.
             try await other.query("UPDATE member SET club_id = 3 - club_id WHERE id < 3")
             #expect(member["club_id"] == 2)
             let error = await expectError(.countOutOfRange) { try await member.setValue(nil, forKey: "club_id") }
@@ -381,7 +381,7 @@ import Testing
             }
             #expect(
                 try await other.values("SELECT count(*) FROM bread GROUP BY unit_id ORDER BY unit_id") == [2, 1, 2])
-            // What a nested transaction has taken back does not count.
+            // Changes that a nested transaction has taken back do not count.
             try await context.transaction {
                 _ = try? await context.transaction {
                     try await Self.object("bread", 4, context).setValue(1, forKey: "unit_id")

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What each change of a set costs: the table of the design, row by row.
+/// The statements of each change of a set: the table of the design, row by row.
 @Suite struct SetStatementTests {
     @Test(.database(.sql(referenceSchema))) func oneToManyChangesAreOneStatementWhateverTheNumber() async throws {
         try await withDatabase { database, context, other in

@@ -38,7 +38,7 @@ import Testing
         \(foldedCollation)
         """
 
-    /// What the sets of the two owners show, in any way of asking.
+    /// The members that the sets of the two owners show, in any way of asking.
     private func shown(_ owners: [DatabaseObject], among rows: [DatabaseObject]) async throws -> [[Int]] {
         var shown: [[Int]] = []
         for owner in owners {

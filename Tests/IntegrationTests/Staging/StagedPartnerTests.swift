@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// One-to-one relationships whose partner is only staged when another one, or none, is written.
+/// One-to-one relationships whose partner is only staged when another partner, or none, is written.
 @Suite struct StagedPartnerTests {
     @Test(.database(.sql(oneToOneSchema)), arguments: ["none", "other", "otherSide", "attribute"])
     func aStagedPartnerLeavesForTheOneThatIsWritten(change: String) async throws {

@@ -58,7 +58,7 @@ struct StagedWorld {
         deletions = []
     }
 
-    /// What differs between the model and the objects in memory, if anything.
+    /// The first difference between the model and the objects in memory, if any.
     func difference() async throws -> String? {
         func number(_ object: DatabaseObject?) -> Int? { object.flatMap { numbers[$0] } }
         for (person, surname) in shown.surnames {
@@ -96,7 +96,7 @@ struct StagedWorld {
         return nil
     }
 
-    /// What differs between the model and what a fresh context reads, if anything.
+    /// The first difference between the model and a fresh context, if any.
     func storedDifference(_ database: Database) async throws -> String? {
         let fresh = database.makeContext()
         var ids: [DatabaseObject: Int] = [:]

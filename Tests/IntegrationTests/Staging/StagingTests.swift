@@ -59,7 +59,7 @@ import Testing
             try await ann.setValue("Annie", forKey: "firstname")
             #expect(ann["firstname"] == "Annie")
             #expect(ann.changedValues == ["surname": "Smythe"])
-            // What is written at once is not staged any more.
+            // A value that is written at once is no longer staged.
             try await ann.setValue("Schmidt", forKey: "surname")
             #expect(ann["surname"] == "Schmidt" && !ann.hasChanges)
             ann["surname"] = "Late"

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Parents whose keys the server changes when it stores them, and one whose key it keeps.
+/// Parents whose keys the server changes when it stores them, and a parent whose key it keeps.
 private let parents = """
     CREATE FUNCTION fold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.key := upper(NEW.key); RETURN NEW; END $$;
     CREATE TABLE plain (key text PRIMARY KEY);
@@ -51,7 +51,7 @@ private let parents = """
                 #expect(try await child.object(forKey: test.key) === parent, "\(test.parent)")
                 #expect(child["parent"] == parent["key"], "\(test.parent)")
             }
-            // A row that refers to itself, and one that refers to the next.
+            // A row that refers to itself, and a row that refers to the next.
             let own = try context.insert("folded", ["key": "own"])
             try await own.setValue(own, forKey: "next")
             let before = try context.insert("folded", ["key": "before", "next": own])

@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// A logger that keeps what it is given.
+/// A logger that keeps its lines.
 final class LogLines: Sendable {
     struct Line: Sendable {
         let level: Logger.Level

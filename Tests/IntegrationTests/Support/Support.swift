@@ -2,13 +2,13 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Lends the test's database, a context over it, and a second connection that sees only what is committed.
+/// Lends the test's database, a context over it, and a second connection that sees only committed rows.
 func withDatabase(
     overrides: [SchemaOverride] = [],
     _ body: (_ database: Database, _ context: DatabaseContext, _ other: PostgresClient) async throws -> Void
 ) async throws {
     var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
-    // Tests share two threads with each other's arithmetic: what is not about waiting has time.
+    // Tests share two threads with each other's arithmetic: a test that is not about waiting has time.
     configuration.pool.acquireTimeout = .seconds(60)
     configuration.statementTimeout = .seconds(120)
     configuration.cancellationGrace = .seconds(60)

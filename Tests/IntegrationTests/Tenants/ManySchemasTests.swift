@@ -9,7 +9,7 @@ import Testing
     private static let tenants = TestAmount.of(30, full: 30, long: 1_000)
     private static let tables = TestAmount.of(10, full: 10, long: 50)
 
-    /// Every fifth table refers to the one before.
+    /// Every fifth table refers to the table before it.
     private static func script(_ schema: String) -> String {
         "CREATE SCHEMA \(schema);\n"
             + (0..<tables).map { number in

@@ -1,7 +1,7 @@
 import Kindred
 
 extension TenantCall {
-    /// Calls that write, by keys that may be those of rows of others.
+    /// Calls that write, by keys that may belong to rows of other tenants.
     func write(_ context: DatabaseContext) async throws -> ShownRows {
         switch number {
         case 29...31:

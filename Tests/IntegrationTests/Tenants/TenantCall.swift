@@ -3,7 +3,7 @@ import Kindred
 import TestSupport
 import Testing
 
-/// What a call shows to the program.
+/// The rows that a call shows to the program.
 struct ShownRows {
     var objects: [DatabaseObject] = []
     var text = ""
@@ -13,7 +13,7 @@ struct ShownRows {
     var live: LiveRequest<DatabaseObject>?
 }
 
-/// One call of a context, with keys that may be those of any tenant.
+/// One call of a context, with keys that may belong to any tenant.
 struct TenantCall: CustomStringConvertible {
     private static let entities = ["project", "task", "label", "note"]
 
@@ -48,7 +48,7 @@ struct TenantCall: CustomStringConvertible {
         }
     }
 
-    /// The texts of an object, and of what was prefetched of it.
+    /// The texts of an object, and of its prefetched objects.
     static func text(of object: DatabaseObject) async -> String {
         let text = object.shown(textKey(of: object.entity.name.name))
         guard object.entity.name.name == "task" else { return text }

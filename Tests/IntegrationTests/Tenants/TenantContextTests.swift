@@ -3,7 +3,7 @@ import KindredTesting
 import Logging
 import Testing
 
-/// How contexts of tenants are made, and what they share.
+/// How contexts of tenants are made, and the state that they share.
 @Suite(.database(.sql(tenantSchema)))
 struct TenantContextTests {
     @Test func aTenantIsOneColumnWithAValue() async throws {

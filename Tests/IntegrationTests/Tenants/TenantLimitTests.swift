@@ -51,7 +51,7 @@ import Testing
                     try await other.value(Self.waitingForLocks) == 2
                 }
                 try await eventually("the others wait for the limit") { database.client.metrics.tenantWaits == 10 }
-                // Two connections are left, and nobody is before the others in the pool's queue.
+                // Two connections are left, and no task is before the others in the pool's queue.
                 let second = try database.context(ofTenant: 2)
                 #expect(try await second.fetch("task").count() == 3)
                 try await second.transaction { () async throws in
@@ -83,7 +83,7 @@ import Testing
                         _ = try await database.context(ofTenant: 1).fetch("task").count()
                     }
                     #expect(error?.message.contains("all 1 that pool.maximumConnectionsPerTenant") == true)
-                    // A transaction, as a statement alone may share the connection of one that waits.
+                    // A transaction, as a statement alone may share the connection of a waiting transaction.
                     let second = try database.context(ofTenant: 2)
                     let others = try await second.transaction { () async throws in
                         try await second.fetch("task").count()

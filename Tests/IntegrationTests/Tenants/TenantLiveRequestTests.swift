@@ -30,7 +30,7 @@ import Testing
                 let tasks = try database.context(ofTenant: tenant).fetch("task").sorted("id")
                 return try await (format.map { try tasks.where($0) } ?? tasks).live().makeAsyncIterator()
             }
-            // By the columns that are shown, by a value of the row, and by what only the server decides.
+            // By the columns that are shown, by a value of the row, and by a condition that only the server decides.
             for format in [nil, "title == \"sow\"", "title LIKE \"s?w\""] {
                 var (first, second) = (try await live(1, format), try await live(2, format))
                 #expect(try await first.update().integers().contains(12))
@@ -70,8 +70,8 @@ import Testing
         }
     }
 
-    /// Random writes of two tenants and of others, which hand rows over: no update shows a row of another tenant, and the last
-    /// ones are what plain SQL says.
+    /// Random writes of two tenants and of other clients, which hand rows over: no update shows a row of another
+    /// tenant, and the last updates agree with plain SQL.
     @Test(.database(.sql(schema)), arguments: 1...2) func noUpdateShowsARowOfAnother(_ seed: Int) async throws {
         try await withLive("project", "task", "label", "task_label") { database, _, other in
             var watches: [Task<TenantWatch, any Error>] = []
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// Writes of a tenant's own, by keys that may be those of rows of the other.
+    /// Writes of a tenant's own, by keys that may belong to the other tenant's rows.
     private static func write(in context: DatabaseContext, _ random: inout RepeatedRandom) async {
         for _ in 0..<6 {
             let (key, size, call) = (Int(random.key(16)), Int(random.below(6)), random.below(3))
@@ -190,7 +190,7 @@ import Testing
     ]
 }
 
-/// What the other connection writes, which belongs to no tenant.
+/// The writes of the other connection, which belongs to no tenant.
 private enum TenantsWrites {
     @Sendable static func statement(_ random: inout RepeatedRandom) -> SQL {
         let (task, tenant, size) = (random.key(16), random.key(2), random.below(6))

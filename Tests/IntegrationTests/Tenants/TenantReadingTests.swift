@@ -134,7 +134,8 @@ struct TenantReadingTests {
     @Test func objectsOfTheProgramsOwnSQLAreOwnRows() async throws {
         try await withTenantContext { context, _, _ in
             expectOwnRows(try await context.query("SELECT * FROM task", as: "task"), 4)
-            // Without policies a text of the program's own reads what it asks for; the setting is there for policies.
+            // Without policies the program's own text reads all rows that it asks for; the setting is there for
+            // policies.
             #expect(try await context.query("SELECT current_setting('app.tenant_id')").first?[0] == "1")
         }
     }

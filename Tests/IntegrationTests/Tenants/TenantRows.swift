@@ -80,7 +80,7 @@ func expectOwnRows(
     #expect(objects.allSatisfy { $0["tenant_id"] == 1 }, sourceLocation: sourceLocation)
 }
 
-/// Expects an error that does not name what is another tenant's; within a transaction in a savepoint, which it ends.
+/// Expects an error that names nothing of another tenant; within a transaction in a savepoint, which it ends.
 func expectTenantError(
     _ code: KindredError.Code, _ context: DatabaseContext, sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void

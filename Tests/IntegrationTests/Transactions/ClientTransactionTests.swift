@@ -277,7 +277,7 @@ struct ClientTransactionTests {
                 for await _ in open.stream {}
                 return (begun, straggler)
             }
-            // It is somebody else's now.
+            // The connection belongs to another task now.
             try await Task.detached {
                 try await client.withTransaction { _ in
                     try await insert(3, client)
@@ -558,7 +558,7 @@ struct ClientTransactionTests {
 
     @Test func aStatementThatWasAdmittedGoesBeforeTheCommit() async throws {
         try await withClient(maximumConnections: 1) { client in
-            // What is called for BEGIN keeps the statement behind it from being sent until the transaction ends.
+            // The observer of BEGIN keeps the statement behind it from being sent until the transaction ends.
             let isHeld = Atomic(false)
             let observation = client.addObserver { event in
                 guard event.sql == "BEGIN", !isHeld.exchange(true, ordering: .relaxed) else { return }

@@ -55,7 +55,7 @@ import Testing
                     } else {
                         made = try await change()
                         _ = try? await database.query(SQL(unsafeRaw: word))
-                        // As little as the error of the statement, that of the closure hides what has happened.
+                        // The closure's error does not hide the end of the transaction, nor does the statement's error.
                         throw CancellationError()
                     }
                 }
@@ -76,7 +76,7 @@ import Testing
         #expect(new.isDeleted != isCommitted)
         let found = try await context.fetch("item").where("id = 5").first()
         #expect(isCommitted ? found === new : found == nil)
-        // What was staged before stays staged.
+        // Changes staged before stay staged.
         #expect(items[2]["note"] == "staged" && items[2].hasChanges)
         try await context.save()
         #expect(try await context.fetch("item").where("note = 'staged'").count() == 1)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kindred
 
-/// What other tasks do to objects that a transaction or a save has in its hands.
+/// Changes of other tasks to objects that a transaction or a save works on.
 @Suite struct OtherTasksTests {
     private struct Failure: Error, Equatable {}
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Kindred
 
-/// Random transactions and savepoints of one task, kept and undone, with reads and writes of another one on the same context
-/// in between: afterwards objects and relationships are what the database says.
+/// Random transactions and savepoints of one task, kept and undone, with reads and writes of another task on the same
+/// context in between: afterwards objects and relationships agree with the database.
 @Suite struct OverlapTests {
     private struct Undone: Error {}
 
@@ -72,7 +72,7 @@ import Testing
                 var random = SeededGenerator(seed: seed)
                 for _ in 0..<2 { try await step(context, &random, parity: 1) }
             }
-            // Long enough for what only reads.
+            // Long enough for a task that only reads.
             if Bool.random(using: &random) { try await Task.sleep(for: .milliseconds(2)) }
         }
     }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    /// What objects show that the database does not have, if anything.
+    /// The first value that objects show and the database does not have, if any.
     private static func difference(
         _ context: DatabaseContext, _ other: PostgresClient, _ held: [DatabaseObject]
     ) async throws -> String? {

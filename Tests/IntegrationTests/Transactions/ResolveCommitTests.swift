@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.database("CREATE TABLE note (id bigint PRIMARY KEY)")) struct ResolveCommitTests {
-    /// What a proxy has seen of a transaction's end; the two may come in either order.
+    /// The two messages of a transaction's end that a proxy has seen; they may come in either order.
     private final class Passed: Sendable {
         let isAnswered = Atomic(false)
         let isCommitSent = Atomic(false)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// What a transaction does before its COMMIT.
+    /// The work of a transaction before its COMMIT.
     enum Work: String, CaseIterable {
         case insert, readThenInsert, savepoint, childTasks, afterFailedSavepoint, batch
 

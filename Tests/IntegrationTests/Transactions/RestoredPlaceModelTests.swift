@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// The objects that the program holds, and what it does to them.
+    /// The objects that the program holds, and its actions on them.
     private final class Run {
         let context: DatabaseContext
         let other: PostgresClient
@@ -162,7 +162,7 @@ import Testing
             }
         }
 
-        /// A key of a new row: a free one, or one that a row had before.
+        /// A key of a new row: a free key, or a key that a row had before.
         private func freeID() async throws -> Int {
             let taken = Set(try await context.fetch("item").all().compactMap { $0["id"] })
             let former = (1...9).filter { !taken.contains(.integer(Int64($0))) }

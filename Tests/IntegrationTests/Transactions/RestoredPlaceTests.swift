@@ -13,7 +13,7 @@ import Testing
         INSERT INTO item SELECT i, 'item ' || i, 1 + i % 2 FROM generate_series(1, 6) AS i;
         """
 
-    /// Whether each object is the one that is found by its key.
+    /// Whether each object is found by its key.
     private func expectPlaces(_ objects: [DatabaseObject], _ context: DatabaseContext, _ entity: String) async throws {
         for object in objects where !object.isDeleted {
             let id = try #require(object["id"])

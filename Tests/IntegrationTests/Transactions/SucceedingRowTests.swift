@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Rows whose key a new row takes over in a transaction, and what is left of both after a rollback.
+/// Rows whose key a new row takes over in a transaction, and the state of both after a rollback.
 @Suite struct SucceedingRowTests {
     private static let schema = """
         CREATE TABLE shop (id integer PRIMARY KEY);
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Expects that the shops' sets show what is stored.
+    /// Expects that the shops' sets show the stored rows.
     private func expectSets(_ shops: [DatabaseObject], _ other: PostgresClient) async throws {
         for shop in shops {
             let stored = try await other.values("SELECT id FROM item WHERE shop_id = \(shop["id"])")
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Expects that an object is the one of item 1, and shows what is stored.
+    /// Expects that an object is item 1's, and shows the stored row.
     private func expectStored(
         _ item: DatabaseObject, _ context: DatabaseContext, _ other: PostgresClient
     ) async throws {

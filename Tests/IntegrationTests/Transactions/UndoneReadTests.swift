@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What objects show after a transaction that failed, and what is read again, and when.
+/// The values of objects after a failed transaction, and the reads of stale objects.
 @Suite struct UndoneReadTests {
     private struct Failure: Error, Equatable {}
 
@@ -43,7 +43,8 @@ import Testing
         }
     }
 
-    /// Two known people, of whom one was read before, and one who never was, as a new context shows them afterwards.
+    /// Two known people, one of them read before the transaction, and a person that was never read, as a new context
+    /// shows them afterwards.
     private struct Undone {
         let context: DatabaseContext
         var people: [DatabaseObject] = []

@@ -45,7 +45,7 @@ import Testing
         }
         #expect(items[0]["name"] == name && items[2]["name"] == name && items[3]["name"] == "old")
         #expect(items[1].isDeleted == isCommitted)
-        // What was staged before stays staged.
+        // Changes staged before stay staged.
         #expect(items[2]["note"] == "staged" && items[2].hasChanges)
         try await context.save()
         try await withDatabase { (_, _, other) async throws in

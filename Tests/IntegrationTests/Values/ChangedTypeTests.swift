@@ -12,7 +12,7 @@ import Testing
         var types = ""
         let column: String
         let value: String
-        /// What happens to the database.
+        /// The change of the database.
         let change: String
         /// A value that the program writes afterwards.
         let written: PostgresValue
@@ -284,7 +284,7 @@ import Testing
                 try await context.save()
                 #expect(try await other31["v"]?.description == stored(other, id + 100))
             }
-            // What is in memory stays as it was read last.
+            // Objects in memory stay as they were read last.
             #expect(object["v"] != nil)
         }
     }
@@ -314,7 +314,7 @@ import Testing
                 try await other.values("SELECT mood::text || moods::text FROM pet ORDER BY id") == [
                     "great{great}", "great{great}",
                 ])
-            // What is no label is refused as before.
+            // A text that is no label is refused as before.
             pet["mood"] = "angry"
             let error = await expectError(.unknownLabel) { try await context.save() }
             #expect(error?.message.contains(#""great""#) == true && error?.key == "mood")

@@ -3,7 +3,7 @@ import KindredTesting
 import TestSupport
 import Testing
 
-/// The types that a database makes for itself, and those of extensions.
+/// The types that a database makes for itself, and types of extensions.
 @Suite(
     .database(
         .sql(

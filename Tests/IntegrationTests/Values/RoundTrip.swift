@@ -3,7 +3,7 @@ import Kindred
 import TestSupport
 import Testing
 
-/// Sends random values of one type to a server and compares what comes back, in both formats.
+/// Sends random values of one type to a server and compares the values that come back, in both formats.
 struct RoundTrip {
     let client: PostgresClient
     /// The type's name in SQL.
@@ -22,8 +22,8 @@ struct RoundTrip {
 
     /// Sends values many at a time: as an array in binary form and as one in text form.
     ///
-    /// What the server prints for what it was sent in binary form has to read as the same value, so that a writer and a
-    /// reader that are wrong in the same way are found.
+    /// The server's text for a value in binary form has to read as the same value, so that a writer and a reader that
+    /// are wrong in the same way are found.
     func run(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         var rest = Self.count

@@ -21,7 +21,7 @@ import Testing
             #expect(try await view.set(forKey: "letterboxSet").objects == [box])
             #expect(
                 try await view.value(forKeyPath: "letterboxSet.person.name")?.collection?.map(\.attribute) == ["Bob"])
-            // What a view leaves out is not there, and the object of the table is another one.
+            // A row that a view leaves out is not there, and the table's row has another object.
             let hidden = try await context.fetch("email").where("id = 5").one()
             #expect(try await hidden.object(forKey: "active_person") == nil)
             #expect(try await hidden.object(forKey: "person_v")?["name"] == "Cid")

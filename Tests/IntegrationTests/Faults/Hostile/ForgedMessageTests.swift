@@ -146,7 +146,7 @@ import TypeModels
         { context in _ = try await context.fetch("keeper").explain() },
     ]
 
-    /// One message in twenty is another one.
+    /// One message in twenty is changed.
     @Sendable private static func change(_ message: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         guard random.once(in: 20) else { return message }
         switch message[0] {

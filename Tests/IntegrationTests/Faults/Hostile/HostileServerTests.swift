@@ -5,9 +5,9 @@ import Testing
 
 /// Rows H of the fault catalogue: a server whose bytes break the protocol, or only just keep it.
 ///
-/// Whatever it says, a statement ends in time with an error or with what was sent, and the process goes on.
+/// Whatever it says, a statement ends in time with an error or with the sent rows, and the process goes on.
 @Suite struct HostileServerTests {
-    /// Runs a statement on a server that answers with the given bytes, and returns what came of it.
+    /// Runs a statement on a server that answers with the given bytes, and returns the outcome.
     private func outcome(
         of answer: @escaping @Sendable (ScriptedServer.Session) -> [UInt8], closes: Bool = false
     ) async throws -> Result<QueryResult, any Error> {

@@ -16,15 +16,15 @@ import Testing
         }
     }
 
-    /// What the processes of `HostileSizeTests` do.
+    /// The work of the processes of `HostileSizeTests`.
     @Suite(.enabled(if: ChildProcess.argument != nil, "Part of HostileSizeTests"), .timeLimit(.minutes(15)))
     struct HostileSizeChildTests {
         private static let limit = 8 << 20
-        /// libpq doubles its buffer, and what comes until it is cut off depends on how fast the server is: a third of what
-        /// the servers here send.
+        /// libpq doubles its buffer, and the bytes that come until it is cut off depend on the server's speed: a third
+        /// of the bytes that the servers here send.
         private static let bound = 192 << 20
 
-        /// How much the process has in RAM at most while `body` runs, beyond what it had before.
+        /// The most memory of the process while `body` runs, beyond the memory that it had before.
         private func growth(_ body: () async throws -> Void) async throws -> Int {
             let before = try #require(LongTests.residentBytes)
             try await body()

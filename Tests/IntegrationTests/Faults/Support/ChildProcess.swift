@@ -2,13 +2,13 @@ import Foundation
 import Subprocess
 import Testing
 
-/// A process of a test's own, for what concerns a whole process: its files, its name servers, its being stopped.
+/// A process of a test's own, for effects on a whole process: its files, its name servers, its being stopped.
 ///
 /// It is this program once more, which runs one test that is off otherwise.
 enum ChildProcess {
     private static let variable = "KINDRED_CHILD"
 
-    /// What the test that started this process wants it to know; nil in all other processes.
+    /// The argument of the test that started this process; nil in all other processes.
     static var argument: String? { ProcessInfo.processInfo.environment[variable] }
 
     /// Runs a test in a process of its own and expects that it passes.
@@ -30,7 +30,7 @@ enum ChildProcess {
                 output: .string(limit: 1 << 20), error: .combinedWithOutput)
             output = result.standardOutput
             hasPassed = result.terminationStatus.isSuccess && output.contains("1 test")
-            // What the test itself has found is not tried again.
+            // A failure of the test itself is not tried again.
             let isTrap = result.terminationStatus == .signaled(SIGILL) || result.terminationStatus == .signaled(SIGTRAP)
             if hasPassed || !isTrap || output.contains("recorded an issue") { break }
         }

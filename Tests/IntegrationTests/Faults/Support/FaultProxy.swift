@@ -9,12 +9,12 @@ final class FaultProxy: Sendable {
         case toServer, toClient
     }
 
-    /// What becomes of some bytes.
+    /// The fate of some bytes.
     enum Verdict: Sendable {
         case forward
         /// Sends others instead.
         case replace([UInt8])
-        /// Swallows them, as a line does that loses what goes one way.
+        /// Swallows them, as a line does that loses the bytes of one direction.
         case drop
         /// Keeps them and reads no more in this direction.
         case stall

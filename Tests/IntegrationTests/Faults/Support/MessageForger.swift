@@ -3,7 +3,7 @@ import TestSupport
 
 /// Changes the messages of a server on their way to the client.
 final class MessageForger: Sendable {
-    /// What becomes of a message: others, or none.
+    /// The bytes sent in place of a message; none drops it.
     typealias Change = @Sendable (_ message: [UInt8], _ random: inout SeededGenerator) -> [UInt8]
 
     private struct State {

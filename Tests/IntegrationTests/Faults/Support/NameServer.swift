@@ -3,7 +3,7 @@ import Subprocess
 import TestSupport
 import Testing
 
-/// dnsmasq, for a process whose `resolv.conf` names it: it knows the names that it is told, and asks nobody.
+/// dnsmasq, for a process whose `resolv.conf` names it: it knows the names that it is told, and asks no other server.
 final class NameServer {
     private static let program = ["/usr/sbin/dnsmasq", "/usr/local/sbin/dnsmasq"]
         .first(where: FileManager.default.isExecutableFile(atPath:))
@@ -17,7 +17,7 @@ final class NameServer {
 
     private var file: String { folder + "/names" }
 
-    /// Starts one that tells the addresses of names below `example`; only root may.
+    /// Starts a server that tells the addresses of names below `example`; only root may.
     init(at address: String, folder: String, _ names: [String: String]) async throws {
         (self.address, self.folder) = (address, folder)
         try await lead(names)
@@ -29,7 +29,7 @@ final class NameServer {
     func lead(_ names: [String: String]) async throws {
         if let process {
             kill(process.processIdentifier, SIGKILL)
-            // `isRunning` waits for the watchdog, too, which has inherited what it looks at.
+            // `isRunning` waits for the watchdog, too, which has inherited the pipe that it looks at.
             let program = "/proc/\(process.processIdentifier)/exe"
             try await eventually("the name server ends") { !FileManager.default.fileExists(atPath: program) }
         }

@@ -26,7 +26,7 @@ final class RestartableServer: Sendable {
     /// - Parameters:
     ///   - primary: a running server that the new one copies and then follows.
     ///   - settings: lines of the server's configuration.
-    ///   - accessRules: lines of its `pg_hba.conf`; without any, everybody is let in.
+    ///   - accessRules: lines of its `pg_hba.conf`; without any, every client is let in.
     ///   - hasSmallDisk: whether `smallDisk` is a disk of 16 MiB, which only root can make.
     ///   - hasSmallLog: whether the write-ahead log is there.
     ///   - hasCertificate: whether to make a certificate, for which `openssl` has to be installed.
@@ -70,7 +70,8 @@ final class RestartableServer: Sendable {
             """)
     }
 
-    /// A port for a server, below those that the kernel gives to clients: a connection of another test may use any of these.
+    /// A port for a server, below the ports that the kernel gives to clients: a connection of another test may use any
+    /// of those.
     static var freePort: UInt16 {
         while true {
             let port = UInt16.random(in: 20_000..<32_768)
@@ -100,7 +101,7 @@ final class RestartableServer: Sendable {
         }
     }
 
-    /// Starts the server, again and again while processes of the one before still live.
+    /// Starts the server, again and again while processes of the earlier server still live.
     func start() async throws {
         // Mounted for the server alone: it goes with its processes.
         let copy = hasSmallLog ? "cp -a \(folder)/wal \(smallDisk)/ || exit 1" : ""
@@ -121,7 +122,7 @@ final class RestartableServer: Sendable {
         try await run("\(programs)/pg_ctl -D \(folder)/data -m \(mode) -w -t 120 stop")
     }
 
-    /// Makes a server that follows another one take writes.
+    /// Makes a standby take writes.
     func promote() async throws {
         try await run("\(programs)/pg_ctl -D \(folder)/data -w -t 120 promote")
     }

@@ -93,7 +93,7 @@ final class ScriptedServer: Sendable {
         var configuration = PostgresConfiguration(
             endpoints: [.tcp(host: "127.0.0.1", port: port)], user: "nobody", database: "nowhere")
         configuration.tls.mode = .disable
-        // What it is asked is scripted.
+        // The script has no answer for a pooler's probe.
         configuration.pooler = .none
         configuration.connectTimeout = .seconds(60)
         configuration.statementTimeout = .seconds(60)

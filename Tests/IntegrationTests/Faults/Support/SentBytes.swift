@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a client has sent to its server through a proxy.
+/// The bytes that a client has sent to its server through a proxy.
 final class SentBytes: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 
@@ -15,7 +15,7 @@ final class SentBytes: Sendable {
 }
 
 extension FaultProxy {
-    /// Forwards everything, and keeps what is sent to the server from here on.
+    /// Forwards everything, and keeps the bytes that are sent to the server from here on.
     func recordSent() -> SentBytes {
         let sent = SentBytes()
         set { direction, bytes in

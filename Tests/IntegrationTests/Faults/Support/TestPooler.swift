@@ -43,10 +43,10 @@ final class TestPooler: Sendable {
         case session, transaction
     }
 
-    /// One that takes what it does not understand, with so many sessions.
+    /// A pooler that accepts parameters that it does not understand, with so many sessions.
     ///
     /// - Parameters:
-    ///   - parameters: what is added to the URI over which it is used.
+    ///   - parameters: parameters to add to the URI over which it is used.
     ///   - kept: the number of prepared statements that it keeps for each connection; nil leaves that to it.
     convenience init(
         sessions: Int, _ parameters: String = "statementCacheCapacity=0", keeping kept: Int? = nil
@@ -65,7 +65,7 @@ final class TestPooler: Sendable {
                 """, parameters)
     }
 
-    /// One that is set as its package does, but for the place, the users and the mode.
+    /// A pooler with its package's settings, except the place, the users and the mode.
     convenience init(mode: Mode) async throws {
         try await self.init(
             settings: "pool_mode = \(mode.rawValue)", includes: "/etc/pgbouncer/pgbouncer.ini",

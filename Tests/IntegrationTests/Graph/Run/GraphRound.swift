@@ -1,7 +1,7 @@
 import Kindred
 import TestSupport
 
-/// Several tasks at work on one context, and what has to be shown when all of them have come to their end.
+/// Several tasks at work on one context, and the state that has to be shown when all tasks have ended.
 struct GraphRound: Sendable {
     /// The steps of each task, by the task's number.
     var tasks: [Int: [GraphTaskStep]]
@@ -21,7 +21,7 @@ struct GraphRound: Sendable {
         return GraphRounds(rounds: rounds, seed: random.next())
     }
 
-    /// Lets the tasks work at the same time, and looks at what has become of it.
+    /// Lets the tasks work at the same time, and looks at the outcome.
     fileprivate func run(_ run: GraphRun) async throws {
         let log = GraphTaskLog()
         let objects = Dictionary(grouping: run.held.filter { !$0.isDeleted }) { $0.entity.name.name }
@@ -41,7 +41,8 @@ struct GraphRound: Sendable {
         }
         run.lines += log.lines + ["// all tasks have come to their end"]
         for (number, own, name) in results where own["name"] != name {
-            // What one task stages in a transaction that fails may be what another one has saved meanwhile.
+            // A value that a task stages in a failing transaction may equal the value that another task has saved
+            // meanwhile.
             if tasks.contains(where: { $0.key != number && $0.value.contains(where: \.saves) }) { continue }
             let shown = own["name"]?.description ?? "nil"
             throw run.failure(
@@ -63,7 +64,7 @@ struct GraphRounds: GraphShrinkable {
     var rounds: [GraphRound]
     let seed: UInt64
 
-    /// Runs the rounds; returns what was wrong first.
+    /// Runs the rounds; returns the first failure.
     func run(_ database: Database, _ other: PostgresClient) async throws -> GraphFailure? {
         try await other.query("SELECT reset_graph()")
         let context = database.makeContext()

@@ -74,7 +74,7 @@ extension GraphRun {
         if held.count > 16 { drop(&random) }
     }
 
-    /// Lets go of some objects: those that the context does not hold either leave memory.
+    /// Lets go of some objects: objects that the context does not hold, either, leave memory.
     private func drop(_ random: inout SeededGenerator) {
         let kept = held.filter { _ in random.chance(50) }
         say("let go of \(held.filter { !kept.contains($0) }.compactMap(ref))")
@@ -152,7 +152,7 @@ extension GraphRun {
             try await context.save()
             guard !context.hasChanges else { throw failure("something is staged after a save") }
         }
-        // What is shown stays as it is; what has been stored gets its keys.
+        // The shown state stays as it is; stored objects get their keys.
         for helper in GraphSchema.helpers where !onlyOne {
             expected.stored[helper.table] = expected.rows[helper.table]
         }

@@ -4,7 +4,7 @@ import TestSupport
 // Which objects a step works on. They are drawn by a hash of their names, so that a step takes the same ones when other
 // steps are left out of the program.
 extension GraphRun {
-    /// A relationship that fulfils a condition, mostly one of those that the program is about.
+    /// A relationship that fulfils a condition, mostly a relationship that the program is about.
     func pickRelation(
         _ random: inout SeededGenerator, where condition: (GraphRelation) -> Bool
     ) -> GraphRelation? {
@@ -14,7 +14,7 @@ extension GraphRun {
         return all.isEmpty ? nil : random.pick(all)
     }
 
-    /// A foreign key that fulfils a condition, mostly one of those that the program is about.
+    /// A foreign key that fulfils a condition, mostly a key that the program is about.
     func pickKey(_ random: inout SeededGenerator, where condition: (GraphKey) -> Bool) -> GraphKey {
         let near: [GraphKey] = focus.compactMap { relation in
             if case .holds(let key) = relation.link, condition(key) { key } else { nil }
@@ -22,7 +22,7 @@ extension GraphRun {
         return random.pick(random.chance(85) && !near.isEmpty ? near : GraphSchema.keys.filter(condition))
     }
 
-    /// One of some tables, mostly one of those that the program is about.
+    /// One of some tables, mostly a table that the program is about.
     func pickTable(_ tables: [String], _ random: inout SeededGenerator) -> String {
         let near = Set(focus.map(\.table))
         let focused = tables.filter(near.contains)
@@ -55,7 +55,7 @@ extension GraphRun {
         return found
     }
 
-    /// A row that is shown, stored or new, more often one of those that are held.
+    /// A row that is shown, stored or new, more often a held one.
     func pick(_ table: String, _ random: inout SeededGenerator, storedOnly: Bool = false) -> GraphRef? {
         let all = picture.refs(table).filter { !storedOnly || !$0.isNew }
         let near = Set((held + staged).compactMap(ref))
@@ -63,7 +63,8 @@ extension GraphRun {
         return pick(random.chance(60) && !known.isEmpty ? known : all, &random)
     }
 
-    /// The object of a row: one that is in hand, or one that is read alone or with others, and then often let go again.
+    /// The object of a row: an object in hand, or an object that is read alone or with others, and then often let go
+    /// again.
     func object(_ ref: GraphRef, _ random: inout SeededGenerator) async throws -> DatabaseObject {
         let way = Int.random(in: 0..<4, using: &random)
         let isKept = random.chance(50)

@@ -1,9 +1,10 @@
 import Kindred
 import TestSupport
 
-// What is compared: the attributes of the objects, and their relationships in each way in which they can be read.
+// Compares the attributes of the objects, and their relationships in each way in which they can be read.
 extension GraphRun {
-    /// Compares one relationship of one object, often one that has changed lately, and sometimes one of what it leads to.
+    /// Compares one relationship of one object, often one changed lately, and sometimes a relationship of an object
+    /// that it leads to.
     func compareSomething(_ random: inout SeededGenerator) async throws {
         var relation: GraphRelation?
         var ref: GraphRef?
@@ -154,7 +155,7 @@ extension GraphRun {
         }
     }
 
-    /// Compares the columns of an object with what its row has or what is staged over it.
+    /// Compares the columns of an object with its row and the values staged over it.
     func compareAttributes(_ object: DatabaseObject) throws {
         guard let ref = ref(object) else { throw failure("\(object) is deleted, and was read") }
         if let known = known(ref), known !== object { throw failure("there are two objects of \(ref)") }

@@ -132,7 +132,7 @@ extension GraphRun {
         let from = Int.random(in: 0..<places, using: &random)
         if random.chance(60) {
             let to = Int.random(in: 0..<places, using: &random)
-            // One that is only staged to join cannot be moved where the others are stored.
+            // A member that is only staged to join cannot be moved among stored members.
             let shown = try await set.objects
             guard shown.indices.contains(from), let moved = ref(shown[from]),
                 picture.unstaged.members(relation, of: owner).contains(moved)

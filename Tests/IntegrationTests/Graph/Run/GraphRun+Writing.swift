@@ -24,7 +24,7 @@ extension GraphRun {
         return (values, row)
     }
 
-    /// The rows that a foreign key of a new row may lead to: those of the same tenant.
+    /// The rows that a foreign key of a new row may lead to: rows of the same tenant.
     func related(_ key: GraphKey, _ row: GraphPicture.Row, _ random: inout SeededGenerator) -> [GraphRef] {
         guard let tenant = row["tenant_id"] else { return picture.refs(key.target) }
         if key.columns == ["tenant_id"] { return [] }

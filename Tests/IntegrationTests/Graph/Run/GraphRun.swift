@@ -8,10 +8,10 @@ import TestSupport
 final class GraphRun {
     let context: DatabaseContext
     let other: PostgresClient
-    /// What has to be shown now, and, while a step runs, what has to be shown after it.
+    /// The state that has to be shown now, and, while a step runs, the state to show after it.
     var picture = GraphPicture()
     var expected = GraphPicture()
-    /// Whether the step's effect is known beforehand; if not, what is shown is compared with SQL only.
+    /// Whether the step's effect is known beforehand; if not, the shown state is compared with SQL only.
     var isPredicted = true
     /// Referenced objects, and objects that must stay referenced.
     var held: [DatabaseObject] = [] { didSet { index = nil } }
@@ -23,9 +23,9 @@ final class GraphRun {
     var numbers: [ObjectIdentifier: Int] = [:]
     /// Objects that the step has had in its hands.
     var touched: [DatabaseObject] = [] { didSet { index = nil } }
-    /// The objects in hand by what they are known as; made when it is needed.
+    /// The objects in hand by their names; made when it is needed.
     private var index: [GraphRef: DatabaseObject]?
-    /// What the objects were known as when the step began.
+    /// The names of the objects when the step began.
     var names: [(object: DatabaseObject, ref: GraphRef)] = []
     /// Relationships that have changed lately, which are compared more often than others.
     var suspects: [GraphPicture.End] = []
@@ -39,7 +39,7 @@ final class GraphRun {
 
     /// A step that the library has refused inside a transaction, which fails with it.
     private struct Refused: Error {}
-    /// What a transaction is made to fail with.
+    /// The error with which a transaction is made to fail.
     private struct Undone: Error {}
 
     init(_ context: DatabaseContext, _ other: PostgresClient) {
@@ -47,7 +47,7 @@ final class GraphRun {
         self.other = other
     }
 
-    /// Runs a program; returns what was wrong first.
+    /// Runs a program; returns the first failure.
     static func run(_ program: [GraphStep], _ database: Database, _ other: PostgresClient) async throws -> GraphFailure?
     {
         try await other.query("SELECT reset_graph()")
@@ -118,7 +118,7 @@ final class GraphRun {
         forgetDeleted()
     }
 
-    /// What the library may refuse with good reason.
+    /// Errors of the library that have a good reason.
     private static let refusals: Set<KindredError.Code> = [
         .objectDeleted, .objectDiscarded, .constraintViolation, .deletionDenied, .requiredRelationship, .missingValue,
         .wrongType,
@@ -157,7 +157,7 @@ final class GraphRun {
     private func restore(
         _ before: GraphPicture, _ staged: [DatabaseObject], _ new: [DatabaseObject]
     ) async throws {
-        // What was first read inside shows its last values until it is asked for.
+        // An object that was first read inside shows its last values until it is asked for.
         for object in held + self.staged + self.new + staged + new + pinned {
             _ = try await object.value(forKey: object.entity.attributes[0].name)
         }
@@ -180,7 +180,7 @@ final class GraphRun {
         }
     }
 
-    /// Reads what the database has after a step, and compares what the objects show with what they have to.
+    /// Reads the database's rows after a step, and compares the objects with the expected state.
     private func settle() async throws {
         var renamed: [GraphRef: GraphRef] = [:]
         for (object, old) in names {
@@ -222,7 +222,7 @@ final class GraphRun {
         touched = []
     }
 
-    /// Takes what SQL says now, and what is staged on the objects that are held, whatever was there before.
+    /// Takes the present state of SQL, and the changes staged on held objects, whatever was expected before.
     func lookAgain() async throws {
         begin()
         isPredicted = false
@@ -235,7 +235,7 @@ final class GraphRun {
         pinned.removeAll(where: \.isDeleted)
     }
 
-    /// What an object is known as; nil for one that is deleted.
+    /// The name of an object; nil for a deleted object.
     func ref(_ object: DatabaseObject) -> GraphRef? {
         if object.isInserted {
             guard let number = numbers[ObjectIdentifier(object)] else { return nil }

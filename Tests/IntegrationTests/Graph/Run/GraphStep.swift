@@ -1,6 +1,6 @@
 import TestSupport
 
-/// What a step of a random program does; which objects it does it to is drawn from the step's own seed.
+/// The action of a step of a random program; its objects are drawn from the step's own seed.
 enum GraphAction: String, CaseIterable, Sendable {
     case fetch, drop, read, readOther
     case stageValue, stageKey, unstage, stageDeletion
@@ -23,12 +23,13 @@ enum GraphAction: String, CaseIterable, Sendable {
     }
 }
 
-/// What a step compares when it is done.
+/// The comparison at the end of a step.
 enum GraphCheck: Sendable {
     case nothing
     /// So many relationships.
     case some(Int)
-    /// All relationships of all objects in hand, or, in a program that is being made short, those at some places.
+    /// All relationships of all objects in hand, or, in a program that is being made short, the relationships at some
+    /// places.
     case everything(places: [Int])
 }
 
@@ -92,8 +93,8 @@ struct GraphProgram {
         return steps + [program.step(.end, .everything(places: Array(0..<GraphRun.comparisons)))]
     }
 
-    /// A change, a look at somebody whom it has nothing to do with, and the end of it: what is read together with others
-    /// between a change and its end has to follow too.
+    /// A change, a look at an unconcerned object, and the end of the change: objects that are read together with others
+    /// between a change and its end have to follow, too.
     private mutating func changeBesideAnother() -> [GraphStep] {
         let change = random.pick([GraphAction.stageKey, .stageKey, .setToOne, .join, .leave, .replace, .insert])
         let steps = [step(.action(change), .nothing), step(.action(.readOther), .nothing)]

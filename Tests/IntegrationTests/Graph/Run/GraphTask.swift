@@ -2,7 +2,7 @@ import Kindred
 import Synchronization
 import TestSupport
 
-/// One step of a task that shares a context with others; what it works on is drawn from its own seed.
+/// One step of a task that shares a context with others; its objects are drawn from its own seed.
 struct GraphTaskStep: Sendable {
     enum Kind: Sendable {
         case action(Action)
@@ -19,7 +19,7 @@ struct GraphTaskStep: Sendable {
     let kind: Kind
     let seed: UInt64
 
-    /// Whether the step saves what is staged, by other tasks too.
+    /// Whether the step saves staged changes, including other tasks'.
     var saves: Bool {
         switch kind {
         case .action(let action): action == .save
@@ -47,7 +47,7 @@ struct GraphTask: Sendable {
     let objects: [String: [DatabaseObject]]
     let own: DatabaseObject
     let log: GraphTaskLog
-    /// What the own object has to show.
+    /// The value that the task's own object has to show.
     var shown: PostgresValue?
 
     private struct Undone: Error {}
@@ -100,7 +100,7 @@ struct GraphTask: Sendable {
         log.append("task \(number): " + String(repeating: "    ", count: depth) + line)
     }
 
-    /// What the lines call an object.
+    /// The name of an object in the lines.
     private func name(_ object: DatabaseObject) -> String {
         guard let id = object.objectID else { return "\(object)" }
         return GraphRef(table: id.entity.name, key: id.values.map(\.description)).description
@@ -185,7 +185,7 @@ struct GraphTask: Sendable {
     }
 }
 
-/// What several tasks did, in the order in which they began to do it.
+/// The steps of several tasks, in the order in which they began.
 final class GraphTaskLog: Sendable {
     private let state = Mutex<[String]>([])
 

@@ -49,7 +49,7 @@ import Testing
             #expect(people[1].isDeleted)
             #expect(try await people[0].membersInMemory("emailSet") == [1, 2, 3])
             #expect(try await email.oneInMemory("person") == 1)
-            // What is not there any more is never an old value.
+            // A column that is gone never shows an old value.
             await expectError(.schemaChanged) { _ = try await people[0].value(forKey: change.column) }
             #expect(throws: KindredError.self) { _ = try people[0].value(forKey: change.column, as: String.self) }
             // The model was read again.
@@ -113,7 +113,7 @@ import Testing
             #expect(north["name"] == .string("far north"))
             await expectError(.schemaChanged) { _ = try await ada.value(forKey: "name") }
             await expectError(.schemaChanged) { _ = try await context.fetch("person").all() }
-            // As long as it shows what it has loaded.
+            // As long as the context has loaded objects.
             await expectError(.schemaChanged) { try await database.tracking.catchUp() }
             withExtendedLifetime(ada) {}
         }

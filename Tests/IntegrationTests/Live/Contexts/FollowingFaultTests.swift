@@ -166,7 +166,7 @@ private final class InterruptedSource: ChangeSource {
         state.withLock { $0.readingInterruption = body }
     }
 
-    /// What was done after a reading; nil if nothing was.
+    /// The action after a reading; nil if there was none.
     var interruption: Task<Void, any Error>? { state.withLock { $0.task } }
 
     /// Has one reading fail for good.

@@ -75,13 +75,13 @@ private let schema =
                 try await other.query("UPDATE leaf SET item_id = 2 WHERE id = 1")
                 try await other.query("ALTER TABLE item RENAME TO thing")
             }
-            // What is loaded is not found by its old name.
+            // Loaded rows are not found by the table's old name.
             await expectError(.schemaChanged) { try await database.tracking.catchUp() }
             #expect(
                 try await changes.next().map(Seen.init)
                     == .changes(inserted: [], updated: ["leaf 1": ["item_id"]], deleted: []))
             #expect(try await changes.next().map(Seen.init) == .everything(.schemaChanged, ["item"]))
-            // What asks for the old name fails, and says why.
+            // Questions for the old name fail, and say why.
             await expectError(.schemaChanged) { _ = try await updates.update() }
             await expectError(.schemaChanged) { _ = try await object?.context.fetch("item").all() }
             object = nil
@@ -167,7 +167,7 @@ private let schema =
             for id in Int32(100)..<102 {
                 try await other.query("INSERT INTO item VALUES (\(id), 1, 1)")
                 try await other.query("UPDATE item SET value = \(id) WHERE id = 1")
-                // As a reader does each minute. What is known is said each half minute.
+                // As a reader does each minute. A known gap is told each half minute.
                 try await other.query("UPDATE kindred.tracking_table SET gap_at = gap_at - interval '1 minute'")
                 try await other.query("SELECT FROM kindred.tracking_check()")
                 try await followers.expectAgreement(after: Gap(.unrecorded, "item"))
@@ -184,7 +184,7 @@ private let schema =
 }
 
 extension PostgresClient {
-    /// What a role has that may not make event triggers.
+    /// Makes the database of a role that may not make event triggers.
     fileprivate func dropEventTriggers() async throws {
         try await query("DROP EVENT TRIGGER IF EXISTS kindred_tracking_ddl")
         try await query("DROP EVENT TRIGGER IF EXISTS kindred_tracking_dropped")

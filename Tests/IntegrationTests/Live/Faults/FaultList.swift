@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-// The faults that live changes have to survive (issue 41), and the tests that are named after them:
+// The faults that live changes have to survive, and the tests that are named after them:
 //
 // | fault | suite | test |
 // |---|---|---|
@@ -31,16 +31,16 @@ import Testing
 // | statement timeout during a read | ReaderFaultTests | statementTimeout |
 // | two library versions | Live/Versions | |
 //
-// What is not injected:
+// Faults that are not injected:
 //
 // - NOTIFY queue full: before PostgreSQL 17, which has max_notify_queue_pages, it takes 8 GB of notifications.
 // - Clock jumps as such: the server's clock cannot be set. The times that were written before a jump are moved instead;
 //   the library itself measures by the monotonic clock.
 // - A restore of files that has gone on behind the number of the last transaction that was told before a reader looks:
-//   without a new timeline nothing on the server tells it from the one before. `restore` has what can be told, an xid
-//   that went back and a new timeline.
+//   without a new timeline nothing on the server tells it from the database before. `restore` has the cases that can be
+//   told: an xid that went back, and a new timeline.
 
-/// Tables with a cascade of three levels, and one that only says how far followers have come.
+/// Tables with a cascade of three levels, and a table that only says how far followers have come.
 enum FaultWorld {
     static let schema = """
         CREATE TABLE parent (id integer PRIMARY KEY, name text);

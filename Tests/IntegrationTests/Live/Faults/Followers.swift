@@ -76,7 +76,7 @@ struct Followers {
         update.objects.map { [$0["id"], $0["value"]] }
     }
 
-    /// What SQL says of a table's rows, by their keys.
+    /// A table's rows by SQL, by their keys.
     private func rows(of table: String) async throws -> [String: String] {
         let key = table == list ? key : "id"
         var rows: [String: String] = [:]
@@ -164,7 +164,7 @@ struct Followers {
         owners.removeAll(where: \.isDeleted)
     }
 
-    /// Adds an element to what was told.
+    /// Adds an element to the told changes.
     private mutating func take(_ element: ChangeSequence.Element) async throws {
         switch element {
         case .changes(let changes):

@@ -8,7 +8,7 @@ import Testing
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct ListenerFaultTests {
     /// Waits for the session that listens, if the server can notify: nil where readers poll.
     ///
-    /// Its last statement was LISTEN, or the empty one that asks for a sign of life.
+    /// Its last statement was LISTEN, or the empty statement that asks for a sign of life.
     private func listener(_ followers: Followers, besides former: Int32? = nil) async throws -> Int32? {
         guard try await followers.database.tracking.status()?.notifiesReaders == true else { return nil }
         var found: Int32?
@@ -57,7 +57,7 @@ import Testing
         }) { followers, other in
             _ = try await listener(followers)
             let retries = followers.database.tracking.metrics.retries
-            // What is sent over the connections that are open is lost for good, and nothing ends them.
+            // Bytes over the open connections are lost for good, and nothing ends the connections.
             proxy.set { _, _ in .stall }
             for id in 100..<110 { try await other.query("INSERT INTO item VALUES (\(Int32(id)), 1, 1)") }
             try await other.query("DELETE FROM item WHERE id = 2")
@@ -96,7 +96,7 @@ import Testing
                 _ = try await listener(followers)
                 let sessions = try await other.followersSessions()
                 for session in sessions { try await server.signal(SIGSTOP, process: session) }
-                // Nobody has said for an hour that he reads.
+                // No reader has given a sign of life for an hour.
                 try await other.query("SELECT setval('kindred.tracking_watch', 1)")
                 let before = try await other.outboxCount()
                 for id in 100..<150 { try await other.query("INSERT INTO item VALUES (\(Int32(id)), 1, 1)") }
@@ -135,7 +135,7 @@ import Testing
 }
 
 extension PostgresClient {
-    /// The number of records in the outbox, without those of DDL.
+    /// The number of records in the outbox, without records of DDL.
     func outboxCount() async throws -> Int {
         try await query(
             """

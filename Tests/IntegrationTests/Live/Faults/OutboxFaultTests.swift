@@ -5,7 +5,7 @@ import Testing
 
 /// Faults of the outbox: it cannot be written, cannot be emptied, and its times are wrong.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct OutboxFaultTests {
-    /// Expects that an error says why the outbox could not be written, and by whom.
+    /// Expects that an error says why the outbox could not be written, and names the table.
     private func expectClear(_ error: PostgresError?, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(error?.sqlState?.rawValue == "53100", "\(String(describing: error))", sourceLocation: sourceLocation)
         #expect(
@@ -58,7 +58,7 @@ import Testing
                 try await other.query("ALTER TABLE kindred.tracking_outbox_0 SET TABLESPACE small")
                 try await other.query("CREATE TABLE filler (text text) TABLESPACE small")
                 for count in [100, 1] {
-                    // What was extended for a statement that failed stays.
+                    // The file's extension for a failed statement stays.
                     await expectPostgresError(.server) {
                         while true {
                             try await other.query(
@@ -141,7 +141,7 @@ import Testing
                 try await other.query("UPDATE item SET value = 5 WHERE id = 1")
                 try await followers.expectAgreement()
                 #expect(followers.database.tracking.metrics.gaps.isEmpty)
-                // On by more than the retention: to writers nobody reads, until the reader says so the next time.
+                // On by more than the retention: for writers there is no reader, until the reader's next sign of life.
                 try await other.query(
                     "SELECT setval('kindred.tracking_watch', 1), setval('kindred.tracking_sleeper', 1)")
                 try await other.query("DELETE FROM item WHERE id = 100")

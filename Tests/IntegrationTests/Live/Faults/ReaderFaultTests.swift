@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// Faults of those who read: without rights, too slow, stopped.
+/// Faults of readers: without rights, too slow, stopped.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct ReaderFaultTests {
     /// Lends a role that may log in, and removes it afterwards.
     private func withRole(_ other: PostgresClient, _ body: (_ role: String) async throws -> Void) async throws {
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// Gives the followers' sessions another timeout: those that they have end, and new ones begin.
+    /// Gives the followers' sessions another timeout: their present sessions end, and new sessions begin.
     ///
     /// From the start it would hit statements that a busy machine runs slowly.
     private func setTimeout(_ milliseconds: Int, _ other: PostgresClient) async throws {

@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// Expects that a restored database is followed, and that cursors of the one before are of no use.
+    /// Expects that a restored database is followed, and that cursors of the former database are of no use.
     private func follow(_ database: Database, _ theirs: PostgresClient, since cursor: ChangeCursor) async throws {
         var restored = try await Followers(database, seenBy: theirs)
         let context = database.makeContext()

@@ -17,7 +17,7 @@ import Testing
                         try await other.query("UPDATE item SET value = \(id) WHERE id = 2")
                         if id.isMultiple(of: 5) { try await followers.expectAgreement() }
                     }
-                    // Of a row that others have changed meanwhile, the later change.
+                    // The later change counts for a row that another client has changed meanwhile.
                     try await long.query("UPDATE item SET value = 91 WHERE id = 2")
                     try await followers.expectAgreement()
                     try await long.query("COMMIT")
@@ -49,7 +49,7 @@ import Testing
                     }
                 }
             }
-            // One whose end is refused.
+            // A transaction whose COMMIT is refused.
             try await other.runScript(
                 """
                 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;

@@ -70,8 +70,8 @@ import Testing
                 UPDATE item SET value = 20 WHERE id = 2
                 """)
             try await followers.expectAgreement()
-            // Rows that take the place of others in the same statement. The record of what stands in WITH comes last if
-            // the statement does not read all of it.
+            // Rows that take the place of other rows in the same statement. The record of a WITH comes last if the
+            // statement does not read all of it.
             for number in ["5", "1"] {
                 try await other.query(
                     """
@@ -103,7 +103,7 @@ import Testing
             }
             _ = try await other.copyIn("COPY item (id, value, parent_id) FROM STDIN", from: pieces)
             try await followers.expectAgreement()
-            // One that fails at its last row.
+            // A COPY that fails at its last row.
             let broken = AsyncStream<[UInt8]> { continuation in
                 for id in [300, 301, 100] { continuation.yield(Array("\(id)\t1\t1\n".utf8)) }
                 continuation.finish()

@@ -26,7 +26,7 @@ enum Listening {
         return uri + (uri.contains("?") ? "&" : "?") + "application_name=\(name)"
     }
 
-    /// A port of this machine on which nobody answers.
+    /// A port of this machine on which no server answers.
     static func closedPort() throws -> UInt16 {
         let (socket, port) = try TestSocket.listening()
         socket.close()
@@ -62,7 +62,7 @@ enum Listening {
     ) async throws {
         let before = database.tracking.metrics.wakeUps
         try await eventually("no notification wakes the reader", sourceLocation: sourceLocation) {
-            // A write while it is awake notifies nobody.
+            // A write while the reader is awake does not notify.
             let isAsleep = try await other.value("SELECT is_asleep FROM kindred.tracking_status()")
             if isAsleep == .bool(true) { try await other.query("INSERT INTO person DEFAULT VALUES") }
             return database.tracking.metrics.wakeUps > before

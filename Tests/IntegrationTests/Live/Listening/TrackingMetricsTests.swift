@@ -3,7 +3,7 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// `database.tracking.metrics`, each figure; ``ListenerAddressTests`` has those of listening.
+/// `database.tracking.metrics`, each figure; ``ListenerAddressTests`` has the figures of listening.
 @Suite(.database(.sql(Listening.schema)), .timeLimit(.minutes(5))) struct TrackingMetricsTests {
     /// The figures at the end of each statement.
     private final class Course: Sendable {
@@ -23,7 +23,7 @@ import Testing
             try await database.tracking.catchUp()
             let second = database.tracking.metrics
             #expect(second.records == 1 && second.statements == 2 && second.readings > first.readings)
-            // A table that nobody follows has records, too.
+            // A table that is not followed has records, too.
             try await other.query("INSERT INTO email VALUES (1, 1)")
             try await database.tracking.catchUp()
             let third = database.tracking.metrics

@@ -3,7 +3,7 @@ import KindredTesting
 import Logging
 import Testing
 
-/// What the log says where changes cannot be read.
+/// The log's lines where changes cannot be read.
 @Suite(.database(.sql(Listening.schema)), .timeLimit(.minutes(5))) struct UnreadableTests {
     @Test func itIsSaidOnceAndReadingGoesOn() async throws {
         let log = LogLines()

@@ -16,7 +16,7 @@ private let schema = """
     INSERT INTO photo VALUES (1, 1, 1), (2, 1, 2), (3, 2, 1), (4, 2, 2), (5, 3, 1);
     """
 
-/// Live requests of one program beside each other, and what follows from their lists.
+/// Live requests of one program beside each other, and the consequences of their lists.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct LiveAgreementTests {
     /// A person as an update shows it.
     private struct Shown: Equatable, Sendable {
@@ -49,7 +49,8 @@ private let schema = """
                 let request = try context.fetch("person").sorted("age").prefetch("emailSet")
                 return try await (condition.map { try request.where($0) } ?? request).live()
             }
-            // The same request twice, one by values of a row, one that only the server decides, and one of another shape.
+            // The same request twice, a request by values of a row, a request that only the server decides, and a
+            // request of another shape.
             let conditions: [(condition: String?, holds: @Sendable (Shown) -> Bool)] = [
                 (nil, { _ in true }), (nil, { _ in true }), ("age > 30", { $0.age.map { $0 > 30 } ?? false }),
                 ("age > 10", { $0.age.map { $0 > 10 } ?? false }),

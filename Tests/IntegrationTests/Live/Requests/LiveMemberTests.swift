@@ -21,7 +21,7 @@ private let schema = """
     INSERT INTO line SELECT i, 'l' || i, i FROM generate_series(1, 12) AS i;
     """
 
-/// Changes of prefetched rows under live requests: what is asked for then, and what is shown.
+/// Changes of prefetched rows under live requests: the statements for them, and the updates.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct LiveMemberTests {
     /// A live request, followed by an iteration that only keeps it running.
     private func begin(_ request: FetchRequest<DatabaseObject>) async throws
@@ -146,7 +146,7 @@ private let schema = """
                 // An equal request is given what the running one has, without a statement.
                 var check = try await request.live().makeAsyncIterator()
                 let known = try await shown(check.update())
-                // Another one asks for everything.
+                // Another request asks for everything.
                 let anew = try context.fetch("person").where("id > %@", -1 - round).sorted("id")
                     .prefetch("region", "emails", "tags")
                 var fresh = try await anew.live().makeAsyncIterator()
@@ -173,7 +173,7 @@ private let schema = """
             }
             let first = try await updates.update()
             #expect(try await texts(first) == [[.string("l6"), .string("l12")], [.string("l1"), .string("l7")]])
-            // A member of an owner that the list does not have comes with what is below it.
+            // A member of an owner that the list does not have comes with the rows below it.
             try await other.query("UPDATE email SET person_id = 1, place = 0 WHERE id = 3")
             let second = try await updates.update()
             #expect(second.updates == [0])

@@ -61,7 +61,7 @@ private let schema = """
     @Test func eachShapeIsAskedByItself() async throws {
         try await withLive("person", "region", "email") { database, context, other in
             let region = try await context.fetch("region").where("id = %@", 1).one()
-            // Each with several values: those of one line are of one shape.
+            // Each with several values: the conditions of one line have one shape.
             let shapes: [[(String, [any PropertyValue])]] = [
                 [("age > %@", [5]), ("age > %@", [25])],
                 [("nick LIKE %@", ["a*"]), ("nick LIKE %@", ["?o*"]), ("nick LIKE %@", ["*%*"])],
@@ -91,7 +91,7 @@ private let schema = """
                 let list = lists[place]
                 let wanted = try await database.makeContext().fetch("person")
                     .where(list.format, arguments: list.arguments).sorted("id").all().map { $0["id"] }
-                // An equal request is answered by what was found row by row, without a statement.
+                // An equal request is answered by the result that was corrected row by row, without a statement.
                 var check = try await context.fetch("person").where(list.format, arguments: list.arguments).sorted("id")
                     .live().makeAsyncIterator()
                 #expect(try await check.update().values("id") == wanted, "\(list.format)")
@@ -152,7 +152,7 @@ private let schema = """
 
     @Test func listsOfValuesAreComparedAsAWhole() async throws {
         try await withLive("person") { database, context, other in
-            // The arrays are equal in the first two, and another one in the third.
+            // The arrays are equal in the first two, and another array in the third.
             var first = try await live(context, 5, [10, 20])
             var second = try await live(context, 15, [10, 20])
             var third = try await live(context, 15, [30])

@@ -28,7 +28,7 @@ private let schema = """
         "tracking_locks('person'::regclass)",
     ]
 
-    /// Where all is as usual, and where nobody has read for long, a trigger is missing and the outboxes are due.
+    /// Where all is as usual, and where no reader was there for long, a trigger is missing and the outboxes are due.
     @Test(arguments: calls, [false, true]) func aTransactionThatStaysOpenKeepsNobodyOut(_ call: String, isLate: Bool)
         async throws
     {

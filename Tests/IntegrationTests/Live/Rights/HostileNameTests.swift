@@ -4,7 +4,7 @@ import Testing
 
 /// Names in tracked tables that would end a text of the SQL that tracking writes: they stay names.
 @Suite(.database, .timeLimit(.minutes(10))) struct HostileNameTests {
-    /// What ends a quoted text, a body between dollars, a comment, a format or a place in one.
+    /// Texts that end a quoted text, a body between dollars, a comment, a format or a place in a format.
     private static let marks = [
         "$note$;%;SELECT $note$", "$text$;%;SELECT $text$", "$body$;%;SELECT $body$", "$function$;%;$function$",
         "$$;%;SELECT $$", "';%;--", "\\';%;--", "\";%;--", "\n;%;\n", "*/;%;/*", "%I%1$s%L;%", "?::text;%",

@@ -8,7 +8,7 @@ private let schema = """
     GRANT SELECT ON person TO PUBLIC;
     """
 
-/// A reader that means harm: what it may call takes nothing from other readers, and holds up no writer.
+/// A reader that means harm: functions that it may call take nothing from other readers, and hold up no writer.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct HostileReaderTests {
     /// Lends a role that may read changes, and the database that tracks them.
     private func withReader(
@@ -258,7 +258,7 @@ private let schema = """
                 #expect(try await other.values("SELECT fault FROM kindred.tracking_check()") == [])
                 try await other.query("ALTER EVENT TRIGGER kindred_tracking_ddl ENABLE ALWAYS")
             }
-            // The owner of a table, who would hide a changed column from readers.
+            // The owner of a table that would hide a changed column from readers.
             try await other.query("CREATE SCHEMA theirs AUTHORIZATION \(identifier: role.name)")
             try await role.client.query("CREATE TABLE theirs.item (id integer PRIMARY KEY, note text)")
             try await database.refreshSchema()

@@ -4,15 +4,15 @@ import Testing
 
 private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text);"
 
-/// The first reader after a pause: what it notes is noted, whatever happens to its transaction.
+/// The first reader after a pause: its notes stay, whatever happens to its transaction.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(5))) struct ReturnTests {
-    /// Ends all attendance, so that writers note once that nobody reads.
+    /// Ends all attendance, so that writers note once that no reader is there.
     private func pause(_ client: PostgresClient) async throws {
         try await client.query("SELECT setval('kindred.tracking_watch', 1)")
         try await client.query("INSERT INTO person VALUES (1)")
     }
 
-    /// Expects that a writer which looked while nobody read, and wrote no record, is told of once it has ended.
+    /// Expects that a writer which looked while no reader was there, and wrote no record, is told of once it has ended.
     private func expectGap(
         _ reader: inout ChangeReader, _ other: PostgresClient, _ comeBack: (PostgresClient) async throws -> Void
     ) async throws {

@@ -43,7 +43,7 @@ struct HostileRole {
         try await admin.query("GRANT CREATE ON DATABASE \(identifier: database) TO \(identifier: name)")
     }
 
-    /// A statement by which whoever runs it makes the role a superuser.
+    /// A statement that makes the role a superuser, if a superuser runs it.
     var promotion: String { "ALTER ROLE \(name) SUPERUSER" }
 
     /// Expects that the role has got nothing.

@@ -74,7 +74,7 @@ struct ChinookLiveTests {
             update = try await updates.update()
             #expect(update.moves.map(\.to) == [0] && update.updates == [0])
             shown = try await expect(update, after: shown, changes: 2, other)
-            // What concerns no track of the list is no update.
+            // Changes that concern no track of the list give no update.
             try await psql.run("UPDATE playlist_track SET track_id = track_id WHERE playlist_id = 16")
             try await psql.run("DELETE FROM playlist_track WHERE playlist_id = 17")
             try await psql.run("UPDATE playlist SET name = 'Rock' WHERE playlist_id = 16")

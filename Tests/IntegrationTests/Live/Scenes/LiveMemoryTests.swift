@@ -19,7 +19,7 @@
         INSERT INTO part_tag SELECT i, 1 + i % 10 FROM generate_series(1, 200) AS i;
         """
 
-    /// What follows changes for a long time needs no more memory than after the first of them.
+    /// Following changes for a long time needs no more memory than after the first changes.
     ///
     /// In a process of its own, whose heap nothing else uses.
     @Suite(.database(.sql(schema), timeLimit: .seconds(7_200))) struct LiveMemoryTests {
@@ -30,7 +30,7 @@
         }
     }
 
-    /// What the process of `LiveMemoryTests` does.
+    /// The work of the process of `LiveMemoryTests`.
     @Suite(.enabled(if: ChildProcess.argument != nil, "Part of LiveMemoryTests"), .timeLimit(.minutes(120)))
     struct LiveMemoryChildTests {
         private static let tables = ["owner", "part", "tag", "part_tag"]
@@ -41,7 +41,7 @@
         /// As much for each change as 2 MiB in 20,000 of them.
         private static let limit = LongTests.areOn ? 2 << 20 : 640 << 10
 
-        /// What the consumers have seen so far.
+        /// The changes that the consumers have seen so far.
         private final class Seen: Sendable {
             let changes = Mutex(0)
             let list = Mutex<[Int64?]>([])

@@ -16,7 +16,8 @@ private let schema = """
     INSERT INTO photo_tag VALUES (1, 2), (2, 2), (3, 1), (4, 1);
     """
 
-/// The photos of albums, of which an album is deleted elsewhere: a cascade is a change like any other, and says what is gone.
+/// The photos of albums, of which an album is deleted elsewhere: a cascade is a change like any other, and names the
+/// rows that are gone.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct PhotoAlbumTests {
     private static let tables = ["album", "photo", "tag", "photo_tag"]
 
@@ -53,7 +54,7 @@ private let schema = """
                     "kindred:/public/photo?id=2", "kindred:/public/photo?id=3", "kindred:/public/photo?id=1",
                 ])
             let cursor = update.cursor
-            // Another one comes into the place that is free.
+            // Another album comes into the free place.
             update = try await two.update()
             #expect(update.integers() == [5, 4] && update.removals == [1] && update.insertions == [1])
             #expect(update.removedIDs.map(\.values) == [[.integer(2)]] && update.cursor == cursor)
@@ -78,7 +79,7 @@ private let schema = """
                             "album 1", "photo 1", "photo 2", "photo 3", "photo_tag 1,2", "photo_tag 2,2",
                             "photo_tag 3,1",
                         ]))
-            // What comes and goes in one transaction is not named.
+            // A row that comes and goes in one transaction is not named.
             try await other.withTransaction { _ in
                 try await other.query("INSERT INTO album VALUES (9, 'Short')")
                 try await other.query("INSERT INTO photo VALUES (9, 'gone', 9), (10, 'stays', 9)")

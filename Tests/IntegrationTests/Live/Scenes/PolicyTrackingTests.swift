@@ -54,7 +54,7 @@ private let schema = """
             #expect(notes.map(\.isDeleted) == [true, false, true])
             #expect(try await red.membersInMemory("noteSet") == [2])
             #expect(try await blue.countInMemory("noteSet") == 0)
-            // What changes in a hidden row is not seen; what changes beside it is.
+            // Changes of a hidden row are not seen; changes of other rows are.
             try await other.query("UPDATE note SET text = 'secret', team_id = 2 WHERE id = 1")
             try await other.query("UPDATE note SET text = 'B' WHERE id = 2")
             try await theirs.tracking.catchUp()

@@ -89,8 +89,8 @@ struct PoolerLiveTests {
             }
             let after = database.tracking.metrics
             #expect(after.gaps.isEmpty && after.wakeUps == 0)
-            // One statement for the rows of a transaction, for all contexts; another one at most where a step was run again
-            // or an object has just come.
+            // One statement for the rows of a transaction, for all contexts; one more at most where a step was run
+            // again or an object has just come.
             let asked = after.statements - before.statements
             #expect(asked >= rounds && asked <= 2 * rounds + after.retries, "\(asked), \(after.retries)")
             if !prepares { #expect(after.retries == 0) }
@@ -121,7 +121,7 @@ struct PoolerLiveTests {
                     return refusals > 0
                 }
             }
-            // Nobody asks for a step: they are found by polling.
+            // No notification asks for a step: the changes are found by polling.
             for id in 100..<110 {
                 try await other.query("INSERT INTO person VALUES (\(Int32(id)), 'new')")
                 #expect(try await changes.next().map(Seen.init) == .inserted("person \(id)"))

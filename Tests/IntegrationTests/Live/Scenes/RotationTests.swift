@@ -117,7 +117,7 @@ private let schema = "CREATE TABLE counter (id integer PRIMARY KEY, value intege
         return try await client.query("SELECT kindred.tracking_rotate()").first?.decode(0, as: String.self)
     }
 
-    /// What a worker of another process does: it takes a batch, acknowledges it, and is gone.
+    /// The work of another process: it takes a batch, acknowledges it, and is gone.
     private func work(_ id: Int? = nil) async throws -> Seen? {
         let database = try await TestDatabase.current.connect()
         let context = database.makeContext()

@@ -10,7 +10,8 @@ struct LiveQuestion: Sendable {
     /// Gives these texts for a tenant, in the order of the list.
     let sql: @Sendable (_ tenant: Int) -> SQL
 
-    /// What an equal request of another context shows, which is answered by what was found step by step.
+    /// The result of an equal request of another context, which is answered by the result that was corrected step by
+    /// step.
     func shown(in context: DatabaseContext) async throws -> [PostgresValue?] {
         var updates = try await request(context).live().makeAsyncIterator()
         var shown: [PostgresValue?] = []
@@ -19,10 +20,11 @@ struct LiveQuestion: Sendable {
     }
 }
 
-/// What a live request has shown to a tenant whose rows have its number in `tenant_id`, and in their texts: `<2>`.
+/// The updates that a live request has shown to a tenant whose rows have its number in `tenant_id`, and in their texts:
+/// `<2>`.
 struct TenantWatch: Sendable {
     var updates = 0
-    /// What was another tenant's.
+    /// The texts that belonged to another tenant.
     var foreign: [String] = []
 
     /// Whether a text is that of another tenant's row.

@@ -12,7 +12,7 @@ import Testing
             var writer = RandomWriter(
                 client: world.admin, random: RepeatedRandom(naming == .named ? 1 : 2), expected: ["23"],
                 statement: TenantWrites.statement)
-            // Kept, so that equal requests are answered by what was found step by step.
+            // Kept, so that equal requests are answered by results that were corrected step by step.
             var kept: [LiveRequest<DatabaseObject>.AsyncIterator] = []
             var followers: [TenantFollower] = []
             for organization in Self.organizations {
@@ -102,7 +102,7 @@ import Testing
     ]
 }
 
-/// What the other connection writes.
+/// The writes of the other connection.
 private enum TenantWrites {
     @Sendable static func statement(_ random: inout RepeatedRandom) -> SQL {
         let (task, organization, size) = (10 + random.key(16), random.key(3), random.key(6))
@@ -127,7 +127,7 @@ private enum TenantWrites {
     }
 }
 
-/// Contexts of an organization that follow, and what they have loaded.
+/// Contexts of an organization that follow, and their loaded objects.
 private struct TenantFollower: Sendable {
     let organization: Int
     let context: DatabaseContext
@@ -159,7 +159,7 @@ private struct TenantFollower: Sendable {
         return follower
     }
 
-    /// Compares what is in memory with what SQL says; a row that has come back is another object.
+    /// Compares memory with SQL; a row that has come back is another object.
     func compare(in world: TenantWorld, _ comment: String) async throws {
         let shownTasks = try await world.values(
             """

@@ -11,7 +11,7 @@ private let schema =
             current_setting('app.slow', true) IS DISTINCT FROM 'on' OR pg_sleep((SELECT delay FROM pace)) IS NOT NULL);
         """
 
-/// What cannot be asked with some settings ends what follows with these, and nothing else.
+/// A question that cannot be asked with some settings ends the followers with these settings, and no others.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(10))) struct TenantFollowingFaultTests {
     enum Loss: CaseIterable, Sendable {
         case membership, role
@@ -51,7 +51,7 @@ private let schema =
         #expect(try await staying.update().updates == [0])
         await expectLoss(loss) { try await world.database.tracking.catchUp() }
         #expect(kept["title"] == "done")
-        // What does not follow any more is asked for, and refused.
+        // A context that no longer follows asks, and is refused.
         await expectLoss(loss) { _ = try await left.value(forKey: "title") }
     }
 

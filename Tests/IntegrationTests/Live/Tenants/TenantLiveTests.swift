@@ -3,8 +3,8 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// Live requests of contexts with settings: each shows what its policies let it see, and equal ones share their answers with
-/// those of the same settings alone.
+/// Live requests of contexts with settings: each shows what its policies let it see, and equal requests share answers
+/// only if their settings are the same.
 @Suite(.database(.sql(organizationSchema)), .timeLimit(.minutes(10))) struct TenantLiveTests {
     private typealias Updates = LiveRequest<DatabaseObject>.AsyncIterator
 
@@ -87,7 +87,7 @@ import Testing
             #expect(try await tasks(first.update()) == [11, 13])
             let update = try await second.update()
             #expect(try await tasks(update) == [14, 21, 22, 23])
-            // What is not prefetched is read with the settings.
+            // Relationships that are not prefetched are read with the settings.
             let dig = try #require(
                 try await update.objects.first?.set(forKey: "taskSet").objects.first { $0.number == 21 })
             #expect(try await dig.set(forKey: "labelSet").objects.map { $0["name"] } == ["secret"])

@@ -2,7 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Contexts with settings that follow: what their policies hide is deleted for them, whoever hides it.
+/// Contexts with settings that follow: rows that their policies begin to hide are deleted for them, whichever client
+/// hides them.
 @Suite(.database(.sql(organizationSchema)), .timeLimit(.minutes(10))) struct TenantTrackingTests {
     @Test(arguments: KeyNaming.allCases) func contextsFollowTheirOwnRows(_ naming: KeyNaming) async throws {
         try await withTenantWorld(naming) { world in
@@ -40,7 +41,7 @@ import Testing
             #expect(try await secret.membersInMemory("taskSet") == [12, 14, 21, 22])
             #expect(try await counted.countInMemory("taskSet") == 2)
 
-            // What comes back is a new object.
+            // A row that comes back is a new object.
             try await world.admin.query("UPDATE task SET organization = 1, project_id = 10 WHERE id = 12")
             try await world.database.tracking.catchUp()
             #expect(own[1].isDeleted)

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// What the connection's role learns of changes: policies that apply to it keep keys from it.
+/// Whether the connection's role learns keys of changes: policies that apply to it keep keys from it.
 enum KeyNaming: CaseIterable, Sendable {
     /// Contexts have settings, and the connection's role.
     case hidden

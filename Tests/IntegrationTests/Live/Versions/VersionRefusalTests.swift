@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// Whether its functions are those that this library knows, or not.
+    /// With and without the functions that this library knows.
     @Test(arguments: [true, false])
     func aNewerVersionThatIsNotCompatibleIsNamedByEachCall(hasFunctions: Bool) async throws {
         try await withTracking("person") { database, other, _ in

@@ -72,7 +72,7 @@ extension PostgresClient {
         return try rows.map { try $0.decode(0, as: String.self) ?? "" }
     }
 
-    /// The tables whose trigger functions are not those of the installed version.
+    /// The tables whose trigger functions are older than the installed version.
     func tablesWithOldFunctions() async throws -> [PostgresValue?] {
         try await values(
             """

@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    /// The player must leave before the team goes, and the team before another one has its name.
+    /// The player must leave before the team goes, and the team before another team has its name.
     @Test(.database(.sql(people + "CREATE UNIQUE INDEX same_name ON team (name);")), arguments: ["red", "Red"])
     func aNameIsTakenFromATeamThatAPlayerLeaves(_ name: String) async throws {
         try await withDatabase { database, context, other in
@@ -235,7 +235,7 @@ import Testing
             for (seat, id) in zip(seats, [2, 3, 1, 5, 4]) { seat["id"] = .integer(Int64(id)) }
             seats[0]["note"] = "changed"
             seats[4]["place"] = nil
-            // What another program writes meanwhile into columns that stay is kept.
+            // Values that another program writes meanwhile into unchanged columns are kept.
             try await other.query("UPDATE seat SET note = 'other' WHERE id = 2")
             try await context.save()
             let stored = try await other.values(

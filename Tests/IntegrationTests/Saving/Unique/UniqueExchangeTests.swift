@@ -19,7 +19,7 @@ import Testing
             }
             try await expectStatements(["UPDATE", "UPDATE"]) { try await context.save() }
             #expect(try await other.values("SELECT name FROM seat ORDER BY id") == ["seat 2", "seat 3", "seat 1"])
-            // A new object may take what another one gives up.
+            // A new object may take a value that another object gives up.
             seats[0]["name"] = "another"
             try context.insert("seat", ["id": 4, "name": "seat 2", "number": 4, "place": 4])
             try await context.save()
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// A row that stands before the one it refers to, both of them new, needs that one in the same statement or before.
+    /// A new row that stands before the new row it refers to needs that row in the same statement or before.
     @Test(.database(.sql("CREATE TABLE node (id integer PRIMARY KEY, parent_id integer REFERENCES node, note text)")))
     func manyNewRowsMayReferToLaterOnes() async throws {
         try await withDatabase { database, context, other in

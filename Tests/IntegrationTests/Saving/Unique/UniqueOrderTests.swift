@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// In which order a save writes rows whose unique values go from one to another, and what it defers.
+/// In which order a save writes rows whose unique values go from one to another, and the constraints that it defers.
 @Suite struct UniqueOrderTests {
     private static let seats = """
         CREATE TABLE seat (
@@ -22,7 +22,7 @@ import Testing
                 try await context.save()
             }
             #expect(try await other.values("SELECT number FROM seat WHERE id < 3 ORDER BY id") == [2, 1])
-            // A new row takes the value of one that changes, and another that of one that is deleted.
+            // A new row takes the value of a changed row, and another new row the value of a deleted row.
             seats[2]["number"] = 30
             try context.insert("seat", ["id": 13, "number": 3, "place": 13])
             try context.stageDeletion(of: seats[3])
@@ -30,7 +30,8 @@ import Testing
             try await context.save()
             #expect(
                 try await other.values("SELECT number FROM seat WHERE id IN (3, 13, 14) ORDER BY id") == [30, 3, 4])
-            // What collides in the end is refused when it is checked, and nothing stays deferred in a transaction.
+            // Values that collide in the end are refused when they are checked, and nothing stays deferred in a
+            // transaction.
             seats[4]["number"] = 6
             seats[6]["note"] = "changed"
             let error = await expectError(.constraintViolation) { try await context.save() }

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Gives rows other codes, such that all are unique again in the end: those of others, and new ones.
+    /// Gives rows other codes, such that all are unique again in the end: other rows' codes, and new codes.
     private static func change(
         _ rows: inout [Int: Row], _ new: [Int], _ kind: Kind, _ random: inout SeededGenerator
     ) {
@@ -108,7 +108,7 @@ import Testing
             }
             if random.once(in: 3) { rows[id]?.note += 1 }
         }
-        // A chain moves by one, as rows of a list do; others take what comes.
+        // A chain moves by one, as rows of a list do; other rows take any free code.
         let isChain = random.once(in: 3)
         if isChain { free.sort() }
         var hasNull = rows.contains { !changing.contains($0.key) && $0.value.code == nil }
