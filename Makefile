@@ -40,9 +40,10 @@ long-citus:
 round-trips:
 	KINDRED_ROUND_TRIPS=$(or $(COUNT),1000000) bin/test $(RELEASE) --filter RoundTripTests
 
-# Random programs over relationships of all kinds, compared with SQL: make random COUNT=1000 SEED=20001
+# Random programs over relationships of all kinds, and random changes beside random questions, compared with SQL:
+# make random COUNT=1000 SEED=20001
 random:
-	KINDRED_RANDOM=$(or $(COUNT),10000) KINDRED_RANDOM_SEED=$(or $(SEED),1) bin/test $(RELEASE) --filter RandomGraphTests
+	KINDRED_RANDOM=$(or $(COUNT),10000) KINDRED_RANDOM_SEED=$(or $(SEED),1) bin/test $(RELEASE) --filter 'Random(Graph|Reads)Tests'
 
 fuzz:
 	KINDRED_FUZZ=$(or $(COUNT),10000000) bin/test $(RELEASE) --filter 'Fuzz|HostileBytes'

@@ -56,9 +56,9 @@ import Testing
     @Test func whatAFilterReadsIsKnown() throws {
         let schema = try Self.schema(["email": "size == nil AND address != 'x'"])
         var query = SelectQuery(entity: try schema.entity(named: "email"))
-        #expect(try query.reads(in: schema).places.map(\.columns) == [["size", "address"]])
+        #expect(try query.places(in: schema).places.map(\.columns) == [["size", "address"]])
         query.isFiltered = false
-        #expect(try query.reads(in: schema).places.map(\.columns) == [[]])
+        #expect(try query.places(in: schema).places.map(\.columns) == [[]])
     }
 
     @Test(arguments: [

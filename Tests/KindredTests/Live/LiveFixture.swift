@@ -34,8 +34,8 @@ struct LiveFixture {
 
     /// A live request of tables without policies.
     func query(_ request: FetchRequest<DatabaseObject>) throws -> LiveQuery {
-        let reads = try RequestReads(of: request.query, prefetching: request.prefetched, in: core.runtime)
-        let names = Set(LiveReads(reads).tables.keys)
+        let reads = try LiveQuery.reads(of: request.query, prefetching: request.prefetched, in: core.runtime)
+        let names = reads.names(in: core.runtime)
         let tables = names.map {
             LiveTables.Relation(start: $0, isOwn: true, name: $0, kind: "r", isTracked: true, definition: "")
         }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct FolderRulesTests {
     private static let folders = [
         "Model": ["Errors", "Keys", "Checks", "Classes", "Entities", "Changes", "Schema"],
-        "Conditions": ["Tree", "Terms", "Rendering", "Resolving", "Parsing", "Shapes"],
+        "Conditions": ["Tree", "Terms", "Reads", "Rendering", "Resolving", "Parsing", "Shapes"],
         "SQL": ["Pieces", "Queries", "Statements"],
         "Graph": [
             "Times", "Tables", "Notes", "Answers", "State", "Errors", "Objects", "Noting", "Staging", "Rows",

@@ -114,12 +114,9 @@ extension ConditionResolver {
             position = .position(
                 RowColumn(alias: row.alias, name: order.position, comparedType: nil),
                 MemberRows(source: source, link: link))
-            // Seen from a member, the helper's rows lead to its owners.
-            if let inverse = entity.relationship(named: order.relationship.inverse) {
-                let owners = reads.follow(inverse, from: 0)
-                for column in helper.sourceColumns + helper.destinationColumns + [order.position] {
-                    reads.note(helperColumn: column, at: owners)
-                }
+            let read = reads.pair(helper.entity, path: PairLink.key)
+            for column in helper.sourceColumns + helper.destinationColumns + [order.position] {
+                reads.note(column, at: read)
             }
         } else {
             position = own(order.position)

@@ -28,7 +28,7 @@ struct ConditionResolver {
     /// Whether pairs do not count that the filter of their helper hides.
     let isFilteringPairs: Bool
     /// The columns and relationships read so far.
-    var reads: ConditionReads
+    var reads: ReadPlaces
     /// Whether the conditions hold keys of objects; an object may get another key.
     var comparesObjects = false
     /// The link to the helper's rows, for members of a many-to-many relationship; nil for other rows.
@@ -49,7 +49,7 @@ struct ConditionResolver {
         self.isFiltered = isFiltered
         isFilteringPairs = isFiltered
         places = [Place(entity: entity, scope: 0, read: 0, alias: alias, label: "SELF")]
-        reads = ConditionReads(entity: entity.name)
+        reads = ReadPlaces(entity: entity.name)
     }
 
     mutating func newAlias() -> Int {

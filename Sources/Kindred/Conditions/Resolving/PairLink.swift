@@ -57,7 +57,7 @@ extension ConditionResolver {
             link += try ofOwnTable(0)
         }
         let place = Place(
-            entity: holder, scope: 0, read: readPairs(helper, of: pairLink.relationship), alias: row.alias,
+            entity: holder, scope: 0, read: reads.pair(helper.entity, path: PairLink.key), alias: row.alias,
             label: PairLink.key)
         try append(place)
         for column in helper.sourceColumns + helper.destinationColumns { reads.note(column, at: place.read) }
@@ -66,22 +66,5 @@ extension ConditionResolver {
         let source = RowSource(helper.entity, holder, alias: row.alias, scope: try pairScope(at: number))
         joins[0].append(RowJoin(kind: .inner, source: source, hidden: nil, condition: link))
         return number
-    }
-
-    /// The place of the helper's rows among the places that are read: a relationship of the member leads to them.
-    private mutating func readPairs(_ helper: RelationshipHelper, of relationship: Relationship) -> Int {
-        let member = places[0].entity
-        let direct = member.relationships.first { candidate in
-            candidate.helper == nil && candidate.destination == helper.entity && !candidate.holdsForeignKey
-                && Set(texts: candidate.destinationColumns) == Set(texts: helper.destinationColumns)
-        }
-        if let direct { return reads.follow(direct, from: 0) }
-        // Without such a relationship, all columns of the helper count as read by the member's inverse relationship.
-        guard let inverse = member.relationship(named: relationship.inverse) else { return 0 }
-        let owners = reads.follow(inverse, from: 0)
-        for attribute in schema[helper.entity]?.attributes ?? [] {
-            reads.note(helperColumn: attribute.name, at: owners)
-        }
-        return owners
     }
 }

@@ -35,9 +35,10 @@ final class RenderedTexts: Sendable {
         let constants: Bindings
         /// The other sides of the values.
         let targets: [BoundTarget]
-        let reads: ConditionReads
+        /// The rows and columns that a part of a relationship reads; nil for other statements.
+        let reads: Reads?
 
-        init(_ text: StatementText, constants: Bindings, targets: [BoundTarget], reads: ConditionReads) {
+        init(_ text: StatementText, constants: Bindings, targets: [BoundTarget], reads: Reads?) {
             (self.text, self.constants, self.targets, self.reads) = (text, constants, targets, reads)
         }
     }

@@ -43,5 +43,5 @@ package final class ResolvedCondition: Sendable {
     }
 
     /// The columns, tables and relationships that the condition reads.
-    package var reads: ConditionReads { shape.resolver.reads }
+    package var reads: ReadPlaces { shape.resolver.reads }
 }

@@ -9,7 +9,6 @@ struct LoadedParts: Sendable {
         let query: PartQuery
         /// The slot of its answers, which differs from the slots of whole relationships.
         let slot: Int
-        let reads: PartReads
         /// The key of the members, whatever their order is; nil if it cannot be told.
         fileprivate let memberKey: PartQuery.Key?
         /// Answers for any owner asked before this time are stale.
@@ -21,7 +20,6 @@ struct LoadedParts: Sendable {
 
         fileprivate init(_ query: PartQuery, slot: Int, in runtime: SchemaRuntime, since time: ContextTime) {
             (self.query, self.slot, staleSince) = (query, slot, time)
-            reads = PartReads(query, in: runtime)
             memberKey = try? query.memberKey(in: runtime.schema)
         }
 
@@ -38,27 +36,14 @@ struct LoadedParts: Sendable {
 
         /// Notes a row that was stored (without a former row), changed, or deleted (without a new row).
         fileprivate mutating func note(_ entity: EntityRuntime, from old: Row?, to new: Row?, at time: ContextTime) {
-            if reads.isAnything { return noteAll(at: time) }
-            guard let columns = reads.columns(of: entity) else { return }
-            // A column that the new row leaves out may have changed, too.
-            if let old, let new,
-                columns.allSatisfy({ old.hasSameBytes(as: new, at: $0) && !new.isLeftOut(at: $0) })
-            {
-                return
+            switch query.reads.concern(entity, from: old, to: new) {
+            case .nothing: return
+            case .owners(let concerned) where owners.count < Self.maximumOwners:
+                for owner in concerned { owners[owner] = max(owners[owner] ?? .never, time) }
+            // An owner may have been noted later than that.
+            case .owners: noteAll(at: max(owners.values.max() ?? .never, time))
+            case .rows, .everything: noteAll(at: time)
             }
-            guard reads.tellsOwner(entity) else { return noteAll(at: time) }
-            if owners.count >= Self.maximumOwners {
-                let latest = owners.values.max() ?? .never
-                return noteAll(at: max(latest, time))
-            }
-            for row in [old, new].compactMap(\.self) {
-                guard let owner = try? ObjectKey(row, query.relationship.linkColumns) else { continue }
-                owners[owner] = max(owners[owner] ?? .never, time)
-            }
-        }
-
-        fileprivate func reads(_ entity: EntityRuntime) -> Bool {
-            reads.isAnything || reads.columns(of: entity) != nil
         }
     }
 
@@ -110,15 +95,15 @@ struct LoadedParts: Sendable {
 
     /// Notes that rows of an entity have changed, unknown which.
     mutating func noteLost(_ entity: EntityRuntime, at time: ContextTime) {
-        for place in parts.indices where parts[place].reads(entity) { parts[place].noteAll(at: time) }
+        for place in parts.indices where parts[place].query.reads.mayConcern(entity) { parts[place].noteAll(at: time) }
     }
 
     /// Notes that rows which store a relationship have changed, unknown which: answers for parts of that relationship itself
     /// are stale by the notes on its owners.
     mutating func noteLost(linksOf relationship: RelationshipRuntime, at time: ContextTime) {
         let link = relationship.linkRows
-        for place in parts.indices where parts[place].reads(link) {
-            let isOwn = parts[place].query.relationship === relationship && parts[place].reads.tellsOwner(link)
+        for place in parts.indices where parts[place].query.reads.mayConcern(link) {
+            let isOwn = parts[place].query.relationship === relationship && parts[place].query.reads.namesOwners(link)
             if !isOwn { parts[place].noteAll(at: time) }
         }
     }

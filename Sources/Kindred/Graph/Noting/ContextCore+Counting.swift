@@ -26,8 +26,7 @@ extension ContextCore {
                 return try? ObjectKey(row, link.columns)
             }
             let (former, owner) = (owner(old), owner(new))
-            let isUncertain =
-                if let old, let new, let filter { !filter.isExact && filter.concerns(old, new) } else { false }
+            let isUncertain = if let old, let new { link.uncertain.mayDiffer(from: old, to: new) } else { false }
             if former == owner, !isUncertain { continue }
             if let former, link.relationship.minimum != nil { journal.count(link.relationship, former, in: self) }
             if let owner, link.relationship.maximum != nil { journal.count(link.relationship, owner, in: self) }

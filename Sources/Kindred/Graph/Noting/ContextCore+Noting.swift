@@ -16,7 +16,9 @@ extension ContextCore {
             countMove(of: entity, from: old.isStored ? old.stored : nil, to: new.isStored ? new.stored : nil)
         }
         // The pairs of a new row come by themselves.
-        if let filter = entity.filter, old.isStored, new.isStored, filter.concerns(wasStored, isStored) {
+        if let filter = entity.filter, old.isStored, new.isStored,
+            filter.columns.mayDiffer(from: wasStored, to: isStored)
+        {
             notePairsStale(with: entity)
             countPaired(isStored, of: entity)
         }

@@ -9,7 +9,7 @@ extension ContextCore {
         let part = parts.withLock { $0.part(query, in: runtime, at: now) }
         withMap { map in
             map.notes.noteKnown(query.relationship.source)
-            for index in part.reads.entities { map.notes.noteKnown(runtime.entities[index]) }
+            for index in query.reads.entities { map.notes.noteKnown(runtime.entities[index]) }
         }
         return part
     }

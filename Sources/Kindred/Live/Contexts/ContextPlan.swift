@@ -273,15 +273,3 @@ struct ContextPlan: Sendable {
         }
     }
 }
-
-extension EntityRuntime {
-    /// The columns that decide at which owners a row is, where in their order, and whether they show it.
-    fileprivate var movingColumns: Set<Int> {
-        var columns = Set(movedSlots.indices.filter { !movedSlots[$0].isEmpty })
-        for case let helper? in helperEnds.map(\.helper) {
-            columns.formUnion(helper.placingColumns)
-        }
-        if let filter { columns.formUnion(filter.columns) }
-        return columns
-    }
-}

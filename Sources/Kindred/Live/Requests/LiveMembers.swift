@@ -5,21 +5,21 @@ import KindredSchema
 extension LiveQuery {
     /// For each table: the prefetched relationship that is all a change of the table can affect.
     static func findMemberBranches(
-        of prefetched: PrefetchTree, _ found: RequestReads, _ behind: LiveTables.Found
+        of prefetched: PrefetchTree, _ reads: Reads, _ sources: [QualifiedName: LiveTables.Source]
     ) -> [QualifiedName: Int] {
         var branches: [QualifiedName: Int] = [:]
         for (position, branch) in prefetched.branches.enumerated() {
             let relationship = branch.relationship
             // If a relationship is loaded twice, or its members decide the result, the whole request is asked again.
-            guard let place = found.places.first(where: { $0.path == [relationship] }), place.decidingColumns.isEmpty,
-                place.decidingHelperColumns.isEmpty, !relationship.isComparedByServer,
+            guard branch.part?.isDecidedByValues != true, !relationship.isComparedByServer,
                 prefetched.branches.count(where: { $0.relationship === relationship }) == 1
             else { continue }
             for entity in [relationship.destination, relationship.helper?.entity].compactMap(\.self) {
                 let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
-                let uses = found.places.count { $0.entity == entity || $0.helper?.entity == entity }
-                let isRead = behind.indirect.contains(entity.name) || found.others.contains(entity.name)
-                if isTable, uses == 1, !isRead, entity.rowTable == nil { branches[entity.name] = position }
+                let isRead = sources[entity.name]?.isIndirect == true || reads.others.contains(entity.name)
+                if isTable, reads[entity]?.uses == 1, !isRead, entity.rowTable == nil {
+                    branches[entity.name] = position
+                }
             }
         }
         return branches

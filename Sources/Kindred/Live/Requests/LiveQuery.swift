@@ -9,20 +9,18 @@ struct LiveQuery: Sendable {
     let query: SelectQuery
     let prefetched: PrefetchTree
     /// The rows and columns that it reads, by the model.
-    private let found: RequestReads
+    private let reads: Reads
     /// The tables behind the relations that the query reads.
     private(set) var tables: LiveTables
-    private(set) var reads: LiveReads
+    private(set) var sources: [QualifiedName: LiveTables.Source] = [:]
     /// Whether a change of the entity's rows changes nothing but these rows in the answer, so that they alone need be asked for.
     private(set) var isAskedByKeys = false
     /// The prefetched relationships whose members alone change with a table's rows, by table.
     private(set) var memberBranches: [QualifiedName: Int] = [:]
     /// The columns and values that decide alone whether a row is in the answer; nil if the server has to.
-    private(set) var equalities: LiveEqualities?
+    private(set) var equalities: Reads.Equalities?
     /// The order of the rows; nil if only the server can compare them, or if it is left to the server.
     let order: LiveOrder?
-    /// The entity's columns that decide which rows are in the answer, and where.
-    private let decidingColumns: ColumnSet
     /// Whether the rows have an order at all; otherwise each keeps its place.
     let isSorted: Bool
     let key: Key
@@ -92,9 +90,9 @@ struct LiveQuery: Sendable {
         }
         try requireFollowable(entity)
         try prefetched.forEach { try requireFollowable($0.destination) }
-        let found = try RequestReads(of: query, prefetching: prefetched, in: core.runtime)
-        let tables = try await LiveHub.tables(behind: Set(LiveReads(found).tables.keys), in: core)
-        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: found, from: tables)
+        let reads = try reads(of: query, prefetching: prefetched, in: core.runtime)
+        let tables = try await LiveHub.tables(behind: reads.names(in: core.runtime), in: core)
+        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: reads, from: tables)
     }
 
     /// Makes a request whose tables are known.
@@ -102,7 +100,7 @@ struct LiveQuery: Sendable {
     /// Throws `KindredError` where they cannot be followed.
     init(
         _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
-        in core: ContextCore, reading found: RequestReads, from tables: LiveTables
+        in core: ContextCore, reading reads: Reads, from tables: LiveTables
     ) throws {
         let schema = core.runtime.schema
         self.core = ContextCore(
@@ -112,15 +110,13 @@ struct LiveQuery: Sendable {
         var query = query
         // Memory compares them.
         query.leftOut = (query.leftOut ?? entity.lazyColumns)
-            .subtracting(found.places.first?.decidingColumns ?? [])
+            .subtracting(reads[entity]?.deciding ?? [])
         self.query = query.sortedByKey(in: schema)
         self.prefetched = prefetched
-        self.found = found
+        self.reads = reads
         self.tables = tables
-        reads = LiveReads(found)
         isSorted = query.isSorted
         order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
-        decidingColumns = found.places.first?.decidingColumns ?? []
         statement = try self.query.statement(in: schema)
         key = Key(statement, prefetching: prefetched, isSorted: isSorted, of: entity, in: core.runtime)
         try follow(tables)
@@ -134,22 +130,41 @@ struct LiveQuery: Sendable {
     }
 
     private mutating func follow(_ tables: LiveTables) throws {
-        let behind = try tables.resolve(LiveReads(found))
-        (self.tables, reads) = (tables, behind.reads)
-        // A policy may decide by any column whether the settings' role sees a row.
-        if core.client.hasSettings { for table in reads.tables.keys { reads.add(table) } }
+        (self.tables, sources) = (tables, try tables.sources())
         let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
-        let isKnown = isTable && entity.rowTable == nil && reads.tables.keys.contains(entity.name)
+        let isIndirect = sources[entity.name]?.isIndirect
         let isCut = query.limit != nil || query.offset != nil
-        let isReadOnce = !behind.indirect.contains(entity.name) && found.readsOwnRowsOnce
-        isAskedByKeys = isKnown && !isCut && isReadOnce
-        memberBranches = Self.findMemberBranches(of: prefetched, found, behind)
-        // Changed rows in hand are read as without left-out columns.
-        let isUsual = query.leftOut == entity.lazyColumns
-        equalities = isAskedByKeys && isUsual && reads.tables.count == 1 ? LiveEqualities(query, of: entity) : nil
+        let isReadOnce = reads[entity]?.uses == 1 && !reads.isAnything
+        isAskedByKeys = isTable && entity.rowTable == nil && isIndirect == false && !isCut && isReadOnce
+        memberBranches = Self.findMemberBranches(of: prefetched, reads, sources)
+        // Changed rows in hand are read as without left-out columns, and shown by no filter.
+        let isDecided =
+            query.leftOut == entity.lazyColumns && sources.count == 1 && (entity.filter == nil || !query.isFiltered)
+        equalities = isAskedByKeys && isDecided ? reads[entity]?.equalities : nil
         knownShape =
             isAskedByKeys && equalities == nil
             ? try Shape(query, prefetching: prefetched, of: entity, in: core.runtime) : nil
+    }
+
+    /// The rows and columns that a request and its prefetched relationships read.
+    static func reads(
+        of query: SelectQuery, prefetching prefetched: PrefetchTree, in runtime: SchemaRuntime
+    ) throws -> Reads {
+        try query.reads(in: runtime).union(prefetched.reads)
+    }
+
+    /// Whether changes of a table may change the answer.
+    ///
+    /// - Parameter columns: those with other values; nil for rows that have come or gone, and if they are not known.
+    func isConcerned(by table: QualifiedName, changing columns: Set<ServerText>?) -> Bool {
+        guard let source = sources[table] else { return false }
+        // A policy may decide by any column whether the settings' role sees a row.
+        guard let columns, !source.isIndirect, !core.client.hasSettings else { return true }
+        return source.relations.contains { name in
+            guard let relation = core.runtime[name], !reads.others.contains(name) else { return true }
+            let read = reads.columns(of: relation)
+            return columns.contains { relation.attributeIndex(of: $0.text).map(read.contains) ?? false }
+        }
     }
 
     /// The shape with the values that the request has now.
@@ -218,7 +233,9 @@ struct LiveQuery: Sendable {
     ///   - keys: the rows that have changed.
     ///   - found: the part of the answer with the changed rows that are in it now.
     func replacing(_ keys: Set<ObjectKey>, in latest: LiveSnapshot, with found: LiveSnapshot) throws -> LiveSnapshot? {
-        if isSorted, order == nil, !latest.keepsPlaces(of: found, decidedBy: decidingColumns) { return nil }
+        if isSorted, order == nil, !latest.keepsPlaces(of: found, decidedBy: reads[entity]?.deciding ?? []) {
+            return nil
+        }
         return try latest.replacing(keys, with: found, order)
     }
 
@@ -291,13 +308,10 @@ struct LiveQuery: Sendable {
     }
 }
 
-extension RequestReads {
-    /// Whether the request's own rows are read nowhere else: neither over relationships nor by views.
-    fileprivate var readsOwnRowsOnce: Bool {
-        guard let own = places.first?.entity, others.isEmpty else { return false }
-        return places.dropFirst().allSatisfy {
-            $0.entity !== own && $0.helper?.entity !== own && !$0.entity.entity.isView
-        }
+extension Reads {
+    /// The relations of which columns are read.
+    func names(in runtime: SchemaRuntime) -> Set<QualifiedName> {
+        others.union(entities.map { runtime.entities[$0].name })
     }
 }
 

@@ -21,7 +21,7 @@ struct LiveSources: Sendable {
         /// The requests whose answers have a row.
         var holders: [ObjectKey: Set<Int>] = [:]
 
-        mutating func remove(_ number: Int, _ equalities: LiveEqualities) {
+        mutating func remove(_ number: Int, _ equalities: Reads.Equalities) {
             let (columns, values) = (equalities.columns, equalities.values)
             found[columns]?[values]?.remove(number)
             if found[columns]?[values]?.isEmpty == true { found[columns]?[values] = nil }
@@ -83,7 +83,7 @@ struct LiveSources: Sendable {
     /// Enters a request where changes that concern it find it.
     private mutating func enter(_ number: Int, _ query: LiveQuery) {
         guard let equalities = query.equalities else {
-            for table in query.reads.tables.keys { readers[table, default: []].insert(number) }
+            for table in query.sources.keys { readers[table, default: []].insert(number) }
             return
         }
         let (columns, values) = (equalities.columns, equalities.values)
@@ -94,7 +94,7 @@ struct LiveSources: Sendable {
     private mutating func leave(_ number: Int, _ source: Source) {
         let query = source.query
         guard let equalities = query.equalities else {
-            for table in query.reads.tables.keys {
+            for table in query.sources.keys {
                 readers[table]?.remove(number)
                 if readers[table]?.isEmpty == true { readers[table] = nil }
             }
@@ -186,9 +186,11 @@ struct LiveSources: Sendable {
     func work(for batch: ChangeBatch) -> Work {
         var work = Work()
         for (table, changes) in batch.changes {
-            for number in readers[table] ?? [] {
+            guard let readers = readers[table] else { continue }
+            let columns = changes.columns
+            for number in readers {
                 guard let source = sources[number], source.latest != nil,
-                    source.query.reads.concerns(table, changes)
+                    source.query.isConcerned(by: table, changing: columns)
                 else { continue }
                 let isNamed = changes.gap == nil && changes.count <= Self.manyKeys
                 let isFirst = work.whole[number] == nil && work.byKeys[number] == nil
@@ -242,6 +244,17 @@ struct LiveSources: Sendable {
 }
 
 extension TableChanges {
+    /// The columns with other values; nil if rows have come or gone, or if they are not known.
+    fileprivate var columns: Set<ServerText>? {
+        guard gap == nil, inserted.isEmpty, deleted.isEmpty else { return nil }
+        var columns: Set<ServerText> = []
+        for changed in updated.values {
+            guard let changed else { return nil }
+            columns.formUnion(changed)
+        }
+        return columns
+    }
+
     /// The keys of all rows that have changed.
     var keys: Set<ObjectKey> { inserted.union(deleted).union(updated.keys) }
 

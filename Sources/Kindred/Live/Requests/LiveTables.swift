@@ -50,29 +50,29 @@ struct LiveTables: Sendable, Equatable {
         (self.names, self.relations) = (names, relations)
     }
 
-    /// A request's reads by tables.
-    struct Found: Sendable {
-        var reads = LiveReads()
-        /// The tables that views and policies name.
-        var indirect: Set<QualifiedName> = []
+    /// A table that stands behind relations that a request reads.
+    struct Source: Sendable {
+        /// The relations that have its rows as they are: the table itself, and a partition.
+        var relations: [QualifiedName] = []
+        /// Whether views or policies name it, so that any of its columns may decide.
+        var isIndirect = false
     }
 
-    /// Finds the tables of a request's reads: views and policies stand for the tables that they name.
+    /// Finds the tables behind the relations: views and policies stand for the tables that they name.
     ///
     /// Throws `KindredError` `.invalidRequest` for relations that cannot be followed, `.trackingNotEnabled` with the names of
     /// all tables whose changes are not recorded.
-    func resolve(_ reads: LiveReads) throws -> Found {
-        var found = Found()
+    func sources() throws -> [QualifiedName: Source] {
+        var found: [QualifiedName: Source] = [:]
         var untracked: Set<QualifiedName> = []
         for relation in relations {
             if let what = Self.unfollowable[relation.kind] { throw Self.unfollowable(relation.name, what) }
             guard relation.kind == "r" || relation.kind == "p" else { continue }
             if !relation.isTracked { untracked.insert(relation.name) }
-            if !relation.isOwn { found.indirect.insert(relation.name) }
-            if relation.isOwn, let columns = reads.tables[relation.start], let columns {
-                for column in columns { found.reads.add(column.text, of: relation.name) }
+            if relation.isOwn {
+                found[relation.name, default: Source()].relations.append(relation.start)
             } else {
-                found.reads.add(relation.name)
+                found[relation.name, default: Source()].isIndirect = true
             }
         }
         guard untracked.isEmpty else { throw KindredError(untracked: untracked) }

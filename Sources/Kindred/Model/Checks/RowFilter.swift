@@ -20,7 +20,4 @@ final class RowFilter: Sendable {
 
     /// Whether a stored row is shown; nil where only the server can tell.
     func shows(_ row: Row) -> Bool? { terms.flatMap { try? $0.areFulfilled(by: row) } }
-
-    /// Whether a change from one stored row to another may show or hide it.
-    func concerns(_ old: Row, _ new: Row) -> Bool { columns.contains { !old.hasSameBytes(as: new, at: $0) } }
 }

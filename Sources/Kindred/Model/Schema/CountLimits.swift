@@ -6,10 +6,20 @@ struct CountLimits: Sendable {
     struct Link: Sendable {
         /// The owner's set.
         let relationship: RelationshipRuntime
-        let columns: [Int]
+        /// The columns whose change may take a row from an owner.
+        fileprivate let moving: ColumnSet
+        /// The columns whose change memory cannot judge: a row that keeps its owner may count, or not count, all the same.
+        let uncertain: ColumnSet
 
-        /// The columns whose change may take a row from an owner: ``columns``, and the columns of the rows' filter.
-        fileprivate var moving: [Int] { columns + Array(relationship.linkFilter?.columns ?? []) }
+        fileprivate init(_ relationship: RelationshipRuntime) {
+            self.relationship = relationship
+            moving = Reads(numberOf: relationship).columns(of: relationship.linkRows)
+            let filter = relationship.linkFilter
+            let certain = filter.map { $0.isExact ? $0.columns : [] } ?? []
+            uncertain = moving.subtracting(certain.union(ColumnSet(relationship.linkColumns)))
+        }
+
+        var columns: [Int] { relationship.linkColumns }
     }
 
     private var links: [EntityRuntime: [Link]] = [:]
@@ -34,8 +44,7 @@ struct CountLimits: Sendable {
     }
 
     private mutating func add(_ relationship: RelationshipRuntime) {
-        links[relationship.linkRows, default: []]
-            .append(Link(relationship: relationship, columns: relationship.linkColumns))
+        links[relationship.linkRows, default: []].append(Link(relationship))
         if relationship.minimum != nil { required[relationship.source, default: []].append(relationship) }
     }
 
@@ -45,7 +54,7 @@ struct CountLimits: Sendable {
     /// The references from an entity's rows to owners that require them, if they include any of the columns.
     func requiredLinks(of entity: EntityRuntime, among columns: [Int]? = nil) -> [Link] {
         links(of: entity).filter { link in
-            link.relationship.minimum != nil && columns.map { link.moving.contains(where: $0.contains) } ?? true
+            link.relationship.minimum != nil && columns.map { !link.moving.isDisjoint(with: $0) } ?? true
         }
     }
 
@@ -59,7 +68,7 @@ struct CountLimits: Sendable {
     func concern(_ entity: EntityRuntime, _ columns: [Int]?) -> Bool {
         guard let columns else { return links[entity] != nil || required[entity] != nil }
         if paired[entity] != nil, let filter = entity.filter, !filter.columns.isDisjoint(with: columns) { return true }
-        return links(of: entity).contains { $0.moving.contains(where: columns.contains) }
+        return links(of: entity).contains { !$0.moving.isDisjoint(with: columns) }
     }
 }
 

@@ -156,7 +156,10 @@ struct PartLoader: Sendable {
     private func follow() async throws {
         guard core.following != nil else { return }
         try await core.follow(relationship)
-        for index in part.reads.entities { try await core.follow(core.runtime.entities[index]) }
+        // A view's changes are those of its tables, which are not known.
+        for entity in part.query.reads.entities.map({ core.runtime.entities[$0] }) where !entity.entity.isView {
+            try await core.follow(entity)
+        }
     }
 
     /// The members of some owners, regardless of loaded answers: one query, or where Citus distributes the members and

@@ -63,6 +63,19 @@ struct PrefetchTree: Sendable {
     /// The steps to each branch.
     var paths: [[Step]] { branches.flatMap(\.paths) }
 
+    /// The rows and columns that the relationships of all branches read, as a part of a request's.
+    var reads: Reads {
+        branches.reduce(into: Reads()) { reads, branch in
+            let members = branch.relationship.destination
+            var own = branch.part?.reads ?? Reads(membersOf: branch.relationship)
+            let shown = ColumnSet(members.entity.attributes.indices)
+                .subtracting(branch.tree.leftOut ?? members.lazyColumns)
+            own.show(shown, of: members.index)
+            reads.formUnion(own.apart)
+            reads.formUnion(branch.tree.reads)
+        }
+    }
+
     /// Changes the tree below a branch.
     mutating func change(at position: Int, _ body: (inout PrefetchTree) -> Void) { body(&branches[position].tree) }
 

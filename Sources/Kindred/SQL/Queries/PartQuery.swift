@@ -22,7 +22,7 @@ final class PartQuery: Sendable {
     private let query: SelectQuery
     let key: Key
     /// The rows and columns that decide which members there are, and in which order.
-    let reads: ConditionReads
+    let reads: Reads
 
     /// The members that a query of the destination's rows finds among an owner's members.
     ///
@@ -32,9 +32,7 @@ final class PartQuery: Sendable {
     ) throws {
         self.relationship = relationship
         self.query = query
-        let whole = try Self.whole(relationship, query, in: schema(), isSorted: true)
-        key = Key(relationship, whole.statement)
-        reads = whole.reads
+        (key, reads) = try Self.whole(relationship, query, in: schema())
         if let limit {
             var parameters = Parameters()
             _ = try parameters.bind(limit, named: "limit", of: query.entity)
@@ -43,27 +41,39 @@ final class PartQuery: Sendable {
 
     /// The key regardless of the order.
     func memberKey(in schema: DatabaseSchema) throws -> Key {
-        Key(relationship, try Self.whole(relationship, query, in: schema, isSorted: false).statement)
-    }
-
-    /// The statement for no owner and without a limit, by which parts are compared.
-    private static func whole(
-        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: @autoclosure () -> DatabaseSchema,
-        isSorted: Bool
-    ) throws -> (statement: Statement, reads: ConditionReads) {
-        let purpose = RenderedTexts.Shape.Purpose.part(relationship, isSorted: isSorted)
         var query = query
         query.limit = nil
+        let purpose = RenderedTexts.Shape.Purpose.part(relationship, isSorted: false)
         if let known = query.rendered(purpose), let statement = try query.statement(known) {
-            return (statement, known.reads)
+            return Key(relationship, statement)
         }
-        let (text, resolver) = try text(relationship, query, for: [], in: schema(), limit: nil, isSorted: isSorted)
+        let (text, resolver) = try Self.text(relationship, query, for: [], in: schema, limit: nil, isSorted: false)
         query.keep(text, as: purpose, resolver)
-        return (resolver.parameters.statement(text), resolver.reads)
+        return Key(relationship, resolver.parameters.statement(text))
+    }
+
+    /// The key by the statement for no owner and without a limit, and the rows and columns that this statement reads.
+    private static func whole(
+        _ relationship: RelationshipRuntime, _ query: SelectQuery, in schema: @autoclosure () -> DatabaseSchema
+    ) throws -> (key: Key, reads: Reads) {
+        var query = query
+        query.limit = nil
+        let purpose = RenderedTexts.Shape.Purpose.part(relationship, isSorted: true)
+        if let known = query.rendered(purpose), let reads = known.reads, let statement = try query.statement(known) {
+            return (Key(relationship, statement), reads)
+        }
+        let schema = schema()
+        let (text, resolver) = try text(relationship, query, for: [], in: schema, limit: nil)
+        let reads = Reads(resolver.reads, partOf: relationship, in: schema)
+        query.keep(text, as: purpose, resolver, reads: reads)
+        return (Key(relationship, resolver.parameters.statement(text)), reads)
     }
 
     /// The greatest number of members of each owner.
     var limit: Int? { query.limit }
+
+    /// Whether more than their owners decides which members there are, and in which order.
+    var isDecidedByValues: Bool { query.condition != nil || !query.sort.isEmpty }
 
     /// Whether the members have an order.
     var isSorted: Bool { !query.sort.isEmpty || relationship.position != nil }

@@ -29,8 +29,13 @@ extension SelectQuery {
 
     /// Keeps a text, unless its values are others than the purpose has.
     ///
-    /// - Parameter resolver: the resolver before limit and offset.
-    func keep(_ text: StatementText, as purpose: RenderedTexts.Shape.Purpose, _ resolver: ConditionResolver) {
+    /// - Parameters:
+    ///   - resolver: the resolver before limit and offset.
+    ///   - reads: the rows and columns that a part reads.
+    func keep(
+        _ text: StatementText, as purpose: RenderedTexts.Shape.Purpose, _ resolver: ConditionResolver,
+        reads: Reads? = nil
+    ) {
         guard let texts = texts(for: purpose) else { return }
         let values = resolver.bound.suffix(purpose.values)
         let all = resolver.parameters.bindings
@@ -45,7 +50,7 @@ extension SelectQuery {
         }
         texts.keep(
             RenderedTexts.Rendered(
-                text, constants: constants, targets: values.map(\.target), reads: resolver.reads),
+                text, constants: constants, targets: values.map(\.target), reads: reads),
             shape(purpose))
     }
 

@@ -183,8 +183,8 @@ package struct SelectQuery: Sendable {
         return try resolver.order(sort)
     }
 
-    /// The columns, tables and relationships that decide which rows the query selects, and in which order.
-    func reads(in schema: DatabaseSchema) throws -> ConditionReads {
+    /// The places that decide which rows the query selects, and in which order.
+    func places(in schema: DatabaseSchema) throws -> ReadPlaces {
         var (resolver, _) = try begin(in: schema)
         _ = try order(&resolver)
         return resolver.reads

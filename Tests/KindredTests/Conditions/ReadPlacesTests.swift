@@ -5,7 +5,7 @@ import Testing
 @testable import Kindred
 
 /// Conditions tell their reads, before anything is sent.
-@Suite struct ConditionReadsTests {
+@Suite struct ReadPlacesTests {
     private struct Example: Sendable, CustomTestStringConvertible {
         let entity: String
         let format: String
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// The columns of all places, with the names of their tables; a table may be at several places, a column once at each.
-    private static func columns(_ reads: ConditionReads) -> Set<String> {
+    private static func columns(_ reads: ReadPlaces) -> Set<String> {
         reads.places.reduce(into: []) { found, place in
             if let helper = place.link?.relationship.helper {
                 found.formUnion(place.helperColumns.map { "\(helper.entity.name).\($0)" })

@@ -1,18 +1,30 @@
 import KindredPostgres
 import KindredSchema
 
-/// A condition of equalities of a row's own columns with values alone: the row in hand decides it.
-struct LiveEqualities: Sendable {
-    /// In ascending order.
-    let columns: [Int]
-    /// The values of these columns.
-    let values: ObjectKey
+extension SelectQuery {
+    /// The rows and columns that the query reads: they decide which rows it selects and in which order, or are selected.
+    ///
+    /// Throws `KindredError` as a request that is sent does.
+    ///
+    /// - Parameter isOfNumber: whether only the number of the rows is asked for.
+    func reads(in runtime: SchemaRuntime, isOfNumber: Bool = false) throws -> Reads {
+        guard let own = runtime[entity.name] else {
+            throw KindredError(
+                .unknownEntity, "No entity is named \"\(entity.name)\"", entity: entity.name.description)
+        }
+        let isCut = limit != nil || offset != nil
+        var reads = Reads(try places(in: runtime.schema), isCut: isCut || isOfNumber, in: runtime.schema)
+        if isOfNumber { return reads }
+        reads.show(ColumnSet(entity.attributes.indices).subtracting(leftOut ?? own.lazyColumns), of: own.index)
+        if !isCut { reads.narrow(own.index, by: Reads.Equalities(self, of: own)) }
+        return reads
+    }
+}
 
+extension Reads.Equalities {
     /// nil for any other condition, and where only the server can compare the values.
     init?(_ query: SelectQuery, of entity: EntityRuntime) {
-        guard entity.filter == nil || !query.isFiltered, let equalities = query.equalities else {
-            return nil
-        }
+        guard let equalities = query.equalities else { return nil }
         var found: [Int: PostgresValue] = [:]
         func add(_ value: PostgresValue, _ column: Int) -> Bool {
             guard found[column] == nil, Self.isExact(entity.entity.attributes[column], value) else { return false }
@@ -36,8 +48,8 @@ struct LiveEqualities: Sendable {
             }
         }
         guard !found.isEmpty else { return nil }
-        columns = found.keys.sorted()
-        values = ObjectKey(columns.compactMap { found[$0] })
+        let columns = found.keys.sorted()
+        self.init(columns: columns, values: ObjectKey(columns.compactMap { found[$0] }))
     }
 
     /// Whether memory tells if a column has a value, as the server would.

@@ -1,0 +1,72 @@
+import KindredPostgres
+import KindredSchema
+
+extension Reads {
+    /// The rows that a request reads, which become objects or are counted.
+    ///
+    /// - Parameter isCut: whether a limit or an offset lets other rows come into the answer, or go, with a changed one.
+    init(_ places: ReadPlaces, isCut: Bool, in schema: DatabaseSchema) {
+        if let own = schema.position(of: places.places[0].entity) { add(own, [], reach: isCut ? .everything : .rows) }
+        add(places, in: schema, linkRows: nil)
+    }
+
+    /// The rows that a part of a relationship reads: its members and their links, and the rows of its condition and order.
+    init(_ places: ReadPlaces, partOf relationship: RelationshipRuntime, in schema: DatabaseSchema) {
+        self.init(membersOf: relationship)
+        add(places, in: schema, linkRows: relationship.linkRows.index)
+    }
+
+    /// Adds what a condition and an order read of rows that are read already, the first of the places, and of others.
+    ///
+    /// - Parameter linkRows: the entity whose rows store the relationship that the rows are members of.
+    private mutating func add(_ places: ReadPlaces, in schema: DatabaseSchema, linkRows: Int?) {
+        for (number, place) in places.places.enumerated() {
+            let isKnown = number == 0 || place.isPair && schema.position(of: place.entity) == linkRows
+            add(place.columns, of: place.entity, isKnown: isKnown, in: schema)
+            guard let helper = place.link?.relationship.helper?.entity else { continue }
+            add(place.helperColumns, of: helper, isKnown: false, in: schema)
+        }
+        for position in entities { share(rowsOf: position, in: schema) }
+    }
+
+    private mutating func add(_ names: [String], of name: QualifiedName, isKnown: Bool, in schema: DatabaseSchema) {
+        guard let position = schema.position(of: name) else {
+            if !names.isEmpty { add(other: name) }
+            return
+        }
+        let entity = schema.entities[position]
+        if !names.isEmpty, entity.isView { add(other: name) }
+        var columns = ColumnSet()
+        for name in names {
+            if let column = entity.attributeIndex(of: name) { columns.insert(column) } else { add(other: entity.name) }
+        }
+        // The scope of a row is read together with it.
+        if let tenant = schema.tenantAttribute(of: entity), isKnown || !names.isEmpty,
+            let column = entity.attributeIndex(of: tenant.name)
+        {
+            columns.insert(column)
+        }
+        if isKnown { note(columns, of: position) } else { add(position, columns) }
+    }
+
+    /// Adds the other entities that show rows of one that is read: those in a line of inheritance, and views.
+    private mutating func share(rowsOf position: Int, in schema: DatabaseSchema) {
+        let entity = schema.entities[position]
+        for name in entity.relatives {
+            guard let other = schema.position(of: name) else { continue }
+            let names = columns(at: position).map { entity.attributes[$0].name }
+            share(other, ColumnSet(names.compactMap(schema.entities[other].attributeIndex(of:))))
+        }
+        for (other, view) in schema.entities.enumerated() where view.shownTables.contains(entity.name) {
+            share(other, nil)
+        }
+    }
+}
+
+extension DatabaseSchema {
+    /// The position of an entity; nil for a table that is none.
+    fileprivate func position(of name: QualifiedName) -> Int? {
+        guard let entity = self[name] else { return nil }
+        return entities.firstIndex { $0 === entity }
+    }
+}

@@ -1,0 +1,199 @@
+import KindredPostgres
+import KindredSchema
+
+/// The rows and columns that a question reads: by them a change of a row says whether it concerns the answer, and whose.
+///
+/// A question is anything with an answer that is kept: the rows of a request, the members of owners or a part of them, their
+/// number. Its reads are known before anything is sent, and are the same for all values and owners.
+struct Reads: Sendable {
+    /// The part of an answer that a change of a row concerns.
+    enum Concern: Sendable, Equatable {
+        case nothing
+        /// The answers for these owners.
+        case owners([ObjectKey])
+        /// The row alone: it comes, goes, moves or has other values, and all other rows stay as they are.
+        case rows
+        case everything
+    }
+
+    /// The rows that a change of an entity's row concerns.
+    enum Reach: Sendable, Equatable {
+        /// Those of the owners that the columns name.
+        case owners([Int])
+        /// The changed row itself.
+        case rows
+        case everything
+    }
+
+    /// The reading of one entity's rows.
+    struct Rows: Sendable {
+        /// The columns that decide which rows the answer has, at which owners, and in which order.
+        var deciding: ColumnSet
+        /// The columns whose values the answer has.
+        var shown = ColumnSet()
+        /// At how many places the rows are read.
+        var uses = 1
+        fileprivate(set) var reach: Reach
+        /// The values without which a row is not in the answer; nil if it has no such values.
+        fileprivate(set) var equalities: Equalities?
+
+        /// No column is read of rows that are only on the way to others.
+        var columns: ColumnSet { deciding.union(shown) }
+
+        fileprivate mutating func join(_ other: Rows) {
+            deciding.formUnion(other.deciding)
+            shown.formUnion(other.shown)
+            uses += other.uses
+            if reach != other.reach { reach = .everything }
+            equalities = nil
+        }
+    }
+
+    /// By the position of the entity.
+    private var rows: [Int: Rows] = [:]
+    /// The columns of entities that share rows with one that is read, by their position; nil for all columns.
+    private var shared: [Int: ColumnSet?] = [:]
+    /// The views that are read, and the tables that are no entities: any change may concern them.
+    private(set) var others: Set<QualifiedName> = []
+
+    /// Whether any change may concern the question.
+    var isAnything: Bool { !others.isEmpty }
+
+    /// The entities of which columns are read, by position.
+    var entities: [Int] { rows.filter { !$0.value.columns.isEmpty }.map(\.key) }
+
+    /// The reading of an entity's rows; nil if none are read.
+    subscript(entity: EntityRuntime) -> Rows? { rows[entity.index] }
+
+    /// The columns that are read of an entity's rows.
+    func columns(of entity: EntityRuntime) -> ColumnSet { columns(at: entity.index) }
+
+    func columns(at position: Int) -> ColumnSet { rows[position]?.columns ?? [] }
+
+    /// Whether a changed row of an entity names the owners that it concerns.
+    func namesOwners(_ entity: EntityRuntime) -> Bool {
+        if case .owners? = rows[entity.index]?.reach { !isAnything } else { false }
+    }
+
+    /// Whether rows of an entity are read, or of others that share them.
+    func mayConcern(_ entity: EntityRuntime) -> Bool { isAnything || reading(entity.index) != nil }
+
+    // MARK: Changes
+
+    /// The part of the answer that a change concerns.
+    func concern(_ change: RowChange) -> Concern { concern(change.entity, from: change.before, to: change.after) }
+
+    /// The part of the answer that a row concerns which came (without a former one), changed, or went (without a new one).
+    func concern(_ entity: EntityRuntime, from old: Row?, to new: Row?) -> Concern {
+        if isAnything { return .everything }
+        guard let (columns, reach) = reading(entity.index) else { return .nothing }
+        if let columns, let old, let new, !columns.mayDiffer(from: old, to: new) { return .nothing }
+        switch reach {
+        case .owners(let link):
+            let (former, owner) = (old.flatMap { try? ObjectKey($0, link) }, new.flatMap { try? ObjectKey($0, link) })
+            guard let first = former ?? owner else { return .nothing }
+            if let owner, owner != first { return .owners([first, owner]) }
+            return .owners([first])
+        case .rows:
+            guard let equalities = rows[entity.index]?.equalities else { return .rows }
+            let mayHold = old.map(equalities.mayHold) ?? false || new.map(equalities.mayHold) ?? false
+            return mayHold ? .rows : .nothing
+        case .everything: return .everything
+        }
+    }
+
+    /// Whether new values of some columns may concern the answer.
+    func isConcerned(by entity: EntityRuntime, changing columns: ColumnSet) -> Bool {
+        if isAnything { return true }
+        guard let (read, _) = reading(entity.index) else { return false }
+        return read.map { !$0.isDisjoint(with: columns) } ?? true
+    }
+
+    private func reading(_ entity: Int) -> (columns: ColumnSet?, reach: Reach)? {
+        if let known = rows[entity], case let columns = known.columns, !columns.isEmpty {
+            return (columns, known.reach)
+        }
+        return shared[entity].map { ($0, .everything) }
+    }
+
+    // MARK: Making
+
+    /// Adds a place at which an entity's rows are read.
+    ///
+    /// - Parameter deciding: the columns; none where the rows are only on the way to others.
+    mutating func add(_ entity: Int, _ deciding: ColumnSet, reach: Reach = .everything) {
+        join(Rows(deciding: deciding, reach: reach), entity)
+    }
+
+    /// Adds columns of rows that are read already.
+    mutating func note(_ deciding: ColumnSet, of entity: Int) { rows[entity]?.deciding.formUnion(deciding) }
+
+    /// Adds columns of rows that are read already, and whose values the answer has.
+    mutating func show(_ columns: ColumnSet, of entity: Int) { rows[entity]?.shown.formUnion(columns) }
+
+    /// Narrows the reading of rows that are read at one place.
+    mutating func narrow(_ entity: Int, by equalities: Equalities?) { rows[entity]?.equalities = equalities }
+
+    /// Adds a view, or a table that is no entity.
+    mutating func add(other name: QualifiedName) { others.insert(name) }
+
+    /// Adds the rows of an entity that are also rows of another one, which is read.
+    mutating func share(_ entity: Int, _ columns: ColumnSet?) {
+        if let known = shared[entity] {
+            shared[entity] = .some(known.flatMap { known in columns.map { known.union($0) } })
+        } else {
+            shared[entity] = .some(columns)
+        }
+    }
+
+    private mutating func join(_ new: Rows, _ entity: Int) {
+        if rows[entity] == nil { rows[entity] = new } else { rows[entity]?.join(new) }
+    }
+
+    /// The reads of two questions with one answer: the owners are named only where both have the same.
+    mutating func formUnion(_ other: Reads) {
+        for (entity, read) in other.rows { join(read, entity) }
+        for (entity, columns) in other.shared { share(entity, columns) }
+        others.formUnion(other.others)
+    }
+
+    func union(_ other: Reads) -> Reads {
+        var union = self
+        union.formUnion(other)
+        return union
+    }
+
+    /// The reads as a part of a question whose rows and owners are others.
+    var apart: Reads {
+        var reads = self
+        for entity in reads.rows.keys {
+            reads.rows[entity]?.reach = .everything
+            reads.rows[entity]?.equalities = nil
+        }
+        return reads
+    }
+}
+
+extension Reads {
+    /// A condition that is nothing but equalities of a row's own columns with values, which memory compares as the server does.
+    struct Equalities: Sendable {
+        /// In ascending order.
+        let columns: [Int]
+        /// The values of these columns.
+        let values: ObjectKey
+
+        /// Whether a row has the values; a row that lacks a column may have them.
+        fileprivate func mayHold(_ row: Row) -> Bool {
+            if columns.contains(where: row.isLeftOut) { return true }
+            guard let key = try? ObjectKey(row, columns) else { return false }
+            return key == values
+        }
+    }
+}
+
+extension ColumnSet {
+    /// Whether a row has another value in one of the columns than before: where one of both lacks the column, it may have.
+    func mayDiffer(from old: Row, to new: Row) -> Bool {
+        contains { !old.hasSameBytes(as: new, at: $0) || new.isLeftOut(at: $0) }
+    }
+}
