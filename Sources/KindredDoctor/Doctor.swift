@@ -27,10 +27,11 @@ public enum Doctor {
     package static func examine(
         _ client: PostgresClient, _ options: DoctorOptions
     ) async throws -> (report: DoctorReport, problems: [AnnotationProblem]) {
+        let isAlone = !client.isInTransaction
         let (catalog, facts) = try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
-            let catalog = try await SchemaReader.readCatalog(from: client, isAlone: true)
-            let results = try await client.executeBatch(DoctorQueries.all, timeout: options.timeout)
-            return (catalog, try DoctorCatalogDecoder(results).catalog)
+            let catalog = try await SchemaReader.readCatalog(from: client, isAlone: isAlone)
+            var answers = try await client.readCatalog(DoctorQueries.all, isAlone: isAlone, timeout: options.timeout)
+            return (catalog, try DoctorCatalog(&answers))
         }
         let examination = Examination(
             catalog, facts, generated: options.generated, tenantColumn: options.tenantColumn,

@@ -10,29 +10,29 @@ extension DoctorQueries {
         catalog: """
             SELECT f.* FROM (SELECT NULL::pg_catalog.text AS prosqlbody) AS missing
             CROSS JOIN LATERAL (
-                SELECT p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid),
+                SELECT p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid) AS arguments,
                     EXISTS (
                         SELECT FROM pg_catalog.unnest(p.proconfig) AS s (setting)
-                        WHERE s.setting ~~ 'search\\_path=%'::pg_catalog.text),
-                    p.prosecdef, prosqlbody IS NOT NULL
+                        WHERE s.setting ~~ 'search\\_path=%'::pg_catalog.text) AS has_path,
+                    p.prosecdef, prosqlbody IS NOT NULL AS is_resolved
                 FROM pg_catalog.pg_proc AS p
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
                 JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
                 WHERE p.prokind <> 'a' AND (p.prosecdef OR NOT l.lanname = ANY ('{internal,c}'::pg_catalog.name[]))
-                    AND \(isOwn("p", "n", "pg_proc"))
+                    AND \(CatalogQueries.isOwn("p", "n", "pg_proc"))
             ) AS f
             """
     )
 
     static let policies = StatementText(
         catalog: """
-            SELECT p.oid, p.polrelid, p.polname, pg_catalog.pg_get_expr(p.polqual, p.polrelid),
-                pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid), p.polpermissive, p.polcmd,
-                pg_catalog.array_to_string(ARRAY (
+            SELECT p.oid, p.polrelid, p.polname, pg_catalog.pg_get_expr(p.polqual, p.polrelid) AS condition,
+                pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid) AS new_condition, p.polpermissive, p.polcmd,
+                ARRAY (
                     SELECT CASE WHEN u.role = '0'::pg_catalog.oid THEN 'public'::pg_catalog.name
                         ELSE pg_catalog.pg_get_userbyid(u.role) END
                     FROM pg_catalog.unnest(p.polroles) AS u (role)
-                ), E'\\n')
+                ) AS roles
             FROM pg_catalog.pg_policy AS p
             """
     )
@@ -41,18 +41,19 @@ extension DoctorQueries {
     static let looseCalls = StatementText(
         catalog: """
             \(LooseFunctions.query(within: { "\($0) >= 16384" }))
-            SELECT DISTINCT f.relation, p.oid, n.nspname, p.proname, pg_catalog.pg_get_function_identity_arguments(p.oid)
+            SELECT DISTINCT f.relation, p.oid, n.nspname, p.proname,
+                pg_catalog.pg_get_function_identity_arguments(p.oid) AS arguments
             FROM found AS f
             JOIN pg_catalog.pg_proc AS p ON p.oid = f.function
             JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE \(isOwn("p", "n", "pg_proc"))
+            WHERE \(CatalogQueries.isOwn("p", "n", "pg_proc"))
             """
     )
 
     /// Views that read tables with row security.
     static let viewTables = StatementText(
         catalog: """
-            SELECT DISTINCT r.ev_class, d.refobjid FROM pg_catalog.pg_depend AS d
+            SELECT DISTINCT r.ev_class AS view, d.refobjid AS target FROM pg_catalog.pg_depend AS d
             JOIN pg_catalog.pg_rewrite AS r ON r.oid = d.objid
             JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid
             WHERE d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND c.relrowsecurity
@@ -68,19 +69,10 @@ extension DoctorQueries {
                     WHEN d.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass THEN 'f'::pg_catalog."char"
                     WHEN d.classoid = 'pg_catalog.pg_namespace'::pg_catalog.regclass THEN 'n'::pg_catalog."char"
                     WHEN d.classoid = 'pg_catalog.pg_policy'::pg_catalog.regclass THEN 'p'::pg_catalog."char"
-                    ELSE ' '::pg_catalog."char" END,
+                    ELSE ' '::pg_catalog."char" END AS kind,
                 d.objoid, d.objsubid, d.description
             FROM pg_catalog.pg_description AS d
             WHERE d.objoid >= 16384 OR d.description ~~ '@kindred%'::pg_catalog.text
-            """
-    )
-
-    /// The names that constraints have, and the conditions of the checks that hold for every row.
-    static let constraints = StatementText(
-        catalog: """
-            SELECT k.conrelid, k.conname,
-                CASE WHEN k.contype = 'c' AND k.convalidated THEN pg_catalog.pg_get_expr(k.conbin, k.conrelid) END
-            FROM pg_catalog.pg_constraint AS k WHERE k.conrelid >= 16384 AND k.contype <> 'f'
             """
     )
 
@@ -88,10 +80,10 @@ extension DoctorQueries {
     /// columns that are made of it, and the conditions of publications.
     static let columnUses = StatementText(
         catalog: """
-            SELECT DISTINCT d.refobjid, d.refobjsubid::pg_catalog.int2,
+            SELECT DISTINCT d.refobjid AS relation, d.refobjsubid::pg_catalog.int2 AS number,
                 CASE WHEN r.ev_class IS NOT NULL
                     THEN pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, r.ev_class, 0)
-                    ELSE pg_catalog.pg_describe_object(d.classid, d.objid, 0) END
+                    ELSE pg_catalog.pg_describe_object(d.classid, d.objid, 0) END AS used_by
             FROM pg_catalog.pg_depend AS d
             LEFT JOIN pg_catalog.pg_rewrite AS r
                 ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND r.oid = d.objid

@@ -15,18 +15,18 @@ extension CatalogQueries {
                     SELECT true AS conenforced, false AS conperiod, NULL::pg_catalog.int2[] AS confdelsetcols
                 ) AS missing
                 CROSS JOIN LATERAL (
-                    SELECT oid, conrelid, conname, contype, conkey, confrelid, confkey, confdeltype, confmatchtype,
-                        conparentid, conenforced, conperiod, confdelsetcols, convalidated, condeferrable, confupdtype,
+                    SELECT oid, conrelid, conname, contype, conkey, conenforced, conperiod, convalidated, condeferrable,
                         CASE WHEN condeferrable AND NOT condeferred THEN NOT EXISTS (
                             SELECT FROM pg_catalog.pg_constraint AS same
                             WHERE same.connamespace = own.connamespace AND same.conname = own.conname
                                 AND NOT same.condeferrable)
-                        ELSE false END,
-                        CASE WHEN 16384::pg_catalog.oid OPERATOR(pg_catalog.<=) ANY (conpfeqop) THEN conpfeqop END,
+                        ELSE false END AS can_defer,
+                        confrelid, confkey, confdeltype, confupdtype, confdelsetcols, confmatchtype, conparentid,
+                        CASE WHEN 16384::pg_catalog.oid OPERATOR(pg_catalog.<=) ANY (conpfeqop) THEN conpfeqop END AS operators,
                         contype = 'f' AND EXISTS (
                             SELECT FROM pg_catalog.pg_class AS holder
                             JOIN pg_catalog.pg_class AS target ON target.oid = own.confrelid
-                            WHERE holder.oid = own.conrelid AND holder.relowner <> target.relowner) AS isotherowners
+                            WHERE holder.oid = own.conrelid AND holder.relowner <> target.relowner) AS other_owner
                     FROM pg_catalog.pg_constraint AS own
                     WHERE contype = ANY ('{p,u,f,x,c}'::pg_catalog."char"[]) AND \(within("conrelid", isScoped)) AND conparentid = 0
                 ) AS k
@@ -50,8 +50,8 @@ extension CatalogQueries {
         }
         return StatementText(
             catalog: """
-                SELECT k.oid, \(root("k.conrelid")), \(columns("k.conkey", of: "k.conrelid")),
-                    \(root("k.confrelid")), \(columns("k.confkey", of: "k.confrelid"))
+                SELECT k.oid, \(root("k.conrelid")) AS source, \(columns("k.conkey", of: "k.conrelid")) AS columns,
+                    \(root("k.confrelid")) AS target, \(columns("k.confkey", of: "k.confrelid")) AS target_columns
                 FROM pg_catalog.pg_constraint AS k
                 JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
                 JOIN pg_catalog.pg_class AS t ON t.oid = k.confrelid
@@ -70,7 +70,8 @@ extension CatalogQueries {
                 SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
                 CROSS JOIN LATERAL (
                     SELECT indrelid, indkey::pg_catalog.int2[], indnkeyatts,
-                        CASE WHEN indpred IS NOT NULL THEN pg_catalog.pg_get_expr(indpred, indrelid) END, indimmediate,
+                        CASE WHEN indpred IS NOT NULL THEN pg_catalog.pg_get_expr(indpred, indrelid) END AS predicate,
+                        indimmediate,
                         indnullsnotdistinct
                     FROM pg_catalog.pg_index
                     WHERE \(within("indrelid", isScoped)) AND indisunique AND indisvalid AND NOT indisprimary AND NOT indisexclusion
@@ -93,17 +94,17 @@ extension CatalogQueries {
             catalog: """
                 SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
                 CROSS JOIN LATERAL (
-                    SELECT x.indexrelid, x.indrelid, CASE WHEN g.oid IS NULL THEN e.number ELSE 0::pg_catalog.int2 END,
+                    SELECT x.indexrelid, x.indrelid, CASE WHEN g.oid IS NULL THEN e.number ELSE 0::pg_catalog.int2 END AS number,
                         CASE WHEN l.oid IS NULL THEN v.text
-                        ELSE pg_catalog.format('%s COLLATE %I.%I'::pg_catalog.text, v.text, ln.nspname, l.collname) END,
-                        pg_catalog.format('OPERATOR(%I.%s)'::pg_catalog.text, n.nspname, o.oprname),
-                        CASE WHEN x.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(x.indpred, x.indrelid) END,
+                        ELSE pg_catalog.format('%s COLLATE %I.%I'::pg_catalog.text, v.text, ln.nspname, l.collname) END AS expression,
+                        pg_catalog.format('OPERATOR(%I.%s)'::pg_catalog.text, n.nspname, o.oprname) AS conflict,
+                        CASE WHEN x.indpred IS NOT NULL THEN pg_catalog.pg_get_expr(x.indpred, x.indrelid) END AS predicate,
                         x.indnullsnotdistinct, x.isloose,
                         ARRAY(
                             SELECT d.refobjsubid::pg_catalog.int2 FROM pg_catalog.pg_depend AS d
                             WHERE d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = x.indrelid
                                 AND (d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = x.indexrelid
-                                    OR d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass AND d.objid = g.oid))
+                                    OR d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass AND d.objid = g.oid)) AS columns
                     FROM (
                         SELECT indexrelid, indrelid, indpred, indexprs, indisexclusion, indnullsnotdistinct, indkey, indclass,
                             indcollation,

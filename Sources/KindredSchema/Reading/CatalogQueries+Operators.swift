@@ -16,7 +16,7 @@ extension CatalogQueries {
                     FROM pg_catalog.pg_amop AS p
                     JOIN pg_catalog.pg_opclass AS c ON c.opcfamily = p.amopfamily AND c.opcintype = p.amoplefttype
                     WHERE p.amopopr = o.oid AND p.amoplefttype = o.oprleft AND p.amoprighttype = o.oprleft
-                        AND c.opcdefault AND c.opcmethod = ANY ('{403,405}'::pg_catalog.oid[])), 0::pg_catalog.int2)
+                        AND c.opcdefault AND c.opcmethod = ANY ('{403,405}'::pg_catalog.oid[])), 0::pg_catalog.int2) AS strategy
                 FROM pg_catalog.pg_operator AS o JOIN pg_catalog.pg_namespace AS n ON n.oid = o.oprnamespace
                 WHERE o.oid >= 16384 AND o.oprresult = 16 \(isScoped ? "AND o.oprleft = ANY ($1)" : "AND o.oprleft > 0")
                 UNION ALL

@@ -11,8 +11,7 @@ extension CatalogScope {
 
     private static let outerKeysText = StatementText(
         catalog: """
-            SELECT k.conname::pg_catalog.text, c.relname::pg_catalog.text, n.nspname::pg_catalog.text,
-                t.relname::pg_catalog.text
+            SELECT k.conname, c.relname, n.nspname AS target_schema, t.relname AS target
             FROM pg_catalog.pg_constraint AS k
             JOIN pg_catalog.pg_class AS c ON c.oid = k.conrelid
             JOIN pg_catalog.pg_class AS t ON t.oid = k.confrelid
@@ -23,7 +22,6 @@ extension CatalogScope {
 
     /// Whether reads, and whether writes, run functions without a search path of their own, which depend on the
     /// session's.
-    ///
     func pathUse() throws -> Statement {
         Statement(text: Self.pathUseText, bindings: try bindings(of: .relations), resultFormat: .binary)
     }
@@ -31,6 +29,6 @@ extension CatalogScope {
     private static let pathUseText = StatementText(
         catalog: """
             \(LooseFunctions.query(within: { "\($0) = ANY ($1)" }))
-            SELECT COALESCE(pg_catalog.bool_or(f.reads), false), pg_catalog.count(*) FROM found AS f
+            SELECT COALESCE(pg_catalog.bool_or(f.reads), false) AS reads, pg_catalog.count(*) > 0 AS calls FROM found AS f
             """)
 }

@@ -8,19 +8,15 @@ package struct CatalogScope: Sendable {
     private(set) var relations: [UInt32] = []
     private(set) var types: [UInt32] = []
 
-    /// Decodes the answer to `CatalogScope.statement(for:among:isAlone:)`.
-    init(_ result: QueryResult) throws(SchemaError) {
-        var cells = CatalogCells(result, columns: 3)
-        for row in result.indices where !cells.isMalformed {
-            let oid = cells.oid(row, 1)
-            switch cells.letter(row, 0) {
-            case UInt8(ascii: "n"): schemas[cells.string(row, 2)] = oid
+    /// Decodes the answer to `CatalogScope.statement(for:among:)`.
+    init(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let (kind, oid): (UInt8, UInt32) = (row["kind"], row["oid"])
+            switch kind {
+            case UInt8(ascii: "n"): schemas[row["name"] as String] = oid
             case UInt8(ascii: "r"): relations.append(oid)
             default: types.append(oid)
             }
-        }
-        guard !cells.isMalformed else {
-            throw SchemaError(.unreadableCatalog, "The server's answer about schemas has an unexpected shape")
         }
     }
 
@@ -40,44 +36,33 @@ package struct CatalogScope: Sendable {
     ///   - schemas: their names.
     ///   - names: the names of relations, by which they are found without reading all; nil for all relations and types,
     ///     and the types of extensions.
-    ///   - isAlone: whether the transaction that it begins has only statements that read the catalog.
-    static func statement(
-        for schemas: [String], among names: [String]? = nil, isAlone: Bool
-    ) throws -> Statement {
+    static func statement(for schemas: [String], among names: [String]? = nil) throws -> Statement {
         var bindings = Bindings()
         try bindings.appendArray(schemas.map { .string($0) }, of: .text)
         if let names { try bindings.appendArray(names.map { .string($0) }, of: .text) }
-        let texts = isAlone ? alone : shared
-        return Statement(text: names == nil ? texts.whole : texts.named, bindings: bindings, resultFormat: .binary)
+        return Statement(text: names == nil ? whole : named, bindings: bindings, resultFormat: .binary)
     }
 
-    private static let alone = texts(CatalogQueries.withoutCompiler)
-    private static let shared = texts("")
+    private static let named = text(relations: "AND c.relname = ANY ($2::pg_catalog.name[])", types: "")
+    private static let whole = text(
+        relations: "",
+        types: """
+            UNION
+            SELECT t.oid FROM named AS n JOIN pg_catalog.pg_type AS t ON t.typnamespace = n.oid
+            LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
+            WHERE c.oid IS NULL OR c.relkind = 'c'::pg_catalog."char"
+            UNION
+            SELECT d.objid FROM pg_catalog.pg_depend AS d
+            WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
+                AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+            """)
 
-    private static func texts(_ further: String) -> (named: StatementText, whole: StatementText) {
-        (
-            text(further, relations: "AND c.relname = ANY ($2::pg_catalog.name[])", types: ""),
-            text(
-                further, relations: "",
-                types: """
-                    UNION
-                    SELECT t.oid FROM named AS n JOIN pg_catalog.pg_type AS t ON t.typnamespace = n.oid
-                    LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid
-                    WHERE c.oid IS NULL OR c.relkind = 'c'::pg_catalog."char"
-                    UNION
-                    SELECT d.objid FROM pg_catalog.pg_depend AS d
-                    WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.deptype = 'e'
-                        AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
-                    """)
-        )
-    }
-
-    private static func text(_ further: String, relations: String, types: String) -> StatementText {
+    private static func text(relations: String, types: String) -> StatementText {
         StatementText(
             catalog: """
                 WITH RECURSIVE named (oid, name) AS (
                     SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace AS n
-                    WHERE n.nspname = ANY ($1::pg_catalog.name[]) \(further)
+                    WHERE n.nspname = ANY ($1::pg_catalog.name[]) AND \(CatalogQueries.withoutCompiler)
                 ), own (oid) AS (
                     SELECT c.oid FROM named AS n JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid
                     WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
@@ -101,7 +86,7 @@ package struct CatalogScope: Sendable {
                     ) AS p (oid)
                     WHERE p.oid >= 16384
                 )
-                SELECT 'n'::pg_catalog."char", n.oid, n.name::pg_catalog.text FROM named AS n
+                SELECT 'n'::pg_catalog."char" AS kind, n.oid, n.name::pg_catalog.text AS name FROM named AS n
                 UNION ALL SELECT 'r'::pg_catalog."char", o.oid, NULL FROM own AS o
                 UNION ALL SELECT 't'::pg_catalog."char", f.oid, NULL FROM found AS f
                 UNION ALL SELECT 'r'::pg_catalog."char", t.typrelid, NULL FROM pg_catalog.pg_type AS t

@@ -60,29 +60,18 @@ public enum SchemaReader {
     private static func readCatalogAndTypes(
         from client: PostgresClient, isAlone: Bool = false
     ) async throws -> (catalog: Catalog, types: QueryResult) {
-        var results: ArraySlice<QueryResult>
         // With the user's own search path, so that names are qualified as the user may write them.
         let path = try client.ownPathStatement.map { [$0] } ?? []
-        if client.isInTransaction {
-            let queries = isAlone ? CatalogQueries.alone : CatalogQueries.all
-            results = try await client.executeBatch(path + queries + [PostgresClient.typeCatalog])
-                .dropFirst(path.count)
-        } else {
-            let statements =
-                [CatalogQueries.begin] + path + CatalogQueries.alone + [
-                    PostgresClient.typeCatalog, CatalogQueries.commit,
-                ]
-            // An exclusive connection: if a statement fails, no other task gets the failed transaction.
-            results = try await client.withConnection { _ in
-                try await client.executeBatch(statements)
-            }.dropFirst(1 + path.count).dropLast()
-        }
-        guard let types = results.popLast() else {
-            throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
-        }
-        var catalog = try CatalogDecoder(results).catalog
+        var answers = try await client.readCatalog(
+            path + CatalogQueries.all + [PostgresClient.typeCatalog], isAlone: isAlone)
+        for _ in path { _ = try answers.next("the search path") }
+        var catalog = try Catalog(&answers)
+        let types = try answers.next("types")
         if catalog.isDistributed {
-            catalog.distribute(try CatalogDecoder.distribution(try await client.execute(CatalogQueries.distribution)))
+            var columns: [UInt32: String] = [:]
+            let result = try await client.execute(CatalogQueries.distribution)
+            try CatalogRows(result, about: "distributed tables").forEach { columns[$0["relation"]] = $0["column"] }
+            catalog.distribute(columns)
         }
         warn(client, of: catalog)
         return (catalog, types)
@@ -137,31 +126,28 @@ extension SchemaReader {
     ) async throws -> SchemaPart {
         let isAlone = !client.isInTransaction
         return try await client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
-            let scope = try CatalogScope(
-                try await client.execute(try CatalogScope.statement(for: schemas, among: names, isAlone: isAlone)))
+            var found = try await client.readCatalog(
+                [try CatalogScope.statement(for: schemas, among: names)], isAlone: isAlone)
+            let scope = try CatalogScope(try found.rows("schemas"))
             let queries =
                 try CatalogQueries.scoped(to: scope) + [
                     PostgresClient.typeCatalog(of: scope.types), scope.outerKeys(besides: schemas + others),
                     scope.pathUse(),
                 ]
-            var results = try await client.executeBatch(queries)[...]
-            guard results.count == queries.count, let uses = results.popLast()?.first, let keys = results.popLast(),
-                let types = results.popLast()
-            else {
-                throw SchemaError(.unreadableCatalog, "The server's answer about types has an unexpected shape")
-            }
-            let catalog = try CatalogDecoder(results).catalog
+            var answers = try await client.readCatalog(queries, isAlone: isAlone)
+            let catalog = try Catalog(&answers)
             warn(client, of: catalog)
-            let isAll = try uses.decode(0, as: Bool.self) == true
-            let isAny = try uses.decode(1, as: Int.self) != 0
+            let types = try answers.next("types")
+            let keys = try answers.rows("foreign keys").map { row in
+                SchemaPart.OuterKey(
+                    name: row["conname"], table: row["relname"],
+                    target: QualifiedName(schema: row["target_schema"], name: row["target"]))
+            }
+            let uses: [TenantSchema.PathUse] = try answers.rows("functions").map { row in
+                row["reads"] ? .all : row["calls"] ? .writes : TenantSchema.PathUse.none
+            }
             return SchemaPart(
-                catalog: catalog, types: types, schemas: scope.schemas,
-                outerKeys: try keys.map { row in
-                    SchemaPart.OuterKey(
-                        name: try row.decode(0) ?? "", table: try row.decode(1) ?? "",
-                        target: QualifiedName(schema: try row.decode(2) ?? "", name: try row.decode(3) ?? ""))
-                },
-                pathUse: isAll ? .all : isAny ? .writes : .none)
+                catalog: catalog, types: types, schemas: scope.schemas, outerKeys: keys, pathUse: uses.first ?? .none)
         }
     }
 }

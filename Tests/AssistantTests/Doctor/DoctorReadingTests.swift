@@ -14,7 +14,7 @@ import Testing
             let (_, recorder) = try await recordingStatements { _ = try await client.allFindings() }
             let control = recorder.all.filter { $0.kind == .transactionControl }.map(\.sql)
             #expect(control == ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "COMMIT"])
-            #expect(recorder.statements.count == 30)
+            #expect(recorder.statements.count == 29)
             #expect(recorder.statements.allSatisfy { $0.hasPrefix("SELECT") || $0.hasPrefix("WITH") })
             // Statements that share a round trip share its time.
             #expect(Set(recorder.all.map(\.duration)).count <= 4)
@@ -25,7 +25,9 @@ import Testing
         try await withDoctorClient { client in
             try await client.withTransaction { _ in
                 try await client.query("CREATE TABLE late (a integer REFERENCES person)")
+                try await client.query("SET LOCAL jit = on")
                 #expect(try await client.allFindings().keys.contains("K101:public.late.late_a_fkey"))
+                #expect(try await client.query("SHOW jit")[0][0] == .string("on"))
                 try await client.query("INSERT INTO person DEFAULT VALUES")
             }
         }

@@ -30,11 +30,18 @@ struct Psql {
     }
 
     /// Runs statements in a process of its own; returns once they are committed.
-    func run(_ statements: String) async throws {
-        let words = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname=\(uri)", "--command=\(statements)"]
+    ///
+    /// - Returns: The lines of a query, its columns separated by spaces.
+    @discardableResult
+    func run(_ statements: String) async throws -> [String] {
+        let words = [
+            "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--field-separator= ", "--set=ON_ERROR_STOP=1",
+            "--dbname=\(uri)", "--command=\(statements)",
+        ]
         let result = try await Subprocess.run(
-            .name("env"), arguments: Arguments([program] + words), input: .none, output: .discarded,
+            .name("env"), arguments: Arguments([program] + words), input: .none, output: .string(limit: 1 << 20),
             error: .string(limit: 1 << 16))
         guard result.terminationStatus.isSuccess else { throw Failure(message: result.standardError) }
+        return result.standardOutput.split(separator: "\n").map(String.init)
     }
 }
