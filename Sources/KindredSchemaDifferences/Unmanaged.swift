@@ -1,9 +1,9 @@
-import KindredDDL
+package import KindredDDL
 import KindredPostgres
 
 /// Names differences that no statement changes, and differences that are worth a remark.
-enum Unmanaged {
-    static func lines(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
+package enum Unmanaged {
+    package static func lines(_ old: SchemaSnapshot, _ new: SchemaSnapshot) -> [String] {
         var lines: [String] = []
         for name in Set(old.items.keys).union(new.items.keys).sorted() {
             switch (old[name], new[name]) {
@@ -19,16 +19,21 @@ enum Unmanaged {
             }
             guard let other = new[name] else { continue }
             let (before, after) = (namedSettings(old[name]), namedSettings(other))
-            for key in Set(before.keys).union(after.keys).sorted() where before[key] != after[key] {
+            for key in Set(before.keys).union(after.keys).sorted() where before[key]?.value != after[key]?.value {
+                // Only one of two servers may have a column.
+                let isOfOne = before[key] == nil || after[key] == nil
+                if isOfOne, before[key]?.isUnknown ?? after[key]?.isUnknown ?? false { continue }
                 lines.append("The \(key) of the \(name.described) differs.")
             }
         }
         return lines
     }
 
-    private static func namedSettings(_ item: SchemaItem?) -> [ServerText: ServerText] {
+    private static func namedSettings(_ item: SchemaItem?) -> [ServerText: (value: ServerText, isUnknown: Bool)] {
         let settings = (item?.settings ?? []).filter { $0.reset == nil }
-        return Dictionary(settings.map { (ServerText($0.key), ServerText($0.value)) }) { first, _ in first }
+        return Dictionary(settings.map { (ServerText($0.key), (ServerText($0.value), $0.isUnknown)) }) { first, _ in
+            first
+        }
     }
 
     /// Things that the new side depends on but that no statement makes, since they are only named.

@@ -53,15 +53,20 @@ package struct Setting: Hashable {
     package var needed: ItemName?
     /// The column that it belongs to.
     package var column: String?
+    /// Whether it is a column of the catalog that this library does not know, of a newer server: only the values of two servers
+    /// that have it can differ.
+    package var isUnknown = false
 
     package init(
-        key: String, value: String, reset: String? = nil, needed: ItemName? = nil, column: String? = nil
+        key: String, value: String, reset: String? = nil, needed: ItemName? = nil, column: String? = nil,
+        isUnknown: Bool = false
     ) {
         self.key = key
         self.value = value
         self.reset = reset
         self.needed = needed
         self.column = column
+        self.isUnknown = isUnknown
     }
 }
 

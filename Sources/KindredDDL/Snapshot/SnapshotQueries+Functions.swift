@@ -42,7 +42,7 @@ extension SnapshotQueries {
         SELECT p.oid::text AS oid, n.nspname::text AS schema,
             p.proname || '(' || COALESCE((SELECT string_agg(format_type(a.type, NULL), ', ' ORDER BY a.place)
                 FROM unnest(p.proargtypes) WITH ORDINALITY AS a(type, place)), '') || ')' AS name,
-            (p.prokind = 'a')::text AS is_aggregate,
+            (p.prokind = 'a') AS is_aggregate,
             CASE p.prokind WHEN 'a' THEN 'AGGREGATE' WHEN 'p' THEN 'PROCEDURE' ELSE 'FUNCTION' END
                 || format(' %I.%I(', n.nspname, p.proname) || CASE WHEN p.prokind = 'a' AND p.pronargs = 0 THEN '*'
                     ELSE pg_get_function_identity_arguments(p.oid) END || ')' AS target,

@@ -23,7 +23,7 @@ extension SnapshotQueries {
     /// `reset` is NULL where a difference is only named; `needed` is the index that a property names.
     static let settings = """
         SELECT s.*, (SELECT a.attname::text FROM pg_attribute AS a WHERE s.catalog = 'pg_class' AND a.attrelid = s.oid::oid
-            AND a.attnum = s.number::integer AND a.attnum > 0) AS column FROM (
+            AND a.attnum = s.number::integer AND a.attnum > 0) AS column, false AS is_unknown FROM (
         SELECT 'pg_class' AS catalog, c.oid::text AS oid, '0' AS number, 'row security' AS key,
             \(alter("")) || ' ENABLE ROW LEVEL SECURITY' AS value, \(alter("")) || ' DISABLE ROW LEVEL SECURITY' AS reset, NULL AS needed
         \(relation) WHERE c.relrowsecurity AND \(isUsers("n"))
@@ -105,6 +105,7 @@ extension SnapshotQueries {
         UNION ALL
         SELECT l.classoid::regclass::text, l.objoid::text, l.objsubid::text, 'security label of ' || l.provider, l.label, NULL, NULL
         FROM pg_seclabel AS l) AS s
+        UNION ALL \(unknownColumns)
         ORDER BY catalog, oid, number, key
         """
 }

@@ -1,26 +1,31 @@
+import KindredPostgres
+import KindredSchema
+
 /// The statements that read the compared parts of a schema; together they take one round trip.
 ///
 /// The search path and the settings that decide how the server writes expressions are fixed, so that two servers write
-/// the same thing in the same way. Queries are not compiled: that takes seconds where their estimates are high. Each column has a name, by which ``SnapshotCells`` takes it.
+/// the same thing in the same way.
 enum SnapshotQueries {
+    /// Beside the session, in the order in which `SnapshotReader` takes their answers.
     static let all = [
-        schemas, relations, columns, constraints, indexes, types, functions, objects, settings, dependencies, casts,
-    ]
+        schemas, types, relations, columns, constraints, indexes, functions, objects, settings, dependencies, casts,
+    ].map { Statement(text: StatementText($0), resultFormat: .binary) }
 
-    static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-
-    static let session = """
-        SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
-            pg_catalog.set_config('DateStyle', 'ISO, YMD', true), pg_catalog.set_config('IntervalStyle', 'postgres', true),
-            pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('extra_float_digits', '1', true),
-            pg_catalog.set_config('bytea_output', 'hex', true),
-            pg_catalog.set_config('quote_all_identifiers', 'off', true),
-            pg_catalog.set_config('lc_monetary', 'C', true),
-            pg_catalog.set_config('standard_conforming_strings', 'on', true),
-            pg_catalog.current_setting('server_version_num') AS version,
-            CASE WHEN pg_catalog.current_setting('jit', true) OPERATOR(pg_catalog.=) 'on'
-                THEN pg_catalog.set_config('jit', 'off', true) END
-        """
+    static let session = Statement(
+        text: StatementText(
+            catalog: """
+                SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+                    pg_catalog.set_config('DateStyle', 'ISO, YMD', true),
+                    pg_catalog.set_config('IntervalStyle', 'postgres', true),
+                    pg_catalog.set_config('TimeZone', 'UTC', true), pg_catalog.set_config('extra_float_digits', '1', true),
+                    pg_catalog.set_config('bytea_output', 'hex', true),
+                    pg_catalog.set_config('quote_all_identifiers', 'off', true),
+                    pg_catalog.set_config('lc_monetary', 'C', true),
+                    pg_catalog.set_config('standard_conforming_strings', 'on', true),
+                    pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version
+                WHERE \(CatalogQueries.withoutCompiler)
+                """),
+        resultFormat: .binary)
 
     /// Schemas of users.
     static func isUsers(_ schema: String) -> String {
@@ -86,7 +91,7 @@ enum SnapshotQueries {
 
     private static let relations = """
         SELECT c.oid::text AS oid, n.nspname::text AS schema, c.relname::text AS name, c.relkind::text AS kind,
-            (c.relpersistence = 'u')::text AS is_unlogged,
+            (c.relpersistence = 'u') AS is_unlogged,
             ARRAY(SELECT o FROM unnest(c.reloptions) AS o UNION ALL
                 SELECT 'toast.' || o FROM pg_class AS f CROSS JOIN unnest(f.reloptions) AS o
                 WHERE f.oid = c.reltoastrelid ORDER BY 1) AS options,
@@ -118,15 +123,15 @@ enum SnapshotQueries {
 
     private static let columns = """
         SELECT a.attrelid::text AS relation, a.attnum::text AS number, a.attname::text AS name,
-            format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull::text AS is_not_null,
+            format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS is_not_null,
             pg_get_expr(d.adbin, d.adrelid) AS expression, a.attidentity::text AS identity, a.attgenerated::text AS generation,
-            \(collation("a.attcollation", "t")) AS collation, (a.attislocal AND NOT c.relispartition)::text AS is_own,
+            \(collation("a.attcollation", "t")) AS collation, (a.attislocal AND NOT c.relispartition) AS is_own,
             col_description(a.attrelid, a.attnum) AS comment,
             COALESCE((SELECT \(options("s")) FROM pg_depend AS q JOIN pg_sequence AS s ON s.seqrelid = q.objid
                 WHERE q.classid = 'pg_class'::regclass AND q.refclassid = 'pg_class'::regclass AND q.refobjid = a.attrelid
                     AND q.refobjsubid = a.attnum AND q.deptype = 'i' AND a.attidentity <> ''), '{}') AS identity_options,
             format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END, NULL) AS base,
-            (t.typcategory = 'S')::text AS is_text
+            (t.typcategory = 'S') AS is_text
         FROM pg_attribute AS a
         JOIN pg_class AS c ON c.oid = a.attrelid
         JOIN pg_type AS t ON t.oid = a.atttypid
@@ -139,7 +144,7 @@ enum SnapshotQueries {
     /// property of its column.
     private static let constraints = """
         SELECT k.oid::text AS oid, k.conrelid::text AS relation, k.contypid::text AS domain, k.conname::text AS name,
-            k.contype::text AS kind, pg_get_constraintdef(k.oid) AS definition, k.convalidated::text AS is_valid,
+            k.contype::text AS kind, pg_get_constraintdef(k.oid) AS definition, k.convalidated AS is_valid,
             obj_description(k.oid, 'pg_constraint') AS comment,
             CASE WHEN k.contype IN ('p', 'u') THEN pg_get_indexdef(k.conindid) END AS index, k.conindid::text AS index_oid,
             CASE WHEN k.condeferrable THEN ' DEFERRABLE' ELSE '' END
@@ -151,7 +156,7 @@ enum SnapshotQueries {
 
     private static let indexes = """
         SELECT i.indexrelid::text AS oid, i.indrelid::text AS relation, n.nspname::text AS schema, c.relname::text AS name,
-            pg_get_indexdef(i.indexrelid) AS definition, (i.indisvalid OR c.relkind = 'I')::text AS is_valid,
+            pg_get_indexdef(i.indexrelid) AS definition, (i.indisvalid OR c.relkind = 'I') AS is_valid,
             obj_description(i.indexrelid, 'pg_class') AS comment, quote_ident(c.relname) AS quoted_name
         FROM pg_index AS i
         JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -166,7 +171,7 @@ enum SnapshotQueries {
             CASE WHEN r.rngcanonical <> 0 THEN 'b' ELSE t.typtype::text END AS kind, t.typarray::text AS array_type,
             ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = t.oid ORDER BY e.enumsortorder) AS labels,
             CASE WHEN t.typtype = 'd' THEN format_type(t.typbasetype, t.typtypmod) END AS base,
-            t.typnotnull::text AS is_not_null,
+            t.typnotnull AS is_not_null,
             CASE WHEN t.typtype = 'd' THEN pg_get_expr(t.typdefaultbin, 'pg_type'::regclass) END AS default_text,
             \(collation("t.typcollation", "b")) AS collation, obj_description(t.oid, 'pg_type') AS comment,
             \(grants("t.typacl", "T", "t.typowner")) AS grants,
@@ -206,7 +211,7 @@ enum SnapshotQueries {
 
     private static let casts = """
         SELECT format_type(k.castsource, NULL) || '>' || format_type(k.casttarget, NULL) AS types,
-            (k.castcontext <> 'e')::text AS is_assignment
+            (k.castcontext <> 'e') AS is_assignment
         FROM pg_cast AS k
         """
 }

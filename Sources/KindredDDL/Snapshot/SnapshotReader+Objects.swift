@@ -1,48 +1,49 @@
 import KindredPostgres
+import KindredSchema
 
 // Functions, triggers, policies, extensions and other things that their own statements make.
 extension SnapshotReader {
-    mutating func takeFunctions(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            let address = Address(catalog: "pg_proc", oid: try cells.text("oid"))
+    mutating func takeFunctions(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let address = Address(catalog: "pg_proc", oid: row.text("oid"))
             // A range's constructors come and go with it.
-            if let type = try cells.optional("type") {
+            if let type: String = row["type"] {
                 names[address] = names[Address(catalog: "pg_type", oid: type)]
-                continue
+                return
             }
-            let (schema, signature) = (try cells.text("schema"), try cells.text("name"))
+            let (schema, signature) = (row.text("schema"), row.text("name"))
             let name =
-                try cells.flag("is_aggregate")
+                row["is_aggregate"] as Bool
                 ? ItemName(kind: .other, schema: schema, name: "aggregate", part: "\(schema).\(signature)")
                 : ItemName(kind: .function, schema: schema, name: signature)
             let object = ObjectItem(
-                definition: [try cells.text("definition")], target: try cells.text("target"),
-                form: try cells.optional("form"))
+                definition: [row.text("definition")], target: row.text("target"),
+                form: row["form"])
             var item = SchemaItem(
-                content: .object(object), comment: try cells.optional("comment"), grants: try cells.grants("grants"))
-            item.privilege = try cells.optional("privilege")
+                content: .object(object), comment: row["comment"], grants: row.grants())
+            item.privilege = row["privilege"]
             add(name, item)
             names[address] = name
         }
     }
 
-    mutating func takeObjects(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            let kind = try cells.text("kind")
-            let relation = try cells.optional("relation")
+    mutating func takeObjects(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let kind = row.text("kind")
+            let relation: String? = row["relation"]
             let owner = relation.flatMap { names[Address(catalog: "pg_class", oid: $0)] }
             // On a relation that is nothing of the user's.
-            if relation != nil, owner == nil { continue }
-            let name = Self.name(kind, try cells.text("name"), in: try cells.text("schema"), on: owner)
+            if relation != nil, owner == nil { return }
+            let name = Self.name(kind, row.text("name"), in: row.text("schema"), on: owner)
             var item = SchemaItem(
-                content: try content(kind, cells), comment: try cells.optional("comment"),
-                grants: try cells.grants("grants"), roles: try cells.list("roles"),
+                content: try content(kind, &row), comment: row["comment"],
+                grants: row.grants(), roles: row["roles"],
                 dependencies: owner.map { [$0] } ?? [])
             if case .extension(let `extension`) = item.content {
                 item.dependencies.insert(ItemName(kind: .schema, schema: `extension`.schema))
             }
             add(name, item)
-            names[Address(catalog: try cells.text("catalog"), oid: try cells.text("oid"))] = name
+            names[Address(catalog: row.text("catalog"), oid: row.text("oid"))] = name
         }
     }
 
@@ -61,31 +62,31 @@ extension SnapshotReader {
         }
     }
 
-    private func content(_ kind: String, _ cells: SnapshotCells) throws -> ItemContent {
+    private func content(_ kind: String, _ row: inout CatalogRow) throws -> ItemContent {
         switch kind {
         case "extension":
             return .extension(
-                ExtensionItem(schema: try cells.text("schema"), version: try cells.optional("detail")))
+                ExtensionItem(schema: row.text("schema"), version: row["detail"]))
         case "default privileges":
             return .defaultPrivileges(
-                DefaultPrivileges(statement: try cells.text("target"), objects: try cells.text("detail")))
+                DefaultPrivileges(statement: row.text("target"), objects: row.text("detail")))
         default:
-            let definition = try cells.list("definition")
-            if definition.isEmpty { return .other(try cells.text("detail")) }
+            let definition: [String] = row["definition"]
+            if definition.isEmpty { return .other(row.text("detail")) }
             return .object(
-                ObjectItem(definition: definition, target: try cells.text("target"), form: try cells.optional("form")))
+                ObjectItem(definition: definition, target: row.text("target"), form: row["form"]))
         }
     }
 
-    mutating func takeSettings(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            guard let owner = name(try cells.text("catalog"), try cells.text("oid"), try cells.text("number")) else {
-                continue
+    mutating func takeSettings(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            guard let owner = name(row.text("catalog"), row.text("oid"), row.text("number")) else {
+                return
             }
             let setting = Setting(
-                key: try cells.text("key"), value: try cells.text("value"), reset: try cells.optional("reset"),
-                needed: try cells.optional("needed").flatMap { name("pg_class", $0, "0") },
-                column: try cells.optional("column"))
+                key: row.text("key"), value: row.text("value"), reset: row["reset"],
+                needed: (row["needed"] as String?).flatMap { name("pg_class", $0, "0") }, column: row["column"],
+                isUnknown: row["is_unknown"])
             snapshot.items[owner]?.settings.append(setting)
         }
     }

@@ -1,11 +1,12 @@
 import KindredPostgres
+import KindredSchema
 
 // Tables, views and sequences, with their columns, constraints and indexes.
 extension SnapshotReader {
-    mutating func takeRelations(_ rows: [SnapshotCells], columns: [SnapshotCells]) throws {
+    mutating func takeRelations(_ rows: CatalogRows, columns: CatalogRows) throws {
         var kinds: [ServerText: (name: ItemName, kind: String)] = [:]
-        for cells in rows {
-            let (oid, kind) = (try cells.text("oid"), try cells.text("kind"))
+        try rows.forEach { row in
+            let (oid, kind) = (row.text("oid"), row.text("kind"))
             let itemKind: ItemName.Kind =
                 switch kind {
                 case "r", "p": .table
@@ -14,103 +15,103 @@ extension SnapshotReader {
                 case "c": .type
                 default: .foreignTable
                 }
-            let name = ItemName(kind: itemKind, schema: try cells.text("schema"), name: try cells.text("name"))
+            let name = ItemName(kind: itemKind, schema: row.text("schema"), name: row.text("name"))
             kinds[oid] = (name, kind)
             names[Address(catalog: "pg_class", oid: oid)] = name
             for column in ["type", "array_type"] {
-                if let type = try cells.optional(column), type != "0" {
+                if let type: String = row[column], type != "0" {
                     names[Address(catalog: "pg_type", oid: type)] = name
                 }
             }
         }
         var fields: [ServerText: [Field]] = [:]
         var inherited: [ItemName: [ServerText: ColumnOverride]] = [:]
-        for cells in columns {
-            let oid = try cells.text("relation")
-            guard let relation = kinds[oid] else { continue }
+        try columns.forEach { row in
+            let oid = row.text("relation")
+            guard let relation = kinds[oid] else { return }
             let field = Field(
-                name: try cells.text("name"), type: try cells.text("type"), collation: try cells.optional("collation"))
+                name: row.text("name"), type: row.text("type"), collation: row["collation"])
             var name = relation.name
             name.kind = .column
             name.part = field.name
-            let position = Int(try cells.text("number")) ?? 0
+            let position = Int(row.text("number")) ?? 0
             guard relation.name.kind == .table else {
                 fields[oid, default: []].append(field)
                 if relation.name.kind == .view || relation.name.kind == .foreignTable {
                     let item = SchemaItem(
-                        content: .viewColumn, comment: try cells.optional("comment"), position: position,
+                        content: .viewColumn, comment: row["comment"], position: position,
                         dependencies: [relation.name])
                     add(name, item)
                 }
-                continue
+                return
             }
-            let isGenerated = !(try cells.text("generation")).isEmpty
-            guard try cells.flag("is_own") else {
-                let isComputed = try isGenerated || !cells.text("identity").isEmpty
+            let isGenerated = !(row.text("generation")).isEmpty
+            guard row["is_own"] else {
+                let isComputed = isGenerated || !row.text("identity").isEmpty
                 inherited[relation.name, default: [:]][field.name] = ColumnOverride(
-                    defaultText: isComputed ? nil : try cells.optional("expression"),
-                    isNotNull: try cells.flag("is_not_null"))
-                continue
+                    defaultText: isComputed ? nil : row["expression"],
+                    isNotNull: row["is_not_null"])
+                return
             }
-            let expression = try cells.optional("expression")
+            let expression: String? = row["expression"]
             let column = ColumnItem(
-                type: field.type, collation: field.collation, isNotNull: try cells.flag("is_not_null"),
+                type: field.type, collation: field.collation, isNotNull: row["is_not_null"],
                 defaultText: isGenerated ? nil : expression, generation: isGenerated ? expression : nil,
-                identity: ColumnItem.Identity(rawValue: try cells.text("identity")),
-                identityOptions: try cells.list("identity_options"), base: try cells.text("base"),
-                isText: try cells.flag("is_text"))
+                identity: ColumnItem.Identity(rawValue: row.text("identity")),
+                identityOptions: row["identity_options"], base: row.text("base"),
+                isText: row["is_text"])
             add(
                 name,
                 SchemaItem(
-                    content: .column(column), comment: try cells.optional("comment"), position: position,
+                    content: .column(column), comment: row["comment"], position: position,
                     dependencies: [relation.name]))
             names[Address(catalog: "pg_class", oid: oid, column: position)] = name
         }
-        for cells in rows {
-            let oid = try cells.text("oid")
-            guard let (name, kind) = kinds[oid] else { continue }
-            let parents = try cells.list("parents").compactMap { kinds[$0]?.name }
+        try rows.forEach { row in
+            let oid = row.text("oid")
+            guard let (name, kind) = kinds[oid] else { return }
+            let parents = (row["parents"] as [String]).compactMap { kinds[$0]?.name }
             add(
                 name,
                 SchemaItem(
-                    content: try content(of: name, kind, cells, parents, fields[oid] ?? []),
-                    comment: try cells.optional("comment"), grants: try cells.grants("grants"),
+                    content: try content(of: name, kind, &row, parents, fields[oid] ?? []),
+                    comment: row["comment"], grants: row.grants(),
                     dependencies: Set(parents)))
         }
         takeOverrides(inherited)
     }
 
     private func content(
-        of name: ItemName, _ kind: String, _ cells: SnapshotCells, _ parents: [ItemName], _ fields: [Field]
+        of name: ItemName, _ kind: String, _ row: inout CatalogRow, _ parents: [ItemName], _ fields: [Field]
     ) throws -> ItemContent {
-        let isUnlogged = try cells.flag("is_unlogged")
+        let isUnlogged: Bool = row["is_unlogged"]
         switch kind {
         case "r", "p":
             return .table(
                 TableItem(
-                    isUnlogged: isUnlogged, options: try cells.list("options"),
-                    partitionKey: try cells.optional("partition_key"), bound: try cells.optional("bound"),
+                    isUnlogged: isUnlogged, options: row["options"],
+                    partitionKey: row["partition_key"], bound: row["bound"],
                     parents: parents))
         case "v", "m":
             return .view(
                 ViewItem(
-                    query: try cells.text("definition"), isMaterialized: kind == "m",
-                    options: try cells.list("options"),
+                    query: row.text("definition"), isMaterialized: kind == "m",
+                    options: row["options"],
                     columns: fields))
         case "S":
-            let owner = try cells.optional("owned_by").flatMap { text -> ItemName? in
+            let owner = (row["owned_by"] as String?).flatMap { text -> ItemName? in
                 let parts = text.split(separator: "/")
                 guard parts.count == 2, let number = Int(parts[1]) else { return nil }
                 return names[Address(catalog: "pg_class", oid: String(parts[0]), column: number)]
             }
             return .sequence(
                 SequenceItem(
-                    type: try cells.text("sequence_type"), options: try cells.list("sequence_options"), owner: owner,
+                    type: row.text("sequence_type"), options: row["sequence_options"], owner: owner,
                     isUnlogged: isUnlogged))
         case "c": return .composite(fields)
         default:
             return .object(
-                ObjectItem(definition: [try cells.text("definition")], target: "FOREIGN TABLE \(try DDL.path(name))"))
+                ObjectItem(definition: [row.text("definition")], target: "FOREIGN TABLE \(try DDL.path(name))"))
         }
     }
 
@@ -128,52 +129,52 @@ extension SnapshotReader {
         }
     }
 
-    mutating func takeConstraints(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            let relation = names[Address(catalog: "pg_class", oid: try cells.text("relation"))]
-            let domain = names[Address(catalog: "pg_type", oid: try cells.text("domain"))]
+    mutating func takeConstraints(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let relation = names[Address(catalog: "pg_class", oid: row.text("relation"))]
+            let domain = names[Address(catalog: "pg_type", oid: row.text("domain"))]
             guard let owner = relation ?? domain, owner.kind == .table || owner.kind == .type,
-                let kind = ConstraintItem.Kind(rawValue: try cells.text("kind"))
-            else { continue }
+                let kind = ConstraintItem.Kind(rawValue: row.text("kind"))
+            else { return }
             var name = owner
             name.kind = .constraint
-            name.part = try cells.text("name")
-            var definition = try cells.text("definition")
+            name.part = row.text("name")
+            var definition = row.text("definition")
             if definition.hasSuffix(" NOT VALID") { definition.removeLast(" NOT VALID".count) }
             let constraint = ConstraintItem(
-                kind: kind, definition: definition, isValid: try cells.flag("is_valid"),
-                index: try cells.optional("index").map {
-                    Self.withoutOnly($0, of: (try? cells.text("quoted_name")) ?? "")
+                kind: kind, definition: definition, isValid: row["is_valid"],
+                index: (row["index"] as String?).map {
+                    Self.withoutOnly($0, of: row.text("quoted_name"))
                 },
-                deferral: try cells.text("deferral"), isOfDomain: owner.kind == .type)
+                deferral: row.text("deferral"), isOfDomain: owner.kind == .type)
             add(
                 name,
                 SchemaItem(
-                    content: .constraint(constraint), comment: try cells.optional("comment"), dependencies: [owner]))
-            names[Address(catalog: "pg_constraint", oid: try cells.text("oid"))] = name
+                    content: .constraint(constraint), comment: row["comment"], dependencies: [owner]))
+            names[Address(catalog: "pg_constraint", oid: row.text("oid"))] = name
             // The index of a foreign key belongs to the referenced key.
             if kind != .foreignKey, kind != .check {
-                names[Address(catalog: "pg_class", oid: try cells.text("index_oid"))] = name
+                names[Address(catalog: "pg_class", oid: row.text("index_oid"))] = name
             }
         }
     }
 
-    mutating func takeIndexes(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            guard let relation = names[Address(catalog: "pg_class", oid: try cells.text("relation"))],
+    mutating func takeIndexes(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            guard let relation = names[Address(catalog: "pg_class", oid: row.text("relation"))],
                 relation.kind == .table || relation.kind == .view
-            else { continue }
-            let name = ItemName(kind: .index, schema: try cells.text("schema"), name: try cells.text("name"))
-            let definition = Self.withoutOnly(try cells.text("definition"), of: try cells.text("quoted_name"))
+            else { return }
+            let name = ItemName(kind: .index, schema: row.text("schema"), name: row.text("name"))
+            let definition = Self.withoutOnly(row.text("definition"), of: row.text("quoted_name"))
             let isUnique = definition.hasPrefix("CREATE UNIQUE")
-            let start = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(try cells.text("quoted_name"))".count
+            let start = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(row.text("quoted_name"))".count
             let index = IndexItem(
                 unnamed: "\(isUnique)\(definition.dropFirst(start))", definition: definition,
-                isValid: try cells.flag("is_valid"), relation: relation)
+                isValid: row["is_valid"], relation: relation)
             add(
                 name,
-                SchemaItem(content: .index(index), comment: try cells.optional("comment"), dependencies: [relation]))
-            names[Address(catalog: "pg_class", oid: try cells.text("oid"))] = name
+                SchemaItem(content: .index(index), comment: row["comment"], dependencies: [relation]))
+            names[Address(catalog: "pg_class", oid: row.text("oid"))] = name
         }
     }
 

@@ -15,46 +15,27 @@ package struct SnapshotReader {
 
     /// Reads a snapshot in one round trip, inside of the task's transaction if there is one.
     package static func read(from client: PostgresClient) async throws -> SchemaSnapshot {
-        let queries = ([SnapshotQueries.session] + SnapshotQueries.all).map(statement)
-        let results: [QueryResult]
-        if client.isInTransaction {
-            results = try await client.executeBatch(queries)
-        } else {
-            let all = [statement(SnapshotQueries.begin)] + queries + [statement("COMMIT")]
-            results = try await client.withConnection { _ in
-                Array(try await client.executeBatch(all).dropFirst().dropLast())
-            }
-        }
-        guard results.count == queries.count else {
-            throw SchemaError(.unreadableCatalog, "The server's answer about its catalog has an unexpected shape.")
-        }
+        var answers = try await client.readCatalog([SnapshotQueries.session] + SnapshotQueries.all, isAlone: true)
         var reader = SnapshotReader()
-        for cells in SnapshotCells.rows(of: results[0]) {
-            reader.snapshot.serverVersion = Int(try cells.text("version")) ?? 0
-        }
-        let parts = results.dropFirst().map(SnapshotCells.rows)
-        try reader.takeSchemas(parts[0])
-        try reader.takeTypes(parts[5])
-        try reader.takeRelations(parts[1], columns: parts[2])
-        try reader.takeConstraints(parts[3])
-        try reader.takeIndexes(parts[4])
-        try reader.takeFunctions(parts[6])
-        try reader.takeObjects(parts[7])
-        try reader.takeSettings(parts[8])
-        try reader.takeDependencies(parts[9])
-        for cells in parts[10] {
-            let types = try cells.text("types")
-            if try cells.flag("is_assignment") {
+        try answers.rows("the session").forEach { reader.snapshot.serverVersion = Int($0["version"] as Int32) }
+        try reader.takeSchemas(answers.rows("schemas"))
+        try reader.takeTypes(answers.rows("types"))
+        try reader.takeRelations(answers.rows("relations"), columns: answers.rows("columns"))
+        try reader.takeConstraints(answers.rows("constraints"))
+        try reader.takeIndexes(answers.rows("indexes"))
+        try reader.takeFunctions(answers.rows("functions"))
+        try reader.takeObjects(answers.rows("objects"))
+        try reader.takeSettings(answers.rows("properties"))
+        try reader.takeDependencies(answers.rows("dependencies"))
+        try answers.rows("casts").forEach { row in
+            let types = ServerText(row.text("types"))
+            if row["is_assignment"] {
                 reader.snapshot.assignmentCasts.insert(types)
             } else {
                 reader.snapshot.explicitCasts.insert(types)
             }
         }
         return reader.snapshot.indexed()
-    }
-
-    private static func statement(_ text: String) -> Statement {
-        Statement(text: StatementText(text), resultFormat: .text)
     }
 
     mutating func add(_ name: ItemName, _ item: SchemaItem) {
@@ -66,61 +47,61 @@ package struct SnapshotReader {
         snapshot.items[name] = item
     }
 
-    mutating func takeSchemas(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            let name = ItemName(kind: .schema, schema: try cells.text("name"))
+    mutating func takeSchemas(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let name = ItemName(kind: .schema, schema: row.text("name"))
             add(
                 name,
                 SchemaItem(
-                    content: .schema, comment: try cells.optional("comment"), grants: try cells.grants("grants")))
+                    content: .schema, comment: row["comment"], grants: row.grants()))
         }
     }
 
-    mutating func takeTypes(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            let name = ItemName(kind: .type, schema: try cells.text("schema"), name: try cells.text("name"))
+    mutating func takeTypes(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let name = ItemName(kind: .type, schema: row.text("schema"), name: row.text("name"))
             let content: ItemContent
-            switch try cells.text("kind") {
-            case "e": content = .enumeration(labels: try cells.list("labels"))
+            switch row.text("kind") {
+            case "e": content = .enumeration(labels: row["labels"])
             case "d":
                 content = .domain(
                     Domain(
-                        base: try cells.text("base"), collation: try cells.optional("collation"),
-                        isNotNull: try cells.flag("is_not_null"), defaultText: try cells.optional("default_text")))
-            case "r": content = .range(try cells.text("definition"))
+                        base: row.text("base"), collation: row["collation"],
+                        isNotNull: row["is_not_null"], defaultText: row["default_text"]))
+            case "r": content = .range(row.text("definition"))
             // Base types and shells, and ranges whose function needs a shell.
-            default: content = .other(try cells.text("definition"))
+            default: content = .other(row.text("definition"))
             }
             add(
                 name,
                 SchemaItem(
-                    content: content, comment: try cells.optional("comment"), grants: try cells.grants("grants")))
+                    content: content, comment: row["comment"], grants: row.grants()))
             for column in ["oid", "array_type", "multirange"] {
-                if let oid = try cells.optional(column), oid != "0" {
+                if let oid: String = row[column], oid != "0" {
                     names[Address(catalog: "pg_type", oid: oid)] = name
                 }
             }
         }
     }
 
-    mutating func takeDependencies(_ rows: [SnapshotCells]) throws {
-        for cells in rows {
-            let dependent = name(try cells.text("catalog"), try cells.text("oid"), try cells.text("number"))
-            if let dependent, let name = try cells.optional("extension"), dependent.kind != .extension {
+    mutating func takeDependencies(_ rows: CatalogRows) throws {
+        try rows.forEach { row in
+            let dependent = name(row.text("catalog"), row.text("oid"), row.text("number"))
+            if let dependent, let name: String = row["extension"], dependent.kind != .extension {
                 snapshot.items[dependent]?.extensions.insert(ServerText(name))
             }
             guard let dependent,
                 let dependency = name(
-                    try cells.text("needed_catalog"), try cells.text("needed_oid"), try cells.text("needed_number")),
+                    row.text("needed_catalog"), row.text("needed_oid"), row.text("needed_number")),
                 dependent != dependency
-            else { continue }
+            else { return }
             // A sequence goes with its column; things that use it come after it all the same.
-            if dependent.kind == .sequence { continue }
+            if dependent.kind == .sequence { return }
             // A table is made before the parts that it is said to depend on.
             if dependent.kind == .table, dependency.kind == .column || dependency.kind == .constraint,
                 dependency.owner() == dependent
             {
-                continue
+                return
             }
             snapshot.items[dependent]?.dependencies.insert(dependency)
         }
@@ -129,5 +110,23 @@ package struct SnapshotReader {
     func name(_ catalog: String, _ oid: String, _ column: String) -> ItemName? {
         let number = Int(column) ?? 0
         return names[Address(catalog: catalog, oid: oid, column: number)] ?? names[Address(catalog: catalog, oid: oid)]
+    }
+}
+
+extension CatalogRow {
+    /// A text; empty for NULL.
+    mutating func text(_ column: String) -> String { self[column] ?? "" }
+
+    /// Privileges: the privilege, whether it can be passed on, the length of a column's name, and both names.
+    mutating func grants() -> [Grant] {
+        let texts: [String] = self["grants"]
+        return texts.compactMap { text in
+            let parts = text.split(separator: "\t", maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4, let length = Int(parts[2]) else { return nil }
+            let names = parts[3].unicodeScalars
+            return Grant(
+                role: String(names.dropFirst(length)), privilege: String(parts[0]),
+                column: String(names.prefix(length)), isGrantable: parts[1] == "true")
+        }.sorted()
     }
 }
