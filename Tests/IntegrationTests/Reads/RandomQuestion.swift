@@ -15,10 +15,10 @@ struct RandomQuestion: CustomStringConvertible {
     }
 
     private enum Shape {
-        case rows(key: [Int])
+        case rows(key: [Int], isOrdered: Bool)
         case number
         /// The members of the owners, named by a column behind theirs: by its number among the owners, or by its key.
-        case members(key: [Int], owner: [Int], isNumbered: Bool)
+        case members(key: [Int], owner: [Int], isNumbered: Bool, isOrdered: Bool)
         /// A number for each owner.
         case numbers
     }
@@ -37,18 +37,18 @@ struct RandomQuestion: CustomStringConvertible {
         }
         let width = result.columns.count
         switch shape {
-        case .rows(let key):
-            return .rows(
-                try result.indices.map { [try text($0, key).joined(separator: " ")] + (try text($0, 0..<width)) })
+        case .rows(let key, let isOrdered):
+            let rows = try result.indices.map { [try text($0, key).joined(separator: " ")] + (try text($0, 0..<width)) }
+            return .rows(isOrdered ? rows : rows.sorted { $0.lexicographicallyPrecedes($1) })
         case .number: return .rows(try result.indices.map { try text($0, 0..<width) })
-        case .members(let key, let owner, let isNumbered):
+        case .members(let key, let owner, let isNumbered, let isOrdered):
             var owners: [String: [String]] = [:]
             for row in result.indices {
                 var name = try text(row, owner).joined(separator: " ")
                 if isNumbered, let number = Int(name) { name = "\(Self.owners[number - 1].values[0])" }
                 owners[name, default: []].append(try text(row, key).joined(separator: " "))
             }
-            return .owners(owners)
+            return .owners(isOrdered ? owners : owners.mapValues { $0.sorted() })
         case .numbers:
             var owners: [String: [String]] = [:]
             for row in result.indices {
@@ -93,7 +93,7 @@ struct RandomQuestion: CustomStringConvertible {
             description = "part \(entity.name.name).\(set.model.name) \(words)"
             (statement, reads) = (try part.statement(for: Self.owners, in: schema), part.reads)
             let width = set.destination.entity.attributes.count
-            shape = .members(key: set.destination.key, owner: [width], isNumbered: true)
+            shape = .members(key: set.destination.key, owner: [width], isNumbered: true, isOrdered: true)
         case (3, _):
             let relationship = random.pick(entity.relationships)
             let query = RelationshipQuery(relationship)
@@ -101,13 +101,15 @@ struct RandomQuestion: CustomStringConvertible {
             if random.chance(50) {
                 description = "members \(entity.name.name).\(relationship.model.name)"
                 reads = Reads(membersOf: relationship)
-                shape = .members(key: query.destination.key, owner: query.ownerColumns, isNumbered: false)
+                shape = .members(
+                    key: query.destination.key, owner: query.ownerColumns, isNumbered: false,
+                    isOrdered: relationship.position != nil)
             } else {
                 description = "prefetched \(entity.name.name).\(relationship.model.name)"
                 var tree = PrefetchTree()
                 tree.add([relationship])
                 reads = tree.reads
-                shape = .rows(key: query.destination.key)
+                shape = .rows(key: query.destination.key, isOrdered: false)
             }
         case (4, let set?):
             description = "number of \(entity.name.name).\(set.model.name)"
@@ -129,7 +131,7 @@ struct RandomQuestion: CustomStringConvertible {
             default:
                 query = query.sortedByKey(in: schema)
                 description = "rows \(entity.name.name) \(words)"
-                (statement, shape) = (try query.statement(in: schema), .rows(key: entity.key))
+                (statement, shape) = (try query.statement(in: schema), .rows(key: entity.key, isOrdered: true))
                 reads = try query.reads(in: runtime)
             }
         }

@@ -30,7 +30,7 @@ import Testing
             var (figures, problems) = (Figures(), [String]())
             while figures.rounds < rounds, problems.count < 5 {
                 var random = SeededGenerator(seed: seed)
-                if figures.rounds % 4 == 0 {
+                if seed % 4 == 1 || figures.rounds == 0 {
                     let tables = ReadsWorld.tables.map(\.name).joined(separator: ", ")
                     try await other.runScript("TRUNCATE \(tables) CASCADE; \(ReadsWorld.rows(&random))")
                 }
@@ -73,7 +73,10 @@ import Testing
             }
             let sql = Statement(text: StatementText(change.sql))
             let batch = [tenant, rows[0], sql, rows[1]] + statements
-            guard let results = try await undone(batch, other), results[2].affectedRows == 1 else { continue }
+            // A program that writes through an entity writes its columns alone.
+            guard change.columns?.allSatisfy({ entity.attributeIndex(of: $0) != nil }) ?? true,
+                let results = try await undone(batch, other), results[2].affectedRows == 1
+            else { continue }
             let before = try EntityRows(results[1], of: entity), after = try EntityRows(results[3], of: entity)
             let row = RowChange(
                 of: entity, from: before.count > 0 ? try before[0] : nil, to: after.count > 0 ? try after[0] : nil)

@@ -96,7 +96,8 @@ enum ReadsWorld {
         into table: Table, _ id: Int?, _ random: inout SeededGenerator
     ) -> (sql: String, key: [String]) {
         var (columns, values) = (table.columns + table.references, [String]())
-        for column in columns { values.append(reference(column, of: table, &random)) }
+        // The person may not be there yet.
+        for column in columns { values.append(column == "boss_id" ? "NULL" : reference(column, of: table, &random)) }
         var key = table.key.compactMap { name in columns.firstIndex(of: name).map { values[$0] } }
         if let id {
             (columns, values, key) = (["id"] + columns, ["\(id)"] + values, ["\(id)"])
@@ -114,7 +115,8 @@ enum ReadsWorld {
                 script += "\(row.sql) ON CONFLICT DO NOTHING;\n"
             }
         }
-        return script
+        let boss = Int.random(in: 1...6, using: &random)
+        return script + "UPDATE person SET boss_id = (id + \(boss)) % 6 + 1 WHERE id % 4 > 0;"
     }
 
     /// A change of one row by SQL.
