@@ -16,11 +16,8 @@ extension SnapshotReader {
                 row["is_aggregate"] as Bool
                 ? ItemName(kind: .other, schema: schema, name: "aggregate", part: "\(schema).\(signature)")
                 : ItemName(kind: .function, schema: schema, name: signature)
-            let object = ObjectItem(
-                definition: [row.text("definition")], target: row.text("target"),
-                form: row["form"])
-            var item = SchemaItem(
-                content: .object(object), comment: row["comment"], grants: row.grants())
+            let object = ObjectItem(definition: [row.text("definition")], target: row.text("target"), form: row["form"])
+            var item = SchemaItem(content: .object(object), comment: row["comment"], grants: row.grants())
             item.privilege = row["privilege"]
             add(name, item)
             names[address] = name
@@ -65,16 +62,13 @@ extension SnapshotReader {
     private func content(_ kind: String, _ row: inout CatalogRow) throws -> ItemContent {
         switch kind {
         case "extension":
-            return .extension(
-                ExtensionItem(schema: row.text("schema"), version: row["detail"]))
+            return .extension(ExtensionItem(schema: row.text("schema"), version: row["detail"]))
         case "default privileges":
-            return .defaultPrivileges(
-                DefaultPrivileges(statement: row.text("target"), objects: row.text("detail")))
+            return .defaultPrivileges(DefaultPrivileges(statement: row.text("target"), objects: row.text("detail")))
         default:
             let definition: [String] = row["definition"]
             if definition.isEmpty { return .other(row.text("detail")) }
-            return .object(
-                ObjectItem(definition: definition, target: row.text("target"), form: row["form"]))
+            return .object(ObjectItem(definition: definition, target: row.text("target"), form: row["form"]))
         }
     }
 

@@ -29,8 +29,7 @@ extension SnapshotReader {
         try columns.forEach { row in
             let oid = row.text("relation")
             guard let relation = kinds[oid] else { return }
-            let field = Field(
-                name: row.text("name"), type: row.text("type"), collation: row["collation"])
+            let field = Field(name: row.text("name"), type: row.text("type"), collation: row["collation"])
             var name = relation.name
             name.kind = .column
             name.part = field.name
@@ -147,10 +146,7 @@ extension SnapshotReader {
                     Self.withoutOnly($0, of: row.text("quoted_name"))
                 },
                 deferral: row.text("deferral"), isOfDomain: owner.kind == .type)
-            add(
-                name,
-                SchemaItem(
-                    content: .constraint(constraint), comment: row["comment"], dependencies: [owner]))
+            add(name, SchemaItem(content: .constraint(constraint), comment: row["comment"], dependencies: [owner]))
             names[Address(catalog: "pg_constraint", oid: row.text("oid"))] = name
             // The index of a foreign key belongs to the referenced key.
             if kind != .foreignKey, kind != .check {
@@ -171,9 +167,7 @@ extension SnapshotReader {
             let index = IndexItem(
                 unnamed: "\(isUnique)\(definition.dropFirst(start))", definition: definition,
                 isValid: row["is_valid"], relation: relation)
-            add(
-                name,
-                SchemaItem(content: .index(index), comment: row["comment"], dependencies: [relation]))
+            add(name, SchemaItem(content: .index(index), comment: row["comment"], dependencies: [relation]))
             names[Address(catalog: "pg_class", oid: row.text("oid"))] = name
         }
     }

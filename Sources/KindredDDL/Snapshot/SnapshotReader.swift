@@ -50,10 +50,7 @@ package struct SnapshotReader {
     mutating func takeSchemas(_ rows: CatalogRows) throws {
         try rows.forEach { row in
             let name = ItemName(kind: .schema, schema: row.text("name"))
-            add(
-                name,
-                SchemaItem(
-                    content: .schema, comment: row["comment"], grants: row.grants()))
+            add(name, SchemaItem(content: .schema, comment: row["comment"], grants: row.grants()))
         }
     }
 
@@ -72,10 +69,7 @@ package struct SnapshotReader {
             // Base types and shells, and ranges whose function needs a shell.
             default: content = .other(row.text("definition"))
             }
-            add(
-                name,
-                SchemaItem(
-                    content: content, comment: row["comment"], grants: row.grants()))
+            add(name, SchemaItem(content: content, comment: row["comment"], grants: row.grants()))
             for column in ["oid", "array_type", "multirange"] {
                 if let oid: String = row[column], oid != "0" {
                     names[Address(catalog: "pg_type", oid: oid)] = name
@@ -91,8 +85,7 @@ package struct SnapshotReader {
                 snapshot.items[dependent]?.extensions.insert(ServerText(name))
             }
             guard let dependent,
-                let dependency = name(
-                    row.text("needed_catalog"), row.text("needed_oid"), row.text("needed_number")),
+                let dependency = name(row.text("needed_catalog"), row.text("needed_oid"), row.text("needed_number")),
                 dependent != dependency
             else { return }
             // A sequence goes with its column; things that use it come after it all the same.

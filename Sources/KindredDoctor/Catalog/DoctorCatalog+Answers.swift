@@ -16,8 +16,7 @@ extension DoctorCatalog {
             if row["contype"] == UInt8(ascii: "f") {
                 foreignKeys.append(ForeignKey(&row))
             } else {
-                constraints.append(
-                    Constraint(relation: row["conrelid"], name: row["conname"], check: row["condition"]))
+                constraints.append(Constraint(relation: row["conrelid"], name: row["conname"], check: row["condition"]))
             }
         }
         try answers.rows("operator classes").forEach { families[$0["oid"]] = $0["opcfamily"] }

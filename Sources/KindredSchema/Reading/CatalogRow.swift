@@ -6,12 +6,13 @@ package import KindredPostgres
 /// false or empty.
 package struct CatalogRow {
     private let result: QueryResult
+    private let columns: RowColumns
     private var row = 0
     /// The column behind the one that was read last: most cells are read in the order of their columns.
     private var next = 0
     fileprivate private(set) var isMalformed = false
 
-    fileprivate init(_ result: QueryResult) { self.result = result }
+    fileprivate init(_ result: QueryResult) { (self.result, columns) = (result, result.columns) }
 
     fileprivate mutating func move(to row: Int) { (self.row, next) = (row, 0) }
 
@@ -48,10 +49,10 @@ package struct CatalogRow {
     }
 
     private mutating func place(of column: String) -> Int? {
-        let count = result.columns.count
+        let count = columns.count
         for step in 0..<count {
             let place = next + step < count ? next + step : next + step - count
-            if result.columns[place].name == column {
+            if columns[place].name == column {
                 next = place + 1
                 return place
             }
