@@ -10,8 +10,9 @@ extension DatabaseContext {
     /// }
     /// ```
     ///
-    /// The updates' object is another one than the given, in a context of its own. A changed key ends the object's list.
-    /// Throws as ``FetchRequest/live(atMostEvery:fileID:line:)`` does; `KindredError` `.notStored` for a new object.
+    /// The updates' object is not the given object: it belongs to a context of its own. A changed key ends the object's
+    /// list. Throws as ``FetchRequest/live(atMostEvery:fileID:line:)`` does; `KindredError` `.notStored` for a new
+    /// object.
     public func observe<Object: DatabaseObject>(
         _ object: Object, prefetch paths: String..., fileID: String = #fileID, line: Int = #line
     ) async throws -> LiveRequest<Object> {
