@@ -16,7 +16,7 @@ struct PlanMatching {
     ///   - old: The older plan.
     ///   - new: The newer plan.
     ///   - matching: Which entity and property each was.
-    ///   - allowsDrops: Whether a column whose values cannot be converted is another one than before.
+    ///   - allowsDrops: Whether a column whose values cannot be converted is dropped and made anew.
     init(from old: SchemaPlan, to new: SchemaPlan, _ matching: ModelMatching, allowsDrops: Bool) {
         for (place, table) in new.tables.enumerated() {
             guard let before = Self.before(table, in: old, matching), tableAfter[before] == nil else { continue }
