@@ -2,8 +2,8 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Objects that were read together, one of which is asked for a relationship while a staged change concerns the
-/// others': the answer read for all follows when the change is saved or taken back.
+/// Objects that were read together: one object is asked for a relationship while a staged change concerns the others',
+/// and the answer read for all follows when the change is saved or taken back.
 @Suite(.database(.sql(GraphSchema.sql + "SELECT reset_graph();")))
 struct GroupedOwnerTests {
     /// How a set is read.

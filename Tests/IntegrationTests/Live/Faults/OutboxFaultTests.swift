@@ -5,7 +5,7 @@ import Testing
 
 /// Faults of the outbox: it cannot be written, cannot be emptied, and its times are wrong.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct OutboxFaultTests {
-    /// Expects that an error says why the outbox could not be written, and names the table.
+    /// Expects that an error says why the outbox could not be written, and names the outbox.
     private func expectClear(_ error: PostgresError?, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(error?.sqlState?.rawValue == "53100", "\(String(describing: error))", sourceLocation: sourceLocation)
         #expect(
