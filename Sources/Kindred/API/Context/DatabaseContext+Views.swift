@@ -44,11 +44,11 @@ extension DatabaseObject {
         line: Int = #line, parts: (RelationshipPart<DatabaseObject>) throws -> RelationshipPart<DatabaseObject> = { $0 }
     ) async throws -> ObjectView {
         let parts = try parts(RelationshipPart<DatabaseObject>()).content
-        return try await called(at: fileID, line) { context in
-            let views = try await ViewLoader(context.core).views(
+        return try await called(at: fileID, line) { core in
+            let views = try await ViewLoader(core).views(
                 of: [self], paths: keyPaths.map(\.keys), omitting: omitted.map(\.keys), keys: keys
             ) { entity in
-                try parts.treeAlone(of: entity, in: context.schema)
+                try parts.treeAlone(of: entity, in: core.runtime.schema)
             }
             return views[0]
         }

@@ -14,8 +14,9 @@ extension DatabaseObject {
     ///
     /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` discards it, and setting
     /// the stored value again unstages it. A setter cannot throw, so an unknown key or a value of the wrong type is
-    /// kept as a problem that `save()` reports, and the attribute keeps its value. `setValue(_:forKey:)` writes at
-    /// once.
+    /// kept as a problem that `save()` reports, and the attribute keeps its value. While the program does not hold the
+    /// object's context nothing can be staged: that is a mistake as above, `.contextReleased`. `setValue(_:forKey:)` writes
+    /// at once.
     ///
     /// Use `value(forKey:)` to follow relationships. Bytes that are not a valid value of the column's type are
     /// returned unchanged, in `PostgresValue.other`.
@@ -28,12 +29,12 @@ extension DatabaseObject {
             let row = row
             if row.isLeftOut(at: position) {
                 let place = SourcePlace(fileID: fileID, line: line)
-                core.note(misread: runtime.notLoaded(position, readAt: place.description), at: place)
+                core.note(mistake: runtime.notLoaded(position, readAt: place.description), at: place)
                 return nil
             }
             return row.valueOrRaw(at: position)
         }
-        set { stage(newValue, forKey: key) }
+        set { stage(newValue, forKey: key, setAt: SourcePlace(fileID: fileID, line: line)) }
     }
 
     /// Stages a value of any type that `insert` and `setValue(_:forKey:)` take for an attribute, such as a date, a range
@@ -83,15 +84,15 @@ extension DatabaseObject {
     ) async throws -> KeyValue? {
         if let position = runtime.attributeIndex(of: key) {
             if isStale {
-                try await called(at: fileID, line) { context in
-                    try await Refresher(context.core).readStale(CollectionOfOne(self))
+                try await called(at: fileID, line) { core in
+                    try await Refresher(core).readStale(CollectionOfOne(self))
                 }
             }
             let row = row
             if !row.isLeftOut(at: position) { return try row[position].map(KeyValue.attribute) }
             let place = SourcePlace(fileID: fileID, line: line)
-            return try await called(at: fileID, line) { context in
-                try await ColumnLoader(context.core).value(at: position, of: self, at: place).map(KeyValue.attribute)
+            return try await called(at: fileID, line) { core in
+                try await ColumnLoader(core).value(at: position, of: self, at: place).map(KeyValue.attribute)
             }
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
@@ -181,10 +182,7 @@ extension DatabaseObject {
     @inline(__always)
     func destination(of relationship: RelationshipRuntime, at place: SourcePlace?) async throws -> DatabaseObject? {
         if let object = try Loader(core).destinationAtHand(of: relationship, from: self) { return object }
-        // Held to the end, because the program may hold none.
-        let context = context
-        defer { withExtendedLifetime(context) {} }
-        return try await Loader(context.core).ownDestination(of: relationship, from: self, at: place)
+        return try await Loader(core).ownDestination(of: relationship, from: self, at: place)
     }
 
     /// The mutable set of a to-many relationship; each change is written at once.
@@ -228,6 +226,6 @@ extension DatabaseObject {
         let error = KindredError(
             isRelationship ? .wrongType : .unknownKey, "Read as nil at \(place): \(reason)",
             entity: runtime.name.description, key: key)
-        core.note(misread: error, at: place)
+        core.note(mistake: error, at: place)
     }
 }

@@ -22,12 +22,12 @@ extension DatabaseObject {
         _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, announcing text: String? = nil,
         fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await called(at: fileID, line) { context in
-            if text != nil, context.core.tenantSchema != nil {
-                try context.core.requireNoTenant(for: "announced locks")
+        try await called(at: fileID, line) { core in
+            if text != nil, core.tenantSchema != nil {
+                try core.requireNoTenant(for: "announced locks")
             }
-            try await Refresher(context.core).lock(self, lock, waiting: waiting)
-            if let text { try await LockAnnouncer.of(context.database).announce(self, text) }
+            try await Refresher(core).lock(self, lock, waiting: waiting)
+            if let text { try await LockAnnouncer.of(core.database).announce(self, text) }
         }
     }
 }

@@ -53,7 +53,7 @@ extension DatabaseObject {
             problems = (problems + unknownLabels).sorted { ($0.key ?? "") < ($1.key ?? "") }
             if let error = KindredError(problems) { throw error.ofInput }
         }
-        for cells in staged { stage(cells) }
+        try stageOrThrow(staged)
     }
 
     /// The problems that name the keys that could have been meant: to find these takes longer than anything else about a patch.
@@ -68,7 +68,7 @@ extension DatabaseObject {
             try runtime.requireWritable(entity.attributes[position], key: key)
             if !isInserted { try runtime.requireNoVersion(position, key: key) }
         }
-        var value = try runtime.value(of: json, at: position, context.core.types)
+        var value = try runtime.value(of: json, at: position, core.types)
         if isRounded { value = value.map { runtime.rounded($0, at: position) } }
         let row = row
         // Any value is a change of an attribute that is not loaded.

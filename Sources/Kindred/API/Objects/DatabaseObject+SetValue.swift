@@ -20,8 +20,8 @@ extension DatabaseObject {
     public func setValue(_ value: (any PropertyValue)?, forKey key: String, fileID: String = #fileID, line: Int = #line)
         async throws
     {
-        try await called(at: fileID, line) { context in
-            try await RowWriter(context.core).set(value, forKey: key, of: self)
+        try await called(at: fileID, line) { core in
+            try await RowWriter(core).set(value, forKey: key, of: self)
         }
     }
 
@@ -31,8 +31,8 @@ extension DatabaseObject {
     public func setValues(_ values: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line)
         async throws
     {
-        try await called(at: fileID, line) { context in
-            try await RowWriter(context.core).set(values, of: self)
+        try await called(at: fileID, line) { core in
+            try await RowWriter(core).set(values, of: self)
         }
     }
 
@@ -42,8 +42,8 @@ extension DatabaseObject {
     /// `KindredError` `.objectDeleted` if the row is gone, and `isDeleted` becomes true; `.notStored` for a new object
     /// and `.readOnly` for an entity without a key, before anything is sent. Staged changes stay staged.
     public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
-        try await called(at: fileID, line) { context in
-            try await Refresher(context.core).refresh(self)
+        try await called(at: fileID, line) { core in
+            try await Refresher(core).refresh(self)
         }
     }
 }

@@ -51,11 +51,9 @@ public struct LazyAttribute<Value: Sendable>: Sendable {
 
     private func value(at place: SourcePlace?) async throws -> Value {
         guard let position else { throw owner.noProperty("column") }
-        // Held to the end, because the program may hold none.
-        let context = owner.context
-        defer { withExtendedLifetime(context) {} }
-        let value = try await context.core.client.called(at: place) {
-            try await ColumnLoader(context.core).value(at: position, of: owner, at: place)
+        let core = owner.core
+        let value = try await core.client.called(at: place) {
+            try await ColumnLoader(core).value(at: position, of: owner, at: place)
         }
         if value == nil, owner.isInserted, !(Value.self is any OptionalType.Type) {
             let key = owner.entity.attributes[position].name

@@ -14,12 +14,8 @@ extension ToMany {
     /// The members in memory; nil if they are not loaded.
     var objectsInMemory: [DatabaseObject]? {
         guard !owner.isDeleted, let known else { return nil }
-        // Held, because the program may hold none: the last context takes the staged members with it.
-        return withExtendedLifetime(context) { context in
-            context.core.loadedMembers(of: known, owner: owner).flatMap {
-                context.core.objects($0, of: known.destination)
-            }
-        }
+        let core = owner.core
+        return core.loadedMembers(of: known, owner: owner).flatMap { core.objects($0, of: known.destination) }
     }
 }
 
@@ -44,8 +40,6 @@ extension ToOne where Target: ExpressibleByNilLiteral {
 extension ToOne {
     private var objectInMemory: DatabaseObject? {
         guard let known else { return nil }
-        return withExtendedLifetime(owner.context) { context in
-            Loader(context.core).loadedDestination(of: known, from: owner)
-        }
+        return Loader(owner.core).loadedDestination(of: known, from: owner)
     }
 }

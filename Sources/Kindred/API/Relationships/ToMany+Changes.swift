@@ -9,8 +9,8 @@ extension ToMany {
     /// `.foreignContext` for an object that cannot be a member, `.missingValue` if the helper has required columns of
     /// its own. In an ordered relationship the object becomes the last member, as with `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
         }
     }
 
@@ -21,15 +21,15 @@ extension ToMany {
     public func insert(
         _ member: Member, through payload: [String: (any PropertyValue)?], fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).join(member, to: owner, relationship, through: payload)
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).join(member, to: owner, relationship, through: payload)
         }
     }
 
     /// Makes all the objects members, by one statement; in a one-to-many relationship they leave their old owners.
     public func formUnion(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).join(members.map { $0 as DatabaseObject }, to: owner, relationship)
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).join(members.map { $0 as DatabaseObject }, to: owner, relationship)
         }
     }
 
@@ -39,23 +39,23 @@ extension ToMany {
     /// the key may not be NULL. Many-to-many: one DELETE from the helper table, or one UPDATE
     /// where the helper marks deleted rows.
     public func remove(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).leave(
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).leave(
                 CollectionOfOne(member as DatabaseObject), from: owner, relationship)
         }
     }
 
     /// Removes objects from the set, by one statement; objects that are no members are skipped.
     public func subtract(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).leave(members.map { $0 as DatabaseObject }, from: owner, relationship)
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).leave(members.map { $0 as DatabaseObject }, from: owner, relationship)
         }
     }
 
     /// Removes every member, loaded or not, by one UPDATE or DELETE by owner.
     public func removeAll(fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).leaveAll(owner, try relationship)
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).leaveAll(owner, try relationship)
         }
     }
 
@@ -65,8 +65,8 @@ extension ToMany {
     /// given order, at the cost of `insert(contentsOf:at:)` and one statement for the members that leave. Throws
     /// `.requiredRelationship`, and writes nothing, if a member would leave a required relationship.
     public func set(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await SetWriter(context.core).replace(
+        try await owner.called(at: fileID, line) { core in
+            try await SetWriter(core).replace(
                 with: members.map { $0 as DatabaseObject }, of: owner, relationship)
         }
     }

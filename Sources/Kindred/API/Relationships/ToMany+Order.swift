@@ -22,8 +22,8 @@ extension ToMany {
     public func append(contentsOf members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line)
         async throws
     {
-        try await owner.called(at: fileID, line) { context in
-            try await Orderer(context.core).append(members.map { $0 as DatabaseObject }, to: owner, relationship)
+        try await owner.called(at: fileID, line) { core in
+            try await Orderer(core).append(members.map { $0 as DatabaseObject }, to: owner, relationship)
         }
     }
 
@@ -47,8 +47,8 @@ extension ToMany {
     public func insert(
         contentsOf members: some Sequence<Member>, at index: Int, fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await Orderer(context.core).insert(
+        try await owner.called(at: fileID, line) { core in
+            try await Orderer(core).insert(
                 members.map { $0 as DatabaseObject }, at: index, in: owner, relationship, usedAt: place)
         }
     }
@@ -58,8 +58,8 @@ extension ToMany {
     /// Costs the same as `insert(contentsOf:at:)`. Throws `KindredError` `.indexOutOfRange` before anything is sent,
     /// `.notFound` if another transaction has removed the member.
     public func move(from index: Int, to destination: Int, fileID: String = #fileID, line: Int = #line) async throws {
-        try await owner.called(at: fileID, line) { context in
-            try await Orderer(context.core).move(
+        try await owner.called(at: fileID, line) { core in
+            try await Orderer(core).move(
                 from: index, to: destination, in: owner, relationship, usedAt: place)
         }
     }
@@ -67,8 +67,8 @@ extension ToMany {
     /// Removes the member at an index, as `remove(_:)` does; the others keep their positions.
     @discardableResult
     public func remove(at index: Int, fileID: String = #fileID, line: Int = #line) async throws -> Member {
-        return try await owner.called(at: fileID, line) { context in
-            let orderer = Orderer(context.core)
+        return try await owner.called(at: fileID, line) { core in
+            let orderer = Orderer(core)
             return try typed([try await orderer.leave(at: index, owner, relationship, usedAt: place)])[0]
         }
     }

@@ -22,9 +22,7 @@ extension ToMany {
         get async throws {
             let relationship = try relationship
             if let known = Loader(owner.core).membersAtHand(of: relationship, owner: owner) { return try typed(known) }
-            let context = context
-            defer { withExtendedLifetime(context) {} }
-            return try typed(try await Loader(context.core).members(of: relationship, owner: owner, at: place))
+            return try typed(try await Loader(owner.core).members(of: relationship, owner: owner, at: place))
         }
     }
 
@@ -34,18 +32,14 @@ extension ToMany {
     /// until a change or a refresh of the owner makes it stale. An owner fetched alone asks each time.
     public var count: Int {
         get async throws {
-            let context = context
-            defer { withExtendedLifetime(context) {} }
-            return try await MemberCounter(context.core, of: relationship, owner: owner, at: place).count()
+            return try await MemberCounter(owner.core, of: relationship, owner: owner, at: place).count()
         }
     }
 
     /// Whether there are no members: from memory if they are loaded, else by one small query, as for ``count``.
     public var isEmpty: Bool {
         get async throws {
-            let context = context
-            defer { withExtendedLifetime(context) {} }
-            return try await !MemberCounter(context.core, of: relationship, owner: owner, at: place).hasMembers()
+            return try await !MemberCounter(owner.core, of: relationship, owner: owner, at: place).hasMembers()
         }
     }
 
@@ -53,9 +47,9 @@ extension ToMany {
     ///
     /// False for an object of another entity or context, and for a deleted one.
     public func contains(_ object: DatabaseObject, fileID: String = #fileID, line: Int = #line) async throws -> Bool {
-        return try await owner.called(at: fileID, line) { context in
+        return try await owner.called(at: fileID, line) { core in
             let place = SourcePlace(fileID: fileID, line: line)
-            return try await MemberCounter(context.core, of: relationship, owner: owner, at: place).contains(object)
+            return try await MemberCounter(core, of: relationship, owner: owner, at: place).contains(object)
         }
     }
 }
@@ -106,9 +100,6 @@ extension ToMany: PropertyValue {
 }
 
 extension ToMany {
-    /// The owner's context; to be held while it is used, because the program may hold none.
-    var context: DatabaseContext { owner.context }
-
     /// The relationship's name, for errors.
     var name: String { known?.model.name ?? "?" }
 
@@ -140,7 +131,7 @@ extension ToMany {
     public func request() throws -> FetchRequest<Member> {
         try owner.requireLive()
         let (relationship, destination) = (try relationship, try destination)
-        var request = FetchRequest<Member>(context: context, entity: destination)
+        var request = FetchRequest<Member>(context: owner.context, entity: destination)
         request.query.memberOrder = try memberOrder
         request.set = RequestedSet(owner: owner, relationship: relationship)
         if relationship.helper != nil {

@@ -84,7 +84,7 @@ extension DatabaseObject {
         let property = runtime.propertyName(ofAttribute: position) ?? entity.attributes[position].name
         let place = "\(type(of: self)).\(property)"
         core.note(
-            misread: runtime.notLoaded(position, readAt: place), at: SourcePlace(fileID: place, line: 1))
+            mistake: runtime.notLoaded(position, readAt: place), at: SourcePlace(fileID: place, line: 1))
     }
 
     /// The loaded elements of an array property, NULL as nil; for generated code.

@@ -128,11 +128,11 @@ extension TypedObject {
     ) async throws -> ObjectView {
         let (paths, omitted) = (try ViewPaths.keys(of: [path] + others), try ViewPaths.keys(of: omitted))
         let parts = try parts(RelationshipPart<Self>()).content
-        return try await called(at: fileID, line) { context in
-            let views = try await ViewLoader(context.core).views(
+        return try await called(at: fileID, line) { core in
+            let views = try await ViewLoader(core).views(
                 of: [self], paths: paths, omitting: omitted, keys: keys
             ) { entity in
-                try parts.treeAlone(of: entity, in: context.schema)
+                try parts.treeAlone(of: entity, in: core.runtime.schema)
             }
             return views[0]
         }

@@ -37,7 +37,7 @@ extension DatabaseObject {
         let code: KindredError.Code = isDiscarded ? .objectDiscarded : .objectDeleted
         let message =
             isDiscarded
-            ? "A new object of \(runtime.name) was discarded by a rollback before it was stored; make another one"
+            ? "A new object of \(runtime.name) was discarded before it was stored, by a rollback or with its context; make another one"
             : "\(self) has been deleted"
         throw KindredError(
             code, message, entity: runtime.name.description, problems: [problem(code, message, key: nil)])
@@ -60,6 +60,15 @@ extension DatabaseObject {
                 .readOnly, "The row of \(runtime.name) has no usable key", entity: runtime.name.description)
         }
         return key
+    }
+
+    /// The error for a change that is staged while the program holds no context.
+    var contextReleased: KindredError {
+        KindredError(
+            .contextReleased,
+            "The context of \(self) was released, so that no change can be staged: hold the context until changes are saved",
+            entity: runtime.name.description
+        )
     }
 
     var notStored: KindredError {

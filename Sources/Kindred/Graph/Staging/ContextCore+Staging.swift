@@ -9,7 +9,7 @@ extension ContextCore {
 
     /// Takes back all unsaved changes.
     func rollback() {
-        misreads.withLock { $0 = [] }
+        mistakes.withLock { $0 = [] }
         for (pair, _) in staged.withLock({ $0.pairs }) { unstage(pair) }
         for object in staged.withLock({ $0.objects }) { takeBack(object) }
     }

@@ -26,19 +26,18 @@ extension DatabaseObject {
     /// Takes back this object's staged changes; it shows the database's values, as last seen.
     ///
     /// A new object is discarded: from then on it refuses use, as a deleted one does. Sends nothing.
-    public func rollback() {
-        // With a context, which takes the weakly held changes back first: else the object's pairs would return with the next.
-        withExtendedLifetime(context) { $0.core.rollback([self]) }
-    }
+    public func rollback() { core.rollback([self]) }
 
     /// Stages a value for an attribute, to be written by `save()`; reads see it at once.
     ///
     /// An invalid value is kept as a problem that `save()` reports, and the attribute keeps its value.
-    package func stage(_ value: PostgresValue?, at position: Int) {
+    package func stage(_ value: PostgresValue?, at position: Int) { stage(value, at: position, setAt: nil) }
+
+    private func stage(_ value: PostgresValue?, at position: Int, setAt place: SourcePlace?) {
         do {
             try stageOrThrow(value, at: position)
         } catch {
-            keep(error, forKey: entity.attributes[position].name)
+            keep(error, forKey: entity.attributes[position].name, setAt: place)
         }
     }
 
@@ -54,9 +53,13 @@ extension DatabaseObject {
     }
 
     /// Stages a value for an attribute by name, or keeps the problem of a wrong key.
-    func stage(_ value: PostgresValue?, forKey key: String) {
-        if let position = runtime.attributeIndex(of: key) { return stage(value, at: position) }
-        guard runtime.relationship(named: key) != nil else { return keep(runtime.unknownKey(key), forKey: key) }
+    ///
+    /// - Parameter place: where the program sets it, for the log.
+    func stage(_ value: PostgresValue?, forKey key: String, setAt place: SourcePlace? = nil) {
+        if let position = runtime.attributeIndex(of: key) { return stage(value, at: position, setAt: place) }
+        guard runtime.relationship(named: key) != nil else {
+            return keep(runtime.unknownKey(key), forKey: key, setAt: place)
+        }
         keep(
             KindredError(
                 .wrongType,
@@ -64,7 +67,7 @@ extension DatabaseObject {
                 entity: runtime.name.description,
                 key: key
             ),
-            forKey: key
+            forKey: key, setAt: place
         )
     }
 
@@ -78,9 +81,17 @@ extension DatabaseObject {
         }
     }
 
-    /// Stages a value; throws if it is invalid, or if the object cannot be saved.
+    /// Stages a value; throws if it is invalid, if the object cannot be saved, or if its context is gone.
     func stageOrThrow(_ value: PostgresValue?, at position: Int) throws {
-        stage(try cells(value, at: position))
+        try stageOrThrow(CollectionOfOne(try cells(value, at: position)))
+    }
+
+    /// Stages encoded values of writable columns; throws if the object's context is gone.
+    func stageOrThrow(_ all: some Sequence<RowCells>) throws {
+        // Held to the end: its release drops what is staged.
+        guard let context = core.heldContext else { throw contextReleased }
+        defer { withExtendedLifetime(context) {} }
+        for cells in all { stage(cells) }
     }
 
     /// The encoded cells of a value to stage; throws if it is invalid, or if the object cannot be saved.
@@ -96,11 +107,9 @@ extension DatabaseObject {
         return cells
     }
 
-    /// Stages encoded values of writable columns together.
+    /// Stages encoded values of writable columns together, in a call that holds the context.
     func stage(_ cells: RowCells) {
         let isInForeignKey = cells.columns.contains { !runtime.movedSlots[$0].isEmpty }
-        let context = isInForeignKey ? context : core.contextForValue
-        defer { withExtendedLifetime(context) {} }
         core.changeStaging(of: self, mayMove: isInForeignKey) { state in
             var staging = state.stagingToChange
             if !staging.problems.isEmpty {
@@ -130,12 +139,16 @@ extension DatabaseObject {
     }
 
     /// Keeps the problem of a key until it is set again, rolled back, or reported by `save()`.
-    func keep(_ error: any Error, forKey key: String) {
+    ///
+    /// Without a context nothing can be kept on the object: the problem is a mistake that is logged, and the next save reports it.
+    func keep(_ error: any Error, forKey key: String, setAt place: SourcePlace? = nil) {
         let problem =
             error as? KindredError
             ?? KindredError(.wrongType, "\(runtime.name).\(key): \(error)", entity: runtime.name.description, key: key)
-        // Without a context nothing would release the staged changes.
-        let context = context
+        guard let context = core.heldContext else {
+            // A property does not know its caller's line: its own name is the place.
+            return core.note(mistake: problem, at: place ?? SourcePlace(fileID: "\(type(of: self)).\(key)", line: 1))
+        }
         defer { withExtendedLifetime(context) {} }
         core.changeStaging(of: self) { state in
             var staging = state.stagingToChange

@@ -5,7 +5,7 @@ import Synchronization
 /// The state of a context: objects hold it; the program's ``DatabaseContext`` is the handle to it.
 ///
 /// Staged changes hold objects, and objects hold the core. The core is apart from the context so that releasing the
-/// context breaks this cycle. See `ContextCore+Life`.
+/// context breaks this cycle. See `dropUnheld`.
 package final class ContextCore: Sendable {
     let database: Database
     /// The connections of the database, whose statements run with the context's settings.
@@ -47,17 +47,15 @@ package final class ContextCore: Sendable {
     let parts = RankedMutex(LoadedParts(), .leaf)
     /// Whether it has ever loaded any.
     let hasParts = Atomic(false)
-    /// Typed reads of keys that are no attribute; the next save reports them.
-    let misreads = RankedMutex<[KindredError]>([], .leaf)
+    /// Mistakes of the program that could not be thrown; the next save reports them.
+    let mistakes = RankedMutex<[KindredError]>([], .leaf)
     /// Unsaved changes.
     ///
     /// Lock order: this lock before an object's, never the reverse.
     let staged = RankedMutex(StagedChanges(), .stagedChanges)
-    /// The number of contexts, and the changes staged while there was none.
-    let life = RankedMutex(Life(), .contextLife)
-    /// The context that the program holds.
-    let current = RankedMutex(Current(), .currentContext)
-    /// Whether the program knows that changes are lost: the log has said so, or an error of a save.
+    /// The context that the program holds; changes are staged only while there is one.
+    let held = RankedMutex(Held(), .heldContext)
+    /// Whether the program knows that the staged changes are not saved, from an error of a save.
     let isLossKnown = Atomic(false)
     /// Rows of changed objects that left memory, not yet moved to the map.
     ///
@@ -82,6 +80,16 @@ package final class ContextCore: Sendable {
         references = ObjectReferences()
         map = RankedMutex(IdentityMap(references), .identityMap)
     }
+
+    /// The context that the program holds, and the number of contexts.
+    struct Held: Sendable {
+        weak var context: (any AnyObject & Sendable)?
+        /// A context in its `deinit` is still counted, beside a new one.
+        var count = 0
+    }
+
+    /// The context that the program holds, to be held while something is staged; nil if the program holds none.
+    var heldContext: (any AnyObject & Sendable)? { held.withLock { $0.context } }
 
     /// The turn to change the context.
     var turn: ContextTurn {
@@ -127,13 +135,14 @@ extension ContextCore {
     /// The types of the database, which encode values.
     var types: TypeRegistry { database.types }
 
-    /// Notes a wrong read that cannot throw, which looks like NULL to the program: it is logged, and the next save fails.
-    func note(misread error: KindredError, at place: SourcePlace) {
+    /// Notes a mistake where nothing can be thrown: a wrong read, which looks like NULL to the program, or a change that could not
+    /// be staged. It is logged, and the next save fails.
+    func note(mistake error: KindredError, at place: SourcePlace) {
         database.mistakes.add(error, at: place)
-        misreads.withLock { misreads in
+        mistakes.withLock { mistakes in
             // One record keeps a save from writing values derived from it; the limit bounds memory.
-            guard misreads.count < 16 else { return }
-            misreads.append(error)
+            guard mistakes.count < 16 else { return }
+            mistakes.append(error)
         }
     }
 

@@ -83,21 +83,12 @@ open class DatabaseObject: @unchecked Sendable {
     deinit {
         // Relationships loaded earlier may hold older rows than this object does.
         // Only where there is a newer row: the call copies the state.
-        let (released, isStaged) = state.withLockInDeinit { state in
-            (state.isNewer ? ReleasedRow(runtime, state) : nil, state.stagingBox != nil)
-        }
+        let released = state.withLockInDeinit { $0.isNewer ? ReleasedRow(runtime, $0) : nil }
         if let released { core.keep(released) }
         // A search after this finds the released row instead of the object.
         let place = tablePlace
         if place >= 0 { core.references.remove(runtime.index, at: place) }
-        if isStaged { core.logLoss(of: "the first of \(runtime.name)") }
     }
-
-    /// The context that the object belongs to.
-    ///
-    /// Objects do not hold it. If the program does not either, this is a new context with the same objects; hold it
-    /// while it has staged changes of objects that the program does not hold.
-    public var context: DatabaseContext { core.context }
 
     /// The entity that the object's row belongs to.
     public var entity: Entity { runtime.entity }
@@ -138,16 +129,6 @@ open class DatabaseObject: @unchecked Sendable {
     /// The identity key's stored values, or a new object's temporary key; nil if the entity has no key.
     package var key: ObjectKey? {
         withState { $0.key(runtime) }
-    }
-
-    /// Runs a public call that was made at a place in the program.
-    ///
-    /// With one context for all of it: if the program holds none, each use of ``context`` would make one.
-    func called<T>(
-        at fileID: String, _ line: Int, _ body: (DatabaseContext) async throws -> T
-    ) async rethrows -> T {
-        let context = context
-        return try await context.database.client.called(at: fileID, line) { try await body(context) }
     }
 
     package func withState<T>(_ body: (inout ObjectState) throws -> T) rethrows -> T {

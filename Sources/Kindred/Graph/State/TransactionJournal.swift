@@ -60,9 +60,9 @@ final class TransactionJournal: Sendable {
 
     struct Entries {
         /// The contexts of the recorded objects, which know the journal.
-        ///
-        /// Held, so that they keep their unsaved changes.
-        var contexts: [DatabaseContext] = []
+        var cores: [ContextCore] = []
+        /// Those of them that the program held: staged changes stay until the transaction has ended.
+        var held: [any AnyObject & Sendable] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
         /// Objects of one statement, recorded while `before` was empty, so that later entries in `before` lose to them;
         /// listed when needed.
@@ -98,7 +98,7 @@ final class TransactionJournal: Sendable {
         }
 
         func holds(_ core: ContextCore) -> Bool {
-            contexts.last?.core === core || contexts.contains { $0.core === core }
+            cores.last === core || cores.contains { $0 === core }
         }
 
         /// Expands `stored` into entries in `before`.
@@ -176,16 +176,19 @@ final class TransactionJournal: Sendable {
     /// Registers the journal with a context, before the first change of it or of its objects is recorded.
     func touch(_ core: ContextCore) {
         if entries.withLock({ $0.holds(core) }) { return }
-        // Outside of the lock: a context may have to be made.
-        let context = core.context
-        entries.withLock { enter(context, &$0) }
+        // Outside of the lock, under which no context may be released.
+        let context = core.heldContext
+        entries.withLock { entries in
+            if let context { entries.held.append(context) }
+            enter(core, &entries)
+        }
     }
 
-    private func enter(_ context: DatabaseContext, _ entries: inout Entries) {
-        if entries.holds(context.core) { return }
-        entries.contexts.append(context)
-        if let enclosing { enclosing.touch(context.core) } else { context.core.begin(scope) }
-        context.core.journals.insert(self)
+    private func enter(_ core: ContextCore, _ entries: inout Entries) {
+        if entries.holds(core) { return }
+        entries.cores.append(core)
+        if let enclosing { enclosing.touch(core) } else { core.begin(scope) }
+        core.journals.insert(self)
     }
 
     /// Changes the recorded state of an object; returns its stored row, nil if none is recorded.
@@ -218,7 +221,7 @@ final class TransactionJournal: Sendable {
     }
 
     /// The contexts that have changed.
-    var cores: [ContextCore] { entries.withLock { $0.contexts.map(\.core) } }
+    var cores: [ContextCore] { entries.withLock { $0.cores } }
 
     /// Called when the transaction was committed.
     func commit() { finish() }
@@ -291,7 +294,6 @@ final class TransactionJournal: Sendable {
 
     /// Records before the first change whether and where a pair was staged.
     func record(_ pair: StagedPair, in core: ContextCore) {
-        // Holds the context: a rollback puts the pair back among the changes that it holds.
         touch(core)
         let entry = core.staged.withLock { $0.entry(of: pair) }
         entries.withLock { entries in
@@ -303,10 +305,11 @@ final class TransactionJournal: Sendable {
     func merge(into outer: TransactionJournal) {
         entries.withLock { inner in
             outer.entries.withLock { entries in
-                for context in inner.contexts { outer.enter(context, &entries) }
+                for core in inner.cores { outer.enter(core, &entries) }
+                entries.held += inner.held
                 entries.append(&inner)
             }
-            inner = Entries(contexts: inner.contexts)
+            inner = Entries(cores: inner.cores)
         }
         moveEndings(to: outer)
         finish()

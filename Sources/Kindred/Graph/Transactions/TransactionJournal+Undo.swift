@@ -23,7 +23,7 @@ extension TransactionJournal {
             return entries
         }
         let fetched = entries.fetched.compactMap(\.object)
-        var cores = entries.contexts.map(\.core)
+        var cores = entries.cores
         for object in fetched where !cores.contains(where: { $0 === object.core }) { cores.append(object.core) }
         defer {
             for core in cores {
@@ -31,6 +31,8 @@ extension TransactionJournal {
                 core.noteUndone()
             }
             finish()
+            // States put back may have staged changes of a context that is gone.
+            for core in cores { core.dropUnheld() }
         }
         for (core, entity, key, row) in entries.rows.reversed() {
             core.withMap { $0.notes.setNewerRow(row, of: entity, key: key) }
@@ -44,7 +46,7 @@ extension TransactionJournal {
         }
         putBack(entries.before.values.map(\.object).filter { !created.contains($0) })
         // After the others, which no longer refer to them: changes staged instead stay.
-        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.context) }) {
+        for (_, new) in Dictionary(grouping: created.filter(\.isInserted), by: { ObjectIdentifier($0.core) }) {
             new[0].core.rollback(Set(new))
         }
         if isUnknown {

@@ -39,8 +39,10 @@ public struct KindredError: Error, Sendable {
         public static let notUnique = Code("notUnique")
         /// The row was deleted, by this context or in another transaction.
         public static let objectDeleted = Code("objectDeleted")
-        /// The object was new, and a rollback has discarded it: it was never stored.
+        /// The object was new and never stored: a rollback has discarded it, or the release of its context.
         public static let objectDiscarded = Code("objectDiscarded")
+        /// A change was staged while the program did not hold the object's context.
+        public static let contextReleased = Code("contextReleased")
         /// Another transaction has changed the row since it was read; `conflicts` has the object and both versions.
         public static let staleObject = Code("staleObject")
         /// Several problems prevent objects from being saved; `problems` has all of them.

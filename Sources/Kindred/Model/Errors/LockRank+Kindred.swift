@@ -2,8 +2,6 @@ import KindredPostgres
 
 // In the order in which a thread takes the locks; the connection layer's locks come behind.
 extension LockRank {
-    /// Under it the next context takes over the staged changes.
-    static var contextLife: LockRank { LockRank(0, "ContextCore.life") }
     static var fetchGroup: LockRank { LockRank(1, "FetchGroup") }
     static var stagedChanges: LockRank { LockRank(2, "ContextCore.staged") }
     static var identityMap: LockRank { LockRank(3, "ContextCore.map") }
@@ -13,7 +11,7 @@ extension LockRank {
     static var objectState: LockRank { LockRank(6, "an object's state") }
 
     // Taken under any other: an object is asked for its context, and an object's `deinit` may run anywhere.
-    static var currentContext: LockRank { LockRank(25, "ContextCore.current") }
+    static var heldContext: LockRank { LockRank(25, "ContextCore.held") }
     static var mistakeLog: LockRank { LockRank(26, "MistakeLog") }
     static var objectReferences: LockRank { LockRank(27, "ObjectReferences") }
     static var releasedRows: LockRank { LockRank(28, "ContextCore.releasedRows") }

@@ -32,7 +32,7 @@ final class MistakeLog: Sendable {
         self.logger = logger ?? Logger(label: "kindred")
     }
 
-    /// Logs the reading of an unknown key.
+    /// Logs a mistake, such as the reading of an unknown key.
     func add(_ error: KindredError, at place: SourcePlace) {
         let mistake = Mistake(entity: error.entity ?? "", key: error.key ?? "", place: place)
         let isNew = known.withLock { $0.count < Self.maximumCount && $0.insert(mistake).inserted }

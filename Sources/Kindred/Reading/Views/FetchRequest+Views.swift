@@ -50,8 +50,8 @@ extension Page {
         paths: [[String]], omitting omitted: [[String]], keys: JSONKeys, fileID: String, line: Int
     ) async throws -> [ObjectView] {
         guard let first = objects.first else { return [] }
-        return try await first.called(at: fileID, line) { context in
-            try await ViewLoader(context.core).views(
+        return try await first.called(at: fileID, line) { core in
+            try await ViewLoader(core).views(
                 of: objects, paths: paths, omitting: omitted, keys: keys
             ) { _ in prefetched }
         }

@@ -52,8 +52,8 @@ struct Saver: Sendable {
 
     private func save(_ objects: [DatabaseObject], pairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
         guard !objects.isEmpty || !pairs.isEmpty else {
-            // A misread value may be the reason why nothing is staged.
-            if let error = KindredError(Validator(core).misreads()) { throw error }
+            // A mistake may be the reason why nothing is staged.
+            if let error = KindredError(Validator(core).mistakes()) { throw error }
             return
         }
         core.saves.add(1, ordering: .acquiringAndReleasing)

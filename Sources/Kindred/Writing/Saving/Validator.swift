@@ -36,8 +36,8 @@ struct Validator: Sendable {
             let isComplete = problems.count == known || problems[known...].allSatisfy { !$0.isMissing }
             if isComplete, core.awakes(object.runtime, object) { problems += ownProblems(of: object) }
         }
-        // Last, to include keys misread by the program's own checks.
-        return problems + misreads()
+        // Last, to include mistakes in the program's own checks.
+        return problems + mistakes()
     }
 
     /// Whether nothing that is staged can be a problem: no value is missing, and none has limits.
@@ -53,13 +53,13 @@ struct Validator: Sendable {
         }
     }
 
-    /// The unknown keys that the program has read; each is reported once.
-    func misreads() -> [ValidationProblem] {
-        let misreads = core.misreads.withLock { misreads in
-            defer { misreads = [] }
-            return misreads
+    /// The mistakes that could not be thrown, such as the reading of an unknown key; each is reported once.
+    func mistakes() -> [ValidationProblem] {
+        let mistakes = core.mistakes.withLock { mistakes in
+            defer { mistakes = [] }
+            return mistakes
         }
-        return misreads.map { error in
+        return mistakes.map { error in
             ValidationProblem(error.code, error.message, object: nil, entity: error.entity ?? "", key: error.key)
         }
     }

@@ -28,11 +28,9 @@ struct RelationshipValues: Sendable {
     func members(_ value: (any PropertyValue)?, of relationship: RelationshipRuntime) async throws -> [DatabaseObject] {
         if case .set(let set)? = try value?.propertyContent {
             guard let known = set.known else { throw set.owner.noProperty("relationship") }
-            // Held, because the program may hold none: the set may be one of another context.
-            let context = set.owner.context
-            defer { withExtendedLifetime(context) {} }
+            // The set may be one of another context.
             let objects = try await PrimaryReads.run {
-                try await Loader(context.core).members(of: known, owner: set.owner, at: set.place)
+                try await Loader(set.owner.core).members(of: known, owner: set.owner, at: set.place)
             }
             return try distinctMembers(objects, of: relationship)
         }

@@ -103,6 +103,17 @@ extension ObjectState {
         self.staging = staging
     }
 
+    /// Shows the stored row again; a new object is discarded.
+    ///
+    /// - Returns: the number of a new object.
+    mutating func dropStaging() -> Int64? {
+        guard let staging else { return nil }
+        row = staging.stored
+        if staging.temporaryKey != nil { status = .deleted }
+        stagingBox = nil
+        return staging.temporaryKey
+    }
+
     /// The version that a write expects: the version of the row on which the changes were made.
     func expectedVersion(_ version: VersionColumn) throws -> PostgresValue? {
         try (stagingBox?.staging.base ?? storedRow)[version.position]
