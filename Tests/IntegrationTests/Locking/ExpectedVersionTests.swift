@@ -10,12 +10,13 @@ import Testing
         try await withDatabase { database, context, other in
             let seen = try #require(try await context.fetch(table.rawValue).where("id = 1").one().rowVersion)
             // Another request, with a context of its own.
-            let object = try await database.makeContext().fetch(table.rawValue).where("id = 1").one()
+            let request = database.makeContext()
+            let object = try await request.fetch(table.rawValue).where("id = 1").one()
             try await expectStatements(["UPDATE"]) { () async throws in
                 try object.expect(version: seen)
                 object["name"] = "mine"
                 try object.expect(version: seen)
-                try await object.save()
+                try await request.save()
             }
             #expect(object.rowVersion != seen)
             let next = try await database.makeContext().fetch(table.rawValue).where("id = 1").one()

@@ -63,11 +63,12 @@ import Testing
             passports[1]["owner_id"] = 1
             try await context.save()
             #expect(try await other.values("SELECT owner_id FROM passport ORDER BY id") == [2, 1])
-            let theirs = try await database.makeContext().fetch("passport").sorted("id").all()
+            let request = database.makeContext()
+            let theirs = try await request.fetch("passport").sorted("id").all()
             for passport in passports { try await passport.setValue(nil, forKey: "owner_id") }
             theirs[0]["owner_id"] = 1
             theirs[1]["owner_id"] = 2
-            let error = await expectError(.staleObject) { try await theirs[0].context.save() }
+            let error = await expectError(.staleObject) { try await request.save() }
             #expect(error?.conflicts.count == 2)
             #expect(try await other.values("SELECT owner_id FROM passport ORDER BY id") == [nil, nil])
             // An object that gets another object's partner displaces that object.

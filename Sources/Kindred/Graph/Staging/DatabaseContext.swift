@@ -63,7 +63,7 @@ extension ContextCore {
         for (object, number) in dropped.new {
             withMap { $0.remove(object, of: object.runtime, key: .temporary(number)) }
         }
-        // Relationships of objects that the program holds may show what was staged. No transaction brings it back.
+        // Relationships of held objects may show the dropped changes, which no transaction brings back.
         TransactionJournal.withNone { noteUndone() }
         if isLossKnown.exchange(false, ordering: .relaxed) { return }
         let first = dropped.changes.objects.first.map { "the first of \($0.runtime.name)" }
@@ -84,7 +84,7 @@ extension DatabaseObject {
 
     /// Runs a public call that was made at a place in the program.
     ///
-    /// The context is held to the end, if the program holds one, so that what the call stages lasts as long.
+    /// The context is held to the end, if the program holds one, so that the staged changes of the call last as long.
     func called<T>(
         at fileID: String, _ line: Int, _ body: (ContextCore) async throws -> T
     ) async rethrows -> T {

@@ -61,7 +61,7 @@ final class TransactionJournal: Sendable {
     struct Entries {
         /// The contexts of the recorded objects, which know the journal.
         var cores: [ContextCore] = []
-        /// Those of them that the program held: staged changes stay until the transaction has ended.
+        /// The held contexts among them: staged changes stay until the transaction has ended.
         var held: [any AnyObject & Sendable] = []
         var before: [ObjectIdentifier: (object: DatabaseObject, state: ObjectState)] = [:]
         /// Objects of one statement, recorded while `before` was empty, so that later entries in `before` lose to them;
