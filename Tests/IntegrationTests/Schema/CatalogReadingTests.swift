@@ -84,7 +84,7 @@ struct CatalogReadingTests {
             sql: """
                 SELECT oid, conrelid, conname, contype, conkey, convalidated::text, condeferrable::text,
                     (contype = 'f' AND confmatchtype = 'f')::text, CASE contype WHEN 'f' THEN confrelid ELSE 0 END,
-                    COALESCE(confkey, '{}'), CASE contype WHEN 'f' THEN confdeltype || '' || confupdtype ELSE 'aa' END
+                    COALESCE(confkey, '{}'), CASE contype WHEN 'f' THEN concat(confdeltype, confupdtype) ELSE 'aa' END
                 FROM pg_constraint WHERE connamespace IN ('public'::regnamespace, 'other'::regnamespace)
                     AND contype IN ('p', 'u', 'f', 'c') AND conparentid = 0 AND conrelid <> 0
                 """,
