@@ -1,7 +1,7 @@
 import KindredPostgres
 
-// Comparisons with values of another type, which are none: without these declarations the compiler finds nothing that fits, and
-// says "failed to produce diagnostic" or "cannot convert" of some other overload.
+// Comparisons with values of another type, which do not compile: without these declarations the compiler finds nothing
+// that fits, and says "failed to produce diagnostic" or "cannot convert" of some other overload.
 extension ColumnExpression {
     /// Not available: a column is compared with values of its own type.
     @available(

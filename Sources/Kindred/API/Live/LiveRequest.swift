@@ -54,8 +54,9 @@ extension LiveRequest: AsyncSequence {
 
         /// The next update, once the result has changed.
         ///
-        /// Throws `CancellationError` in a cancelled task, `KindredError` and `PostgresError` where the request cannot be
-        /// answered any more, such as `.schemaChanged`. A connection that is lost after the first update is no error: the database is asked again.
+        /// Throws `CancellationError` in a cancelled task, `KindredError` and `PostgresError` where the request can no
+        /// longer be answered, such as `.schemaChanged`. A connection that is lost after the first update is no error:
+        /// the database is asked again.
         public mutating func next() async throws -> LiveUpdate<Object>? {
             while true {
                 if let interval, shown != nil { try await Task.sleep(until: givenAt + interval, clock: .continuous) }

@@ -10,7 +10,7 @@ public struct LiveUpdate<Object: DatabaseObject>: Sendable {
     public let removals: [Int]
     /// The offsets of objects that have come to their place, in this list, ascending.
     public let insertions: [Int]
-    /// The removals and insertions that are of the same object; no more objects move than have to.
+    /// The removals and insertions that are of the same object; as few objects as possible move.
     public let moves: [LiveMove]
     /// The offsets in this list of objects that were in the last list, too, and whose attributes or prefetched
     /// relationships have changed; moved objects are among them.
