@@ -64,7 +64,7 @@ extension Reads {
 }
 
 extension DatabaseSchema {
-    /// The position of an entity; nil for a table that is none.
+    /// The position of an entity; nil for a table that is no entity.
     fileprivate func position(of name: QualifiedName) -> Int? {
         guard let entity = self[name] else { return nil }
         return entities.firstIndex { $0 === entity }

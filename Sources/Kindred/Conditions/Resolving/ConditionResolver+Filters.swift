@@ -16,7 +16,7 @@ extension ConditionResolver {
         return RowScope(tables: .all, terms: try [tenant(at: place), shown].compactMap(\.self))
     }
 
-    /// The scope of a helper's rows at a place: a pair whose row is hidden is none.
+    /// The scope of a helper's rows at a place: a pair whose row is hidden does not count.
     mutating func pairScope(at place: Int) throws -> RowScope {
         let row = JoinedRow(alias: places[place].alias ?? 0, entity: places[place].entity)
         let shown = isFilteringPairs ? try shown(at: place) : nil

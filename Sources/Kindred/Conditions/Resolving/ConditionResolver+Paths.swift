@@ -173,7 +173,7 @@ extension ConditionResolver {
     /// A row by its alias.
     struct JoinedRow {
         let alias: Int
-        /// The entity; nil for rows of a table that is none.
+        /// The entity; nil for rows of a table that is no entity.
         let entity: Entity?
 
         /// A column in a comparison.

@@ -30,7 +30,7 @@ extension ConditionResolver {
 
     mutating func tableColumn(of place: Int) throws -> Scalar { try keyColumn(Attribute.table.name, of: place) }
 
-    /// The table of an object's row; nil if the entity knows none of its name.
+    /// The table of an object's row; nil if the entity knows no table of its name.
     func rowTable(of object: any ObjectReference, _ tables: RowTables) throws -> UInt32? {
         switch try object.attributeValue(named: Attribute.table.name) {
         case .integer(let number): UInt32(exactly: number)

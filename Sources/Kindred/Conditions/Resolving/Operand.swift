@@ -241,7 +241,7 @@ extension ConditionResolver {
     }
 }
 
-// Values of which one takes the place of another that is NULL, and texts that are joined.
+// Values that take the place of a value that is NULL, and texts that are joined.
 extension ConditionResolver {
     /// `coalesce(first, second)`: a value is bound as the type of the other side.
     mutating func coalesced(_ first: Operand, _ second: Operand) throws -> Operand {

@@ -76,7 +76,7 @@ struct RowSource: Sendable {
     /// Whether rows of inheriting tables are left out.
     let isOnly: Bool
 
-    /// - Parameter entity: the table's; nil for a table that is none.
+    /// - Parameter entity: the table's; nil for a table that is no entity.
     init(_ table: QualifiedName, _ entity: Entity?, alias: Int, scope: RowScope) {
         (self.table, self.alias, self.scope) = (table, alias, scope)
         isOnly = scope.tables == .own && entity?.rowTables != nil

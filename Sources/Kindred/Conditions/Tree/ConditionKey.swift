@@ -9,7 +9,7 @@ struct ConditionKey: Hashable, Sendable {
     struct Given: Sendable {
         /// In the order of their parameters, with the place of a format's argument.
         fileprivate(set) var values: [(value: ConditionArgument, argument: Int?)] = []
-        /// The number of a format's arguments among them; NULL is one, and no parameter.
+        /// The number of a format's arguments among them; NULL is an argument, but no parameter.
         fileprivate(set) var arguments = 0
 
         /// Without the values of one request: only the values that the format itself has.

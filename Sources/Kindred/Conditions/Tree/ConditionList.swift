@@ -60,7 +60,7 @@ extension ConditionList: ExpressibleByArrayLiteral {
 
 // The depth of trees, which is limited since functions that read them call themselves.
 extension ConditionNode {
-    /// The levels of which a closure on members counts as many: its query takes as much of the stack.
+    /// The number of levels as which a closure on members counts: its query takes as much of the stack.
     private static let levelsOfMembers = 8
 
     /// The levels of the condition; found without looking at the parts of lists.
@@ -83,7 +83,7 @@ extension ConditionNode {
 }
 
 extension ConditionExpression {
-    /// The calculations of which a value may be made: it is a tree as deep as it is long.
+    /// The most calculations that a value may consist of: it is a tree as deep as it is long.
     static let maximumCalculations = 64
 
     /// The levels of the conditions in the value.

@@ -15,7 +15,7 @@ public enum NullOrder: Sendable, Hashable {
 package struct SortTerm: Sendable, Hashable {
     /// The path's keys, the attribute last; none for a key with alternatives.
     package var path: [String]
-    /// The values of which the first that is not NULL counts; none for a path alone.
+    /// The alternative values; the first that is not NULL counts; none for a path alone.
     package var alternatives: [Alternative] = []
     /// Whether small values come first.
     package var ascending: Bool
