@@ -16,7 +16,8 @@ extension ContextCore {
         type(of: first) != DatabaseObject.self || !database.registeredHooks.hooks(for: entity).isEmpty
     }
 
-    /// Whether an entity's objects may have methods or hooks to call when they awake, before any is at hand.
+    /// Whether an entity's objects may have methods or hooks to call when they awake; to be asked before there is an
+    /// object.
     func mayAwake(_ entity: EntityRuntime) -> Bool {
         entity.layout != nil || !database.registeredHooks.hooks(for: entity).isEmpty
     }

@@ -42,7 +42,7 @@ extension ContextCore {
         notePartsLost(entity)
     }
 
-    /// Makes everything stale that is loaded: changes do not reach the context any more.
+    /// Makes everything stale that is loaded: changes no longer reach the context.
     func loseEverything() {
         ChangeFollowing.$isTakingChanges.withValue(true) {
             for entity in runtime.entities where withMap({ $0.knows(entity) }) {

@@ -19,7 +19,7 @@ struct SnapshotRows {
     let branches: [Branch]
 }
 
-// The door for a snapshot: objects in memory show it, and nothing that was read before is used any more.
+// The door for a snapshot: objects in memory show it, and nothing that was read before is used again.
 extension ContextCore {
     /// Shows the rows of a snapshot, and their relationships as far as they are given; returns the objects of the rows.
     func show(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {

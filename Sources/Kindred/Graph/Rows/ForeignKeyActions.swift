@@ -20,7 +20,7 @@ struct ForeignKeyActions {
 
     private let core: ContextCore
     private var unknown: Set<EntityRuntime> = []
-    /// The entities of which rows without objects may be deleted.
+    /// The entities whose rows without objects may be deleted.
     private var deletedUnheld: Set<EntityRuntime> = []
     /// The relationships that were followed from rows without objects.
     private var unheld: Set<RelationshipRuntime> = []
@@ -251,8 +251,8 @@ extension EntityRuntime {
         }
     }
 
-    /// Whether the server may change more of a row than a foreign key that its action sets: a version, generated columns, and
-    /// all that triggers and rules change.
+    /// Whether the server may change more of a row than a foreign key that its action sets: a version, generated
+    /// columns, and columns that triggers and rules change.
     fileprivate var changesWithForeignKeys: Bool {
         version != nil || entity.attributes.contains(where: \.isGenerated)
             || !entity.obstacles.isDisjoint(with: [.updateTriggers, .rules])

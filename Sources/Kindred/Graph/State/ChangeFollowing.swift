@@ -26,7 +26,7 @@ final class ChangeFollowing: Sendable {
     }
 
     struct State {
-        /// The entities of which the context has read rows; their changes reach it.
+        /// The entities whose rows the context has read; their changes reach it.
         var entities: Set<EntityRuntime> = []
         /// The relationships that were followed, or counted.
         var relationships: Set<RelationshipRuntime> = []
@@ -49,7 +49,8 @@ final class ChangeFollowing: Sendable {
         var checkAt: ContextTime = .never
         /// The notes that were checked.
         var checked = NoteStamp()
-        /// The columns that rows are read without, because tables do not have them any more, or have others in their places.
+        /// The columns that rows are read without, because tables no longer have them, or have other columns in their
+        /// places.
         var lacking: [EntityRuntime: ColumnSet] = [:]
         /// Why changes no longer reach the context.
         var failure: (any Error)?

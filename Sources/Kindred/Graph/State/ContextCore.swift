@@ -135,8 +135,10 @@ extension ContextCore {
     /// The types of the database, which encode values.
     var types: TypeRegistry { database.types }
 
-    /// Notes a mistake where nothing can be thrown: a wrong read, which looks like NULL to the program, or a change that could not
-    /// be staged. It is logged, and the next save fails.
+    /// Notes a mistake where nothing can be thrown: a wrong read, which looks like NULL to the program, or a change
+    /// that could not be staged.
+    ///
+    /// It is logged, and the next save fails.
     func note(mistake error: KindredError, at place: SourcePlace) {
         database.mistakes.add(error, at: place)
         mistakes.withLock { mistakes in
@@ -165,7 +167,7 @@ extension ContextCore {
         }
     }
 
-    /// Notes that rows of an entity are read without columns which the table does not have any more.
+    /// Notes that rows of an entity are read without columns that the table no longer has.
     func lack(_ columns: ColumnSet, of entity: EntityRuntime) {
         guard let following, following.withState({ $0.lacking[entity] ?? [] }) != columns else { return }
         following.withState { $0.lacking[entity] = columns }

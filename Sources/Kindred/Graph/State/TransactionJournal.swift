@@ -38,7 +38,7 @@ final class TransactionJournal: Sendable {
         return journal
     }
 
-    /// Runs `body` with a journal, or with none of any database.
+    /// Runs `body` with a journal, or with no journal of any database.
     static func with<T>(_ journal: TransactionJournal?, _ body: () async throws -> T) async rethrows -> T {
         try await $innermost.withValue(journal, operation: body)
     }
@@ -226,7 +226,7 @@ final class TransactionJournal: Sendable {
     /// Called when the transaction was committed.
     func commit() { finish() }
 
-    /// Ends the journal: nothing will be restored any more.
+    /// Ends the journal: nothing will be restored.
     func finish() {
         let cores = cores
         for core in cores { core.journals.remove(self) }
