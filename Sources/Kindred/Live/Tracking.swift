@@ -131,14 +131,14 @@ public struct Tracking: Sendable {
         try await change(names, by: TrackingStatements.enable)
     }
 
-    /// Records changes of tables no more.
+    /// Ends the recording of changes of tables.
     ///
     /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func disable(_ names: String...) async throws {
         try await disable(names)
     }
 
-    /// Records changes of tables no more.
+    /// Ends the recording of changes of tables.
     public func disable(_ names: [String]) async throws {
         try await change(names, by: TrackingStatements.disable)
     }
@@ -194,7 +194,8 @@ public struct Tracking: Sendable {
 
     // MARK: Following
 
-    /// Returns when all that was committed before the call has reached every context and live request of the process.
+    /// Returns when all changes that were committed before the call have reached every context and live request of the
+    /// process.
     ///
     /// The next `next()` of a sequence gives it; a consumer that does not ask is not waited for. Returns at once where
     /// nothing follows changes. Throws `CancellationError`, or the error for which changes cannot be read. As long as
@@ -208,7 +209,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// Forgets a consumer and its cursor: records wait for it no longer; false if there is none of the name.
+    /// Forgets a consumer and its cursor: records wait for it no longer; false if there is no such consumer.
     ///
     /// Two statements. Throws `KindredError` `.trackingNotInstalled`, `.accessDenied` for a consumer of another role
     /// unless the caller has the installer's rights; `PostgresError`.
@@ -220,7 +221,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    /// Hands a consumer to another role, whose members may go on with it from then on; false if there is none of the name.
+    /// Hands a consumer to another role, whose members may go on with it from then on; false if there is no such consumer.
     ///
     /// Two statements, for the role that installed change tracking. Throws `KindredError` `.trackingNotInstalled`,
     /// `.accessDenied`; `PostgresError`, as for a role that is not there.

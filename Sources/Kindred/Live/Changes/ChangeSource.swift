@@ -26,7 +26,7 @@ protocol ChangeSource: Sendable {
     /// Says that a notification is wanted for the next change.
     func sleep(for duration: Duration) async throws -> Int64
 
-    /// Says that no notification is wanted any more.
+    /// Says that notifications are no longer wanted.
     func wake(_ token: Int64) async throws
 
     /// Notifications that something has changed.

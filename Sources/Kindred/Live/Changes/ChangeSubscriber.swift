@@ -41,7 +41,7 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// database is closed). Not for an error of its first step, which `ChangeReader.add` throws.
     func fail(_ error: any Error)
 
-    /// Called after the model was read again, with the entities that it has anew, differently or no more.
+    /// Called after the model was read again, with the entities that are new, changed or gone.
     func schemaChanged(_ names: Set<QualifiedName>)
 
     /// Whether it wants to be evaluated in the next step even if nothing has changed, such as to ask for rows again.

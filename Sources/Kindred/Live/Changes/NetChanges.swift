@@ -139,7 +139,7 @@ struct NetChanges {
         tables[name] = Table(gap: tables[name]?.gap ?? gap)
     }
 
-    /// The net effects, and the keys of which it has to be looked up whether their rows are there.
+    /// The net effects, and the keys whose rows have to be looked up, to see whether they exist.
     ///
     /// The rows of uncertain keys came as often as they went. Where they are there, `ChangeBatch.add` is to be told.
     func sum() -> (batch: ChangeBatch, uncertain: [QualifiedName: [ObjectKey]]) {

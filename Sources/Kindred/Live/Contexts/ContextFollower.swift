@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// Brings changes to the contexts of a database that follow them: one subscriber for all that have equal settings.
+/// Brings changes to the contexts of a database that follow them: one subscriber for all contexts with equal settings.
 ///
 /// A context enters before its first query, and is not held.
 final class ContextFollower: ContextFeed, ChangeSubscriber {
@@ -25,7 +25,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         /// Whether each context is asked for alone in the next step, since the server has refused a question of all
         /// contexts together.
         var isApart = false
-        /// The contexts that changes do not reach any more, and why.
+        /// The contexts that changes no longer reach, with the reasons.
         var stopped: [Stop] = []
         /// The columns that the tables lack, by model; of models whose statements have failed.
         var fits: [ObjectIdentifier: ModelFit] = [:]
@@ -233,7 +233,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }
     }
 
-    /// Tables that were changed, or whose changes were missing, may not be recorded any more.
+    /// Tables that were changed, or whose changes were missing, may no longer be recorded.
     private func forgetTables(_ changes: [QualifiedName: TableChanges]) {
         if changes.values.contains(where: { $0.gap == .schemaChanged || $0.gap == .unrecorded }) {
             state.withLock { $0.tables = [] }
@@ -262,7 +262,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             "A context follows no changes\(isForGood ? "" : " until its next load"): \(error)")
     }
 
-    /// Why changes do not reach a context with loaded objects any more; nil if they reach all.
+    /// Why changes no longer reach a context with loaded objects; nil if they reach all contexts.
     var failure: (any Error)? {
         let stopped = state.withLock { state in
             state.stopped.removeAll { $0.core == nil }

@@ -16,7 +16,7 @@ struct ContextPlan: Sendable {
     private(set) var keys: [EntityRuntime: Set<ObjectKey>] = [:]
     /// Keys of rows to read whose foreign keys and positions have not changed.
     private(set) var unmoved: [EntityRuntime: Set<ObjectKey>] = [:]
-    /// The entities with rows that are not named: all that is loaded of them is read.
+    /// The entities with rows that are not named: all their loaded rows are read.
     private(set) var lost: Set<EntityRuntime> = []
     /// The entities with changes that are not read, because no object has the rows.
     private(set) var leftOut: Set<EntityRuntime> = []

@@ -17,7 +17,7 @@ struct ContextStep {
         self.fit = fit
     }
 
-    /// The contexts' plans with all that they need.
+    /// The contexts' plans, with the results of their questions.
     func plans() async throws -> [ContextPlan] {
         var plans = entries
         let rows = try await rows(plans)

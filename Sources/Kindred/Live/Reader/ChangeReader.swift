@@ -15,7 +15,7 @@ final class ChangeReader: Sendable {
 
     private struct State {
         var entries: [Entry] = []
-        /// The tasks that wait until all that was committed has been told, and the steps that they have waited for.
+        /// The tasks that wait until all committed changes have been told, and the steps that they have waited for.
         var catchUps: [UInt64: Int] = [:]
         /// The answers to waiting tasks.
         var outcomes: [UInt64: Result<Void, any Error>] = [:]
@@ -75,7 +75,7 @@ final class ChangeReader: Sendable {
         state.change { $0.entries.contains { $0.subscriber === subscriber && !$0.isAtItsFirstStep } }
     }
 
-    /// Returns when all that was committed before the call has reached every subscriber.
+    /// Returns when all changes that were committed before the call have reached every subscriber.
     func catchUp() async throws {
         if state.change({ !$0.isRunning }) { return }
         try await wait { state, id in state.catchUps[id] = 0 }
@@ -201,7 +201,7 @@ final class ChangeReader: Sendable {
         }
     }
 
-    /// Tells which entities the model has anew, differently or no more.
+    /// Tells which entities of the model are new, changed or gone.
     func tellSchemaChanges(_ names: Set<QualifiedName>) {
         guard !names.isEmpty else { return }
         for subscriber in state.change({ $0.entries.map(\.subscriber) }) { subscriber.schemaChanged(names) }

@@ -327,7 +327,7 @@ extension Error {
         return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
     }
 
-    /// Whether a table, column, type or function is not there any more.
+    /// Whether a table, column, type or function is gone.
     var meansNewSchema: Bool {
         if (self as? KindredError)?.code == .schemaChanged { return true }
         guard let state = ofServer?.sqlState else { return false }

@@ -77,7 +77,7 @@ final class RecordInterpreter: Sendable {
         }
         if known.runtime === runtime, !isNew { return known.layout }
         var keys = try await source.keys()
-        // Not asked again for a table that is tracked no more.
+        // Not asked again for a table that is no longer tracked.
         for record in records where keys[record.relation] == nil { keys[record.relation] = [] }
         let made = ChangeLayout(runtime, keys: keys, after: known.layout)
         layout.withLock { $0 = (runtime, made) }

@@ -8,7 +8,7 @@ struct LiveDefinitions: Sendable {
     /// The requests by their numbers.
     let queries: [Int: LiveQuery]
 
-    /// The requests of which something is defined differently: as they go on, or why they cannot.
+    /// The requests with tables that are defined differently: as they go on, or why they cannot.
     ///
     /// One statement for each model in use; where something differs, the catalog is read, in the task's transaction.
     func changed() async throws -> [Int: Result<LiveQuery, any Error>] {
@@ -28,7 +28,7 @@ struct LiveDefinitions: Sendable {
                     from: core.database.client, overrides: core.database.overrides
                 ) { try $0.servingFilters() }
             } catch let error as SchemaError {
-                // Requests of which nothing differs go on.
+                // Requests without a difference go on.
                 for (number, _) in outdated { changed[number] = .failure(error) }
                 continue
             }

@@ -90,7 +90,7 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
-    /// The hub of a context, made if there is none that is open; nil if another task has made one meanwhile.
+    /// The hub of a context, made if no open hub exists; nil if another task has made one meanwhile.
     private static func hub(of core: ContextCore) -> (hub: LiveHub, isNew: Bool)? {
         let (database, settings) = (core.database, core.settings)
         let known = database.liveHubs.withLock { $0[settings] as? LiveHub }

@@ -54,7 +54,7 @@ struct LiveQuery: Sendable {
         }
     }
 
-    /// The part that requests have in common of which changed rows are asked for in one statement.
+    /// The common part of requests whose changed rows are asked for in one statement.
     struct Shape: Sendable {
         struct Key: Hashable {
             fileprivate let runtime: ObjectIdentifier
@@ -309,7 +309,7 @@ struct LiveQuery: Sendable {
 }
 
 extension Reads {
-    /// The relations of which columns are read.
+    /// The relations whose columns are read.
     func names(in runtime: SchemaRuntime) -> Set<QualifiedName> {
         others.union(entities.map { runtime.entities[$0].name })
     }

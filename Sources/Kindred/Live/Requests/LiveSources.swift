@@ -90,7 +90,7 @@ struct LiveSources: Sendable {
         routes[query.entity, default: Route()].found[columns, default: [:]][values, default: []].insert(number)
     }
 
-    /// Notes that a request is found no more.
+    /// Removes a request from the places where changes find it.
     private mutating func leave(_ number: Int, _ source: Source) {
         let query = source.query
         guard let equalities = query.equalities else {
@@ -164,11 +164,11 @@ struct LiveSources: Sendable {
     struct Work {
         /// Requests to ask anew.
         var whole: [Int: LiveCause] = [:]
-        /// Requests of which some rows have to be asked for.
+        /// Requests whose changed rows have to be asked for.
         var byKeys: [Int: TableChanges] = [:]
-        /// Requests of which only prefetched members have to be asked for, with the changes of the members' tables.
+        /// Requests whose prefetched members alone have to be asked for, with the changes of the members' tables.
         var members: [Int: [QualifiedName: TableChanges]] = [:]
-        /// Entities of which changed rows have to be read, to find requests by values.
+        /// Entities whose changed rows have to be read, to find requests by values.
         var routed: [EntityRuntime: TableChanges] = [:]
 
         mutating func ask(_ number: Int, _ gap: ChangeGap?) {

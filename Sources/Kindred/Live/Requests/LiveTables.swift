@@ -7,7 +7,7 @@ struct LiveTables: Sendable, Equatable {
     struct Relation: Sendable, Hashable {
         /// The relation that is read.
         let start: QualifiedName
-        /// Whether it is that relation itself, or the table of which it is a partition.
+        /// Whether it is that relation itself, or the partitioned table above it.
         let isOwn: Bool
         let name: QualifiedName
         let kind: String

@@ -33,7 +33,7 @@ final class ChangeFeed: ChangeSubscriber {
         var start: ChangeCursor?
         var failure: (any Error)?
 
-        /// Whether the consumer has taken all that was collected.
+        /// Whether the consumer has taken all collected changes.
         var isTaken: Bool { pending.allSatisfy(\.value.isEmpty) }
 
         mutating func take() -> Delivery? {
@@ -69,7 +69,7 @@ final class ChangeFeed: ChangeSubscriber {
     /// The place before the first changes; nil before its first step.
     var start: ChangeCursor? { queue.change { $0.start } }
 
-    /// Whether all that the reader has told was taken.
+    /// Whether all changes that the reader has told were taken.
     var isEmptied: Bool {
         queue.change { state in
             guard case .joined = state.place else { return false }

@@ -88,7 +88,7 @@ struct ChangeFollower {
         }
     }
 
-    /// Throws unless changes of all these tables are recorded; the error names all that are not.
+    /// Throws unless changes of all these tables are recorded; the error names all tables that are not.
     func requireEnabled(_ entities: [EntityRuntime]) async throws {
         let tables = try await reader.source.keys()
         let missing = entities.filter { tables[$0.entity.oid] == nil }.map(\.name)

@@ -16,7 +16,7 @@ import Synchronization
 /// Whole transactions, in an order in which no change of a row comes before an earlier change. Changes that the
 /// consumer has not asked for yet are merged. A lost connection and a restart of the server lose nothing.
 public struct ChangeSequence: AsyncSequence, Sendable {
-    /// The rows that have changed, or the entities of which any may have.
+    /// The rows that have changed, or the entities whose rows may all have changed.
     public enum Element: Sendable, Hashable {
         /// The rows that have changed.
         case changes(Changes)

@@ -35,7 +35,7 @@ public struct ConsumerSequence: AsyncSequence, Sendable {
     public struct Element: Sendable {
         /// The rows that have changed.
         public let changes: Changes
-        /// Entities of which any rows may have changed: read them anew; empty for almost every batch.
+        /// Entities whose rows may all have changed: read them anew; empty for almost every batch.
         public let everything: [QualifiedName]
         /// Why their rows are not named; nil if there are none.
         public let reason: ChangeGap?
