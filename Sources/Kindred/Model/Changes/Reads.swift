@@ -59,7 +59,7 @@ struct Reads: Sendable {
     /// Whether any change may concern the question.
     var isAnything: Bool { !others.isEmpty }
 
-    /// The entities of which columns are read, by position.
+    /// The entities whose columns are read, by position.
     var entities: [Int] { rows.filter { !$0.value.columns.isEmpty }.map(\.key) }
 
     /// The reading of an entity's rows; nil if none are read.

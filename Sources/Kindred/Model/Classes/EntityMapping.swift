@@ -45,7 +45,7 @@ public final class EntityMapping: Sendable {
     /// The key of a property in a path or among values; for a relationship, a key that identifies the property.
     func key(_ keyPath: AnyKeyPath) -> String? { number(keyPath).map { properties[$0].pathKey } }
 
-    /// The number of a property; nil for a key path that is none.
+    /// The number of a property; nil for a key path that is no property.
     func number(_ keyPath: AnyKeyPath) -> Int? { unsafe numbers[keyPath] }
 }
 

@@ -26,7 +26,7 @@ struct PropertyReading: Sendable {
         return exactKinds[ObjectIdentifier(type)]?.contains(valueKind) ?? false
     }
 
-    /// The kinds of which each type can represent every value that the server sends.
+    /// The kinds whose every value, as the server sends it, each type can represent.
     private static let exactKinds: [ObjectIdentifier: Set<ServerText>] = [
         ObjectIdentifier(Bool.self): ["boolean"],
         ObjectIdentifier(Int.self): ["integer", "oid"],

@@ -24,7 +24,8 @@ extension EntityRuntime {
     /// A row that was read now, with the values of the row known before in the columns that it leaves out; nil unless both are
     /// certainly of one state of the row.
     ///
-    /// They are if they have the same version. Without versions the known row stays as it is if all that was read is in it.
+    /// They are if they have the same version. Without versions the known row stays as it is if it holds all values
+    /// that were read.
     func completed(_ row: Row, by known: Row) -> Row? {
         for column in attributeColumns where !row.isLeftOut(at: column) {
             if known.isLeftOut(at: column) {

@@ -47,7 +47,7 @@ final class MistakeLog: Sendable {
 
     /// Logs a possible mistake that may also be the end of a failed request, and so come any number of times.
     ///
-    /// Of a minute the first ten are logged; the tenth says that no more will follow.
+    /// Of a minute the first ten are logged; the tenth says that it is the last.
     func warn(ofRequest text: String) {
         let number = minute.withLock { minute in
             if minute.end <= .now { minute = Minute() }
