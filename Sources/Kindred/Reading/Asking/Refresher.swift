@@ -45,7 +45,7 @@ struct Refresher: Sendable {
     /// One SELECT for each entity with optimistic locking, to read the current versions; one for each other entity if
     /// not all of its objects need be concerned, or if its triggers may have kept rows as they are; none otherwise.
     ///
-    /// - Parameter areAll: whether the write found none of the rows.
+    /// - Parameter areAll: whether the write did not find any of the rows.
     func unwritten(_ objects: [DatabaseObject], areAll: Bool = false) async throws -> KindredError {
         var conflicts: [VersionConflict] = []
         var missing: [DatabaseObject] = []

@@ -103,7 +103,7 @@ extension Loader {
     ///
     /// - Parameters:
     ///   - leftOut: the members' columns that are left out; nil for the lazy ones.
-    ///   - lacking: columns that the members' table may not have any more.
+    ///   - lacking: columns that the members' table may no longer have.
     func answer(
         _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil,
         lacking: ColumnSet = []

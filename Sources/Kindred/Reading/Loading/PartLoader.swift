@@ -57,7 +57,7 @@ struct PartLoader: Sendable {
 
         fileprivate init(core: ContextCore, entity: EntityRuntime) { (self.core, self.entity) = (core, entity) }
 
-        /// The members of an owner in their order; none of an object that is not stored.
+        /// The members of an owner in their order; none for an object that is not stored.
         func members(of owner: DatabaseObject) -> [DatabaseObject] {
             guard let (batch, key) = owners[ObjectIdentifier(owner)], let members = batch.members(of: key) else {
                 return []

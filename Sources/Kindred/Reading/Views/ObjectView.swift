@@ -9,7 +9,7 @@ import KindredSchema
 /// // [{"title": "…", "category": {"name": "…"}, "authors": [{"name": "…"}]}]
 /// ```
 ///
-/// A value of its own: it changes no more when the object does, and is encoded without the database. A relationship is
+/// A value of its own: it does not change with the object, and is encoded without the database. A relationship is
 /// followed as far as the key paths say, so that a circle of relationships has an end. Values are written as
 /// `PostgresValue.encode(to:)` says, whatever the encoder's strategies are.
 public struct ObjectView: Sendable {
@@ -21,7 +21,7 @@ public struct ObjectView: Sendable {
 
     let fields: [(name: String, content: Content)]
 
-    /// The value of an attribute in the view; nil for NULL, and for a name that is none.
+    /// The value of an attribute in the view; nil for NULL, and for a name that the view does not have.
     public subscript(name: String) -> PostgresValue? {
         if case .value(let value)? = fields.first(where: { $0.name == name })?.content { value } else { nil }
     }
@@ -121,7 +121,7 @@ struct ViewTree: Sendable {
         case .relationship(let relationship):
             let place = fields.firstIndex { if case .relationship(relationship) = $0.field { true } else { false } }
             guard let place else {
-                // A wrong key is one, also where nothing is shown.
+                // A wrong key is an error, even where nothing is shown.
                 var unseen = ViewTree(relationship.destination, PrefetchTree())
                 return try rest.isEmpty ? () : unseen.omit(rest)
             }
