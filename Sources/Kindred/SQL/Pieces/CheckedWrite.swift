@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// A write that checks itself: the statement fails, so that none of its effects stay, where a trigger or policy kept a row
-/// that it found, or stored another row than was asked for.
+/// A write that checks itself: if a trigger or policy kept a row that it found, or stored another row than was asked
+/// for, the statement fails, so that none of its effects stay.
 ///
 /// The write is the CTE `written` of a query whose condition holds no column, so that it is evaluated once, also where
 /// nothing was written. It holds counts, so that the planner cannot evaluate it early. If they differ, it casts a text to

@@ -21,7 +21,7 @@ extension EntityRuntime {
     ///
     /// - Parameters:
     ///   - leftOut: the columns without a value; nil for the lazy ones.
-    ///   - lacking: columns without a value that the table may not have any more.
+    ///   - lacking: columns without a value, since the table may no longer have them.
     func selectList(
         alias: String? = nil, leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
     ) throws -> String {
@@ -91,7 +91,7 @@ extension Attribute {
         "CASE WHEN false THEN \(name) END\(isReadAsText ? "::text" : "") AS \(alias)"
     }
 
-    /// The place of a column that the table may not have any more.
+    /// The place of a column that the table may no longer have.
     fileprivate var lacking: String { leftOut("NULL::\(sqlType)") }
 }
 

@@ -12,7 +12,7 @@ struct KeySet {
     /// How a foreign key compares the columns with the keys.
     var foreign: ForeignComparison?
 
-    /// The keys alone, as for the rows that are none of theirs.
+    /// The keys without the shard's value, as for a condition on rows with other keys.
     var unconfined: KeySet { KeySet(entity: entity, columns: columns, first: first, foreign: foreign) }
 
     /// The condition for rows whose columns are one of the keys.

@@ -24,7 +24,7 @@ extension EntityRuntime {
 }
 
 extension Attribute {
-    /// The type of a NULL in SQL of the program's, whose text has no marks: a tenant's own type is none of them.
+    /// The type of a NULL in SQL of the program's, whose text has no marks: a tenant's own type is not among them.
     fileprivate var typeInRawSQL: String {
         guard sqlType.utf8.contains(0) else { return sqlType }
         return baseType.isUserDefined ? "text" : baseType.description

@@ -23,7 +23,7 @@ extension SelectQuery {
             return
         }
         let given = try narrowed(by: try Condition(format: format, arguments: arguments), in: schema())
-        // Each argument has to be a value or NULL: there is none that decides on anything else.
+        // Each argument has to be a value or NULL: no condition decides on anything else.
         guard let key, let given, given.arguments == arguments.count, let shape = condition?.shape else { return }
         shapes?.keep((shape, given.ofFormat), key, after: earlier)
     }

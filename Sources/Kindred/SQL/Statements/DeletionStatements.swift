@@ -40,7 +40,7 @@ enum DeletionStatements {
 
     /// Which rows at the other end of a relationship a deletion looks at.
     enum Rows {
-        /// All: where rows go, the database looks at all that refer to them.
+        /// All rows: where rows go, the database looks at all rows that refer to them.
         case all
         /// The rows that are not marked as deleted.
         case unmarked

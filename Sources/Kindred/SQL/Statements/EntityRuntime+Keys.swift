@@ -94,7 +94,7 @@ extension EntityRuntime {
     ///
     /// - Parameters:
     ///   - leftOut: the columns without values; nil for the lazy ones.
-    ///   - lacking: columns without values that the table may not have any more.
+    ///   - lacking: columns without values, since the table may no longer have them.
     func select(
         _ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
     ) throws -> Statement {

@@ -63,7 +63,7 @@ enum LiveStatements {
 extension LiveStatements {
     /// The columns of tables, the system's among them: each row has the number of the name asked for, the column's name and type.
     ///
-    /// A table that is gone has none. Qualified by names and operators, so that no search path matters.
+    /// A table that is gone has no row in the result. Qualified by names and operators, so that no search path matters.
     static func columns(of names: [QualifiedName]) throws -> Statement {
         var parameters = Parameters()
         let schemas = try parameters.array(names.map { .string($0.schema) }, of: .text)

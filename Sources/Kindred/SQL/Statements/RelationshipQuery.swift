@@ -26,7 +26,7 @@ struct RelationshipQuery {
 
     /// - Parameters:
     ///   - leftOut: the members' columns without values; nil for the lazy ones.
-    ///   - lacking: columns without values that the members' table may not have any more.
+    ///   - lacking: columns without values, since the members' table may no longer have them.
     func statement(
         for owners: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
     ) throws -> Statement {

@@ -44,7 +44,7 @@ struct RowStatements {
         }
     }
 
-    /// `INSERT … VALUES (…), (…) RETURNING`: rows of which some leave columns out that have a default.
+    /// `INSERT … VALUES (…), (…) RETURNING`: rows some of which leave out columns with a default.
     func insert(_ rows: [Row], given: [ColumnSet]) throws -> Statement {
         var parameters = Parameters()
         let values = try zip(rows, given).map { row, given in
