@@ -118,7 +118,7 @@ extension Deleter {
         }
     }
 
-    /// Deletes the rows; returns the entities of which a trigger, rule or policy kept some, and how many.
+    /// Deletes the rows; returns the entities whose rows a trigger, rule or policy kept in part, with their number.
     private func deleteFound(_ search: DeletionSearch) async throws -> [(EntityRuntime, Int)] {
         let keyed = search.found.sorted { $0.key < $1.key }.map { (entity: $0.key, keys: $0.value.keys) }
         var keyless: [(step: DeletionStep, sources: [ObjectKey])] = []

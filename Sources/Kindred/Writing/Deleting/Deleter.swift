@@ -1,8 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// Deletes objects with their delete rules: by one DELETE where the database's own actions do all that the rules ask
-/// for, else by a search for the rows that the rules reach.
+/// Deletes objects with their delete rules: by one DELETE where the database's own actions do everything that the rules
+/// ask for, else by a search for the rows that the rules reach.
 struct Deleter: Sendable {
     let core: ContextCore
 

@@ -123,7 +123,7 @@ struct DeletionSearch {
         return try row[position] == object.expectedVersion()
     }
 
-    /// Every step of every entity of which rows were found.
+    /// Every step of every entity whose rows were found.
     var steps: [DeletionStep] {
         found.keys.sorted().flatMap { rules.steps(of: $0) }
     }

@@ -2,8 +2,8 @@ import KindredPostgres
 import KindredSchema
 
 extension KindredError {
-    /// The error for pairs that are none after they were to be stored, because a row that is not shown is in the way, or the
-    /// new row is not shown; nil for other errors.
+    /// The error for pairs that are not shown after an attempt to store them, because a row that is not shown is in the
+    /// way, or the new row is not shown; nil for other errors.
     init?(hiddenPairs error: PostgresError?, of relationship: RelationshipRuntime) {
         guard let helper = relationship.helper, helper.mayHidePairs, KeptRows(error) != nil else { return nil }
         let (rows, key) = (helper.entity, relationship.model.name)

@@ -32,7 +32,7 @@ struct MemberWriter {
             core.count(relationship, of: owner)
             try await CountCheck(core).noteFormer(members, writing: statements.columns)
         }
-        // A member's reference keeps its spelling where only the server can tell that it is one already.
+        // A member's reference keeps its spelling where only the server can tell that it is a member already.
         if members.count == 1, !relationship.isComparedByServer {
             let batch = try [statements.attach(rows[0])] + statements.check([rows[0].key], haveJoined: true)
             let result = try await core.client.send(batch, entity, key: key)[0]

@@ -4,12 +4,12 @@ import KindredSchema
 extension FetchRequest {
     /// Deletes the objects that the request selects, with their delete rules.
     ///
-    /// One DELETE where the database's own foreign-key actions do all that the rules ask for and no hook is registered;
-    /// otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured.
-    /// ``lock(_:_:)`` can skip rows locked by other transactions; a row changed meanwhile is checked again, and stays
-    /// if it no longer matches. The objects in memory follow. Returns how many of the selected objects were deleted,
-    /// without rows that a rule deletes with them: rows that a trigger, rule or policy keeps stay, and their objects
-    /// too. Throws as that method does, and then nothing is deleted.
+    /// One DELETE where the database's own foreign-key actions do everything that the rules ask for and no hook is
+    /// registered; otherwise as `DatabaseContext.delete(_:)`. Order, limit and offset are honoured. ``lock(_:_:)`` can
+    /// skip rows locked by other transactions; a row changed meanwhile is checked again, and stays if it no longer
+    /// matches. The objects in memory follow. Returns how many of the selected objects were deleted, without rows that
+    /// a rule deletes with them: rows that a trigger, rule or policy keeps stay, and their objects too. Throws as that
+    /// method does, and then nothing is deleted.
     ///
     /// Where a column marks deleted rows (`{"softDelete": …}`), they are marked, by one UPDATE where no rule or hook
     /// concerns them, or else as by `DatabaseContext.delete(_:)`.

@@ -64,7 +64,7 @@ extension SavedGroup {
                 entity: entity, objects: objects, rows: rows, keys: keys, before: before, givenUp: givenUp))
     }
 
-    /// Applies the returned rows to the objects; throws if one of them has none.
+    /// Applies the returned rows to the objects; throws if an object has no row.
     ///
     /// - Parameter isRelease: whether the objects' own changes are still to be written.
     func applyUpdate(_ result: QueryResult, in core: ContextCore, isRelease: Bool = false) throws {

@@ -75,7 +75,7 @@ struct ServerClaims {
         return groups.flatMap { $0.exchanges($0.holders, $0.takers) }
     }
 
-    /// Exchanges that the server cannot find: with new objects some of whose values it will fill itself.
+    /// Exchanges that the server cannot find: exchanges with new objects that get some values from the server.
     var doubts: [UniqueClaims.Exchange] {
         groups.flatMap { group -> [UniqueClaims.Exchange] in
             let doubtful = group.takers.filter { taker in

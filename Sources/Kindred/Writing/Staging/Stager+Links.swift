@@ -148,7 +148,7 @@ extension Stager {
         guard let loaded = core.loadedMembers(of: relationship, owner: object) else {
             return stagedMembers(of: relationship, object)
         }
-        // Made anew where the program holds none of them.
+        // Made anew where the program holds no such object.
         let entity = relationship.destination
         return core.objects(loaded, of: entity) ?? loaded.members.compactMap { core.liveObject(entity, $0.key) }
     }

@@ -137,7 +137,7 @@ struct Stager: Sendable {
         if let partner { try stageDestination(object, of: partner, inverse) }
     }
 
-    /// Sets a one-to-one relationship of which one end is new; reads the partners that it displaces first.
+    /// Sets a one-to-one relationship with a new end; reads the partners that it displaces first.
     func stageNewPartner(
         _ partner: DatabaseObject?,
         of object: DatabaseObject,

@@ -21,7 +21,7 @@ struct TakenPlace {
         else { return nil }
         var known = try Self.holder(of: object, relationship, in: core)
         if known == nil {
-            // The program holds it no more.
+            // The program no longer holds it.
             known = try? await PrimaryReads.run { try await Loader(core).destination(of: relationship, from: object) }
         }
         guard let holder = known else { return nil }
