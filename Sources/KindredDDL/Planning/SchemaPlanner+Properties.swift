@@ -59,7 +59,7 @@ extension SchemaPlanner {
         return name.kind == .table && losesColumn(column, of: name)
     }
 
-    /// Whether a table's column, its own or one of its parents', is dropped, be it to be made again.
+    /// Whether a table's column, its own or one of its parents', is dropped, even if only to be made again.
     private func losesColumn(_ column: String, of table: ItemName) -> Bool {
         var (seen, queue): (Set<ItemName>, [ItemName]) = ([table], [table])
         while let next = queue.popLast() {

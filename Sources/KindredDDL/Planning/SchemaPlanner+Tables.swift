@@ -197,7 +197,7 @@ extension SchemaPlanner {
         if !options.isEmpty { main.append(alter(options.map { "SET \($0)" }.joined(separator: " "))) }
     }
 
-    /// Lets a column have no NULL any more.
+    /// Sets a column NOT NULL.
     ///
     /// - Parameter isEmpty: Whether rows need not be read without blocking other sessions: the table is new, or the
     ///   column has to be ready at once.

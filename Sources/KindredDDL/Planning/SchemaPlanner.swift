@@ -10,13 +10,13 @@ package struct SchemaPlanner {
     /// Whether indexes are built and constraints validated without keeping others from writing.
     package var isConcurrent = true
 
-    /// Whether NULL becomes the default where a column may have it no more; only without `isConcurrent`.
+    /// Whether NULL becomes the default where a column may no longer have it; only without `isConcurrent`.
     package var fillsNulls = false
     /// Changes of rows: they run where all columns are as they will be, before constraints are added.
     package var updates: [SchemaStatement] = []
 
     // The changes
-    /// Things of the old side that are dropped, be it to be made again.
+    /// Things of the old side that are dropped, even if only to be made again.
     var dropped: Set<ItemName> = []
     var retyped: [ItemName: TypeChange] = [:]
     var replacedTypes: Set<ItemName> = []
@@ -99,7 +99,7 @@ package struct SchemaPlanner {
         to[name] != nil && (from[name] == nil || dropped.contains(name) || replacedTypes.contains(name))
     }
 
-    /// Whether a view or object is made, be it by CREATE OR REPLACE.
+    /// Whether a view or object is made, even if by CREATE OR REPLACE.
     func isMade(_ name: ItemName) -> Bool {
         isCreated(name) || replacedViews.contains(name) || replacedObjects.contains(name)
     }

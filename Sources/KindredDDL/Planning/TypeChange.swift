@@ -20,7 +20,7 @@ package struct TypeChange {
     package enum Outcome {
         /// Every value is kept.
         case kept
-        /// The statement fails where a value is none of the new type; it changes none.
+        /// The statement fails if a value does not fit the new type; it changes none.
         case mayFail
         /// Values may be rounded, cut or otherwise changed, or be refused.
         case mayChange

@@ -120,7 +120,7 @@ package struct ConstraintItem: Hashable {
     package var index: String?
     /// DEFERRABLE and INITIALLY DEFERRED.
     package var deferral: String
-    /// Whether it is one of a domain.
+    /// Whether it is a domain's constraint.
     package var isOfDomain: Bool
 
     package init(

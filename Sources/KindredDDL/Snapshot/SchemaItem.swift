@@ -11,7 +11,7 @@ package struct SchemaItem: Hashable {
     /// Where it stands among its like: columns in their table.
     package var position = 0
     package var dependencies: Set<ItemName> = []
-    /// The extensions of which it uses something.
+    /// The extensions whose things it uses.
     package var extensions: Set<ServerText> = []
     /// The property for which only a superuser may make it, in words for people; nil where an ordinary role may.
     package var privilege: String?
