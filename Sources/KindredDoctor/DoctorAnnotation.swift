@@ -24,7 +24,7 @@ struct DoctorAnnotation {
         return []
     }
 
-    /// The comment with more members in its annotation, and all that it said before.
+    /// The comment with more members in its annotation, and its former contents.
     ///
     /// - Returns: nil for a malformed annotation, or where a member is there already.
     static func adding(_ additions: [String: Any], to comment: String?) -> String? {
@@ -41,7 +41,7 @@ struct DoctorAnnotation {
         return text(of: members, remainder)
     }
 
-    /// The comment with some of the members only, and all that it says to people; without any it is no annotation.
+    /// The comment with some of the members only, and its text for people; without any it is no annotation.
     func keeping(_ names: Set<ServerText>) -> String {
         let kept = members.filter { names.contains($0.key) }
         let text = Self.withoutMark(remainder)

@@ -25,7 +25,7 @@ struct DoctorCatalog: Sendable {
     var looseCalls: [(relation: UInt32, function: Function)] = []
     var comments: [CatalogObject: String] = [:]
     var constraints: [Constraint] = []
-    /// Objects that rest on the types of columns, so that these cannot be changed.
+    /// Objects that depend on the types of columns, so that these cannot be changed.
     var columnUses: [ColumnUse] = []
     /// The names of the extensions in the schema `public`.
     var publicExtensions: [String] = []
@@ -225,7 +225,7 @@ struct DoctorCatalog: Sendable {
     struct ColumnUse: Sendable {
         var relation: UInt32
         var column: Int16
-        /// The object that rests on the type, such as `view totals`.
+        /// The object that depends on the type, such as `view totals`.
         var user: String
     }
 }

@@ -79,7 +79,7 @@ struct AnnotationRepairs: Sendable {
         return result
     }
 
-    /// The comment that a problem is about; nil where it is none.
+    /// The comment that a problem is about; nil if it is no annotation.
     func comment(of problem: AnnotationProblem) -> Comment? { comments[problem.location] }
 
     /// The mended comments, by their objects.

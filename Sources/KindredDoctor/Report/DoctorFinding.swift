@@ -4,7 +4,7 @@ import KindredSchema
 
 /// One thing that a rule found in a database.
 public struct DoctorFinding: Sendable, Hashable {
-    /// A fact that the finding rests on.
+    /// A fact behind the finding.
     public struct Fact: Sendable, Hashable {
         /// Its subject, such as `rows`.
         public let name: String
@@ -29,7 +29,7 @@ public struct DoctorFinding: Sendable, Hashable {
     public let object: String?
     /// One sentence.
     public let message: String
-    /// The facts that the finding rests on.
+    /// The facts behind the finding.
     public let facts: [Fact]
     /// The statements that repair it, each to be run by itself and in this order; empty where SQL cannot.
     public let repair: [String]

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// K302: unique keys of several columns of which some may be NULL.
+/// K302: unique keys of several columns, some of which may be NULL.
 enum NullableKeys {
     static func check(_ run: inout RuleRun) {
         let examination = run.examination

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// The rules about functions that rest on the search path.
+/// The rules about functions that depend on the search path.
 enum PathRules {
     static let looseFunctions = DoctorRule(
         "K413", "function-without-path", .note,

@@ -102,7 +102,7 @@ enum TenantChecks {
         }
     }
 
-    /// Whether a column of the key has values of which two tenants have none in common, unless a program forces it.
+    /// Whether a column of the key has values that two tenants never have in common, unless a program forces it.
     private static func isGenerated(
         _ index: DoctorCatalog.Index, of relation: DoctorCatalog.Relation, _ examination: Examination
     ) -> Bool {

@@ -53,7 +53,7 @@ extension ForeignKeyRules {
             }
     }
 
-    /// Whether a primary key is one column of a type that says nothing of the row: a whole number or a uuid.
+    /// Whether a primary key is one column of a type that says nothing about the row: a whole number or a uuid.
     private static func isNumber(
         _ primary: DoctorCatalog.Index, of relation: DoctorCatalog.Relation, _ examination: Examination
     ) -> Bool {

@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// K414: policies of which one is enough, where several are for one role and command.
+/// K414: several policies for one role and command, any of which is enough.
 enum PermissivePolicies {
     static let rule = DoctorRule(
         "K414", "multiple-permissive-policies", .note,
