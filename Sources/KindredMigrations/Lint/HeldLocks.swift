@@ -15,18 +15,19 @@ struct HeldLocks: Sendable {
     private var held: [Lock] = []
     /// Whether the wait for a lock has a limit.
     private(set) var hasTimeout = false
-    /// Whether it was said that it has none, that there are several, or that rows are changed under one: once in a file is enough.
+    /// Whether it was said that there is no timeout, that there are several locks, or that rows are changed under a
+    /// lock: once in a file is enough.
     var isTimeoutMissed = false
     var areSeveral = false
     var isWorkFound = false
 
-    /// The lock because of which others can read nothing.
+    /// The lock that keeps other sessions from reading.
     var exclusive: Lock? { held.first(where: \.isExclusive) }
 
     /// The lock on a table, which an earlier statement or action took.
     func lock(on name: WrittenName) -> Lock? { held.first { $0.name.mayBe(name) } }
 
-    /// The lock of an earlier statement on another table, if there is none on this one yet.
+    /// The lock of an earlier statement on another table, if there is no lock on this table yet.
     func other(than name: WrittenName, before place: Int) -> Lock? {
         guard lock(on: name) == nil else { return nil }
         return held.first { $0.place < place }
