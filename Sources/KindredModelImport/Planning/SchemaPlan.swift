@@ -1,6 +1,6 @@
 import KindredPostgres
 
-/// The tables that a model becomes, with all that belongs to them.
+/// The tables that a model becomes, with everything that belongs to them.
 struct SchemaPlan {
     var schema: String
     var types: [TypePlan] = []

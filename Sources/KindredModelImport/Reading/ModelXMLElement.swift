@@ -5,7 +5,7 @@ import KindredPostgres
     import FoundationXML
 #endif
 
-/// An element of a model's file with all that is in it.
+/// An element of a model's file with its contents.
 struct ModelXMLElement {
     let name: String
     var attributes: [String: String]

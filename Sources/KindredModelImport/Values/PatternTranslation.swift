@@ -46,7 +46,7 @@ enum PatternTranslation {
                     output.unicodeScalars.append(scalar)
                     isRepeatable = false
                 case ".":
-                    // In ICU a point stands for no end of a line.
+                    // In ICU a point does not match the end of a line.
                     output += "[^\\n\\r]"
                     atom()
                 case "]", "}", "#":
