@@ -108,7 +108,7 @@ private struct SummaryWords {
         (65...90).contains(byte) || (97...122).contains(byte) || byte == UInt8(ascii: "_") || byte >= 128
     }
 
-    /// The text between two quotes; a doubled quote is one.
+    /// The text between two quotes; a doubled quote counts as one.
     private mutating func quoted(_ quote: UInt8) -> [UInt8] {
         index += 1
         var text: [UInt8] = []
