@@ -94,7 +94,8 @@ public final class PostgresClient: Sendable {
         try PostgresClient(configuration, besides: origin)
     }
 
-    /// The client that has the connections; it stands for all that use them where transactions and leases are looked up.
+    /// The client that has the connections; transactions and leases are looked up by it, for all clients that use its
+    /// connections.
     var origin: PostgresClient { owner ?? self }
 
     /// Connects once, so that a wrong address or password fails here.

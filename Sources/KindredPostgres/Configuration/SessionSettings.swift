@@ -240,7 +240,7 @@ extension PostgresError {
             underlying: [error.description], mayHaveTakenEffect: false)
     }
 
-    /// An unknown setting, a name that is none, and a setting that cannot be changed now.
+    /// An unknown setting, an invalid name, and a setting that cannot be changed now.
     private static let settingStates: [SQLState] = [
         .undefinedObject, SQLState(rawValue: "42602"), SQLState(rawValue: "55P02"),
     ]

@@ -113,7 +113,7 @@ final class CopySession: Sendable {
         }
     }
 
-    /// Writes data and waits until it has left the process; false if the server accepts no more.
+    /// Writes data and waits until it has left the process; false if the server accepts no further data.
     func write(_ bytes: [UInt8]) async throws -> Bool {
         var count = 0
         while count < bytes.count {

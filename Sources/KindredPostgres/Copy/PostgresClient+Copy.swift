@@ -72,7 +72,7 @@ extension PostgresClient {
     /// The longest pause between writes while the source gives anything: a write also reads the server's messages.
     private static let copyPause = Duration.milliseconds(20)
 
-    /// Gets the answer that the server sent before the data's end: why it accepts no more.
+    /// Gets the answer that the server sent before the data's end: why it accepts no further data.
     private static func answer(_ session: CopySession) async throws -> Int {
         let reason = "the server answered before the end of the data"
         do {

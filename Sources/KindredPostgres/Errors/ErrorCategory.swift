@@ -18,7 +18,7 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
         self.httpStatus = httpStatus
     }
 
-    /// The object is not there, or not any more: 404.
+    /// The object does not exist, or is gone: 404.
     public static let notFound = Self("notFound", 404)
     /// The stored rows forbid it: another version, a unique value, rows that refer to it: 409.
     public static let conflict = Self("conflict", 409)
@@ -36,7 +36,7 @@ public struct ErrorCategory: Sendable, Hashable, CustomStringConvertible {
     public static let failure = Self("failure", 500)
 }
 
-/// An error that says of which class it is; all errors of the library do.
+/// An error that knows its class; all errors of the library do.
 public protocol CategorizedError: Error {
     /// The class of the error.
     var category: ErrorCategory { get }

@@ -1,7 +1,7 @@
 extension ConnectionPool {
     /// A lent connection, to be given back once.
     ///
-    /// A class: a request hands it through many layers, and each copy of a value would retain all that it holds.
+    /// A class: a request hands it through many layers, and each copy of a value would retain everything that it holds.
     final class Lease: ConnectionShare {
         private enum Lender {
             case pool(ConnectionPool)

@@ -50,7 +50,7 @@ final class ConnectionPool: PolledSource {
         for connection in state.withLock({ Array($0.connections.values) }) { connection.abort(reason) }
     }
 
-    /// Ends the connections to a former primary at once: nothing is written to it any more.
+    /// Ends the connections to a former primary at once: nothing more is written to it.
     private func endOutdated() {
         let outdated = state.withLock { $0.connections.values.filter { context.primary.isOutdated($0.primary) } }
         for connection in outdated { connection.abort(Self.outdated) }

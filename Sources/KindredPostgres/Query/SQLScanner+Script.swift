@@ -94,7 +94,8 @@ private struct ScriptSplitter {
         }
     }
 
-    /// The first position of a byte in a range: a search of all that follows, once for each text, would take quadratic time.
+    /// The first position of a byte in a range: a search of the whole rest, once for each text, would take quadratic
+    /// time.
     private mutating func find(_ byte: UInt8, in range: Range<Int>) -> Int? {
         let found = bytes.part(range).firstIndex(of: byte, from: 0).map { range.lowerBound + $0 }
         work += (found ?? range.upperBound) - range.lowerBound
@@ -172,7 +173,7 @@ private struct ScriptSplitter {
     }
 
     private mutating func endStatement(at end: Int, unfinished: SQLScanner.Unfinished?) {
-        // A comment that does not end may be all that is left.
+        // The rest may be a comment that does not end.
         if start == nil, unfinished != nil { start = quote }
         if let start {
             var textEnd = end

@@ -31,7 +31,7 @@ package struct SQLToken: Sendable, Hashable {
 }
 
 extension SQLScanner {
-    /// Takes a statement apart into tokens; comments and blanks are none.
+    /// Takes a statement apart into tokens; comments and blanks are no tokens.
     ///
     /// - Parameters:
     ///   - statement: One statement.

@@ -123,7 +123,7 @@ package final class ReadRoute: Sendable {
                 if error.endsUseOfReplica { servers.leaveOut(server) }
                 return .primary(.failed)
             }
-            // Without positions the guard fails on a server that is no replica any more.
+            // Without positions the guard fails on a server that is no longer a replica.
             if seen == nil { return .primary(.noReplica) }
             let spent = MonotonicTime.now.since(start)
             guard spent + .milliseconds(2) < positions.budget else {

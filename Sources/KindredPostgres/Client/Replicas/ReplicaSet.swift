@@ -112,7 +112,7 @@ package final class ReplicaSet: Sendable {
             return noteFailure(of: server, "It does not say its role and its place in the log")
         }
         let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
-        // The client's first look decides of which cluster the servers are.
+        // The client's first look decides the cluster of the servers.
         if !sample.isReplica, primary.wasFound, primary.refusal == nil {
             let sighting = sample.position.map {
                 PrimaryRecord.Sighting(system: $0.system, timeline: $0.timeline, startedAt: sample.startedAt)

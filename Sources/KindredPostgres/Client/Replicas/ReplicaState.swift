@@ -9,13 +9,13 @@ struct ReplicaState: Sendable {
         var failures = 0
     }
 
-    /// A place of the primary, and a time at which it had written no more.
+    /// A place of the primary, and a time at which it had not written beyond it.
     private struct Mark {
         let time: MonotonicTime
         let location: UInt64
     }
 
-    /// A sample older than this says nothing any more.
+    /// A sample older than this is no longer valid.
     static let patience = Duration.seconds(1)
     /// Some minutes of samples: a greater lag cannot be told.
     private static let maximumMarks = 3_000

@@ -51,7 +51,7 @@ extension ConnectionDriver {
     ///
     /// Within that limit libpq does not read while it writes; under TLS the meter would miss those bytes.
     ///
-    /// - Returns: the number of bytes taken; nil if the server accepts no more.
+    /// - Returns: the number of bytes taken; nil if the server accepts no further data.
     mutating func writeCopyData(_ bytes: ByteView, of id: Request.ID, _ effects: inout Effects) -> Int? {
         guard let handle, let copy = state.copyInput(id)?.request.copy else { return nil }
         copyAnswer?.didRead()

@@ -6,7 +6,7 @@ import DequeModule
 /// effects outside of the mutex in an `Effects` value.
 struct ConnectionDriver: @unchecked Sendable {
     // Unchecked: the handle and the state's requests never leave the mutex around the only copy of this value; the
-    // handle comes out once, in `Effects.closed`, when nothing else uses it any more.
+    // handle comes out once, in `Effects.closed`, when nothing else uses it.
 
     /// The actions to take after the mutex is released.
     struct Effects {

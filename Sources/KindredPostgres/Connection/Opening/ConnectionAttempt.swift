@@ -137,7 +137,7 @@ struct ConnectionTurn {
     /// Whether another server has become known that is to be used instead.
     var isOvertaken: () -> Bool = { false }
 
-    /// Whether the result is of no use any more.
+    /// Whether the result is no longer of use.
     var isOver: Bool { attempt.isOver || isOvertaken() }
 
     /// The error for a missed deadline.

@@ -1,7 +1,7 @@
 import Logging
 
 extension Connector {
-    /// Opens a connection to the primary among servers of which none was seen before: all are asked at once.
+    /// Opens a connection to the primary among servers that were never seen before: all are asked at once.
     static func searchPrimary(
         of configuration: PostgresConfiguration, _ requirements: StartupRequirements,
         parameters: [(keyword: String, value: String)], within attempt: ConnectionAttempt, logger: Logger?,

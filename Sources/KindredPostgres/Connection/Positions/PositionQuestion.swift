@@ -29,7 +29,7 @@ final class PositionQuestion: Sendable {
         state.answered == state.sent ? .some(state.position) : nil
     }
 
-    /// A question behind statements; nil where it raises none of the positions.
+    /// A question behind statements; nil if it raises no position.
     ///
     /// - Parameters:
     ///   - records: the positions of the contexts that the statements concern.

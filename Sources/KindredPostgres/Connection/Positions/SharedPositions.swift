@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The positions of all contexts whose statements ran in a transaction, or on a lent connection: each is raised by all that is read
-/// and written there, SQL of the program's own too.
+/// The positions of all contexts whose statements ran in a transaction, or on a lent connection: all reads and writes
+/// there raise each of them, including the program's own SQL.
 final class SharedPositions: Sendable {
     private let records: RankedMutex<[PositionRecord]>
 

@@ -5,7 +5,7 @@ extension ConnectionState {
 
     /// Records the error of a request's current step.
     ///
-    /// - Returns: whether nothing is prepared any more, as the session has lost prepared statements too often.
+    /// - Returns: whether no more statements are prepared, since the session has lost prepared statements too often.
     mutating func fail(_ pending: PendingRequest, with error: PostgresError) -> Bool {
         if noteLeftTraces(pending) { return false }
         var failed: Int?

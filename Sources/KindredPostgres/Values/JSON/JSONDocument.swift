@@ -28,7 +28,7 @@ struct JSONNode {
     /// The range of its bytes, for texts without the quotes.
     let start: Int32
     var end: Int32
-    /// The number of the node behind it and all that is in it.
+    /// The number of the node behind it and its contents.
     var next: Int32
 }
 

@@ -173,7 +173,7 @@ struct JSONReader<Bytes: RandomAccessCollection> where Bytes.Element == UInt8, B
         return value
     }
 
-    /// Reads a character of several bytes, in the shortest form only and none of a surrogate (RFC 3629).
+    /// Reads a character of several bytes, in the shortest form only, and no surrogate (RFC 3629).
     private mutating func readScalar() throws(JSONSyntaxError) {
         let first = bytes[place]
         let (length, second): (Int, ClosedRange<UInt8>)

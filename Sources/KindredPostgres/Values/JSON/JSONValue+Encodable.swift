@@ -86,7 +86,8 @@ private struct OpenContainer {
                 case .double(let value): try container.encode(value, forKey: key)
                 case .decimal(let value): try container.encode(value, forKey: key)
                 case .text(let value): try container.encode(value, forKey: key)
-                // A nested container ends the process where an encoder makes one key of two, other than an encoder of its own.
+                // Where an encoder makes one key of two, a nested container ends the process, but an encoder of its own
+                // does not.
                 case nil: return (value, container.superEncoder(forKey: key))
                 }
             }

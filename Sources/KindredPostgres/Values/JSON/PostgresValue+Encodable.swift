@@ -9,7 +9,7 @@ extension PostgresValue: Encodable {
     ///
     /// - `boolean` and whole numbers as they are. `real` and `double precision` as numbers, `"NaN"`, `"Infinity"` and
     ///   `"-Infinity"` as strings.
-    /// - `numeric` as a string, `"0.10"`: JSON's readers take numbers for doubles, and money is none.
+    /// - `numeric` as a string, `"0.10"`: JSON's readers take numbers for doubles, and money must not become a double.
     /// - `timestamp with time zone` in ISO 8601, in UTC with up to six digits of a second: `"2024-02-29T12:34:56.789Z"`;
     ///   `timestamp` the same without `Z`. Infinities, years before 1 and after 9999 as PostgreSQL prints them.
     /// - `bytea` as base64. `uuid` in small letters. `json` and `jsonb` as the document that they are; a number in it that no
