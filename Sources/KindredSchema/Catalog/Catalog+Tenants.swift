@@ -1,6 +1,6 @@
 import KindredPostgres
 
-// Catalogs of schemas that belong to tenants: one model serves all that have the same shape.
+// Catalogs of schemas that belong to tenants: one model serves all schemas of the same shape.
 extension Catalog {
     /// The catalog with a mark, and the template's name, in place of a schema's name.
     ///

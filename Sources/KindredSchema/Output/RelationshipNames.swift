@@ -80,7 +80,7 @@ public struct RelationshipNames: Sendable, Hashable {
     /// The number of keys.
     public var count: Int { entities.values.reduce(0) { $0 + $1.count } }
 
-    /// The keys that lead elsewhere by newer names, or nowhere, sorted; entities that are no more have none.
+    /// The keys that lead elsewhere by newer names, or nowhere, sorted; entities that are gone have no keys.
     public func changes(to newer: RelationshipNames) -> [KeyChange] {
         entities.sorted { $0.key < $1.key }.flatMap { entity, keys -> [KeyChange] in
             guard let now = newer.entities[entity] else { return [] }
@@ -105,7 +105,7 @@ public struct KeyChange: Sendable, Hashable, CustomStringConvertible {
     public let key: String
     /// The meaning that it had: the entity, and the columns that join the two.
     public let before: String
-    /// The meaning that it has now; nil if it is no key any more.
+    /// The meaning that it has now; nil if it is no longer a key.
     public let after: String?
     /// The shortest key that now has the meaning it had; nil if none has.
     public let otherKey: String?
