@@ -146,7 +146,7 @@ struct Comparison {
         }
     }
 
-    /// A line for each thing of which a script says something that was not run, and that the other side does not have.
+    /// A line for each thing that an unrun statement of a script is about, and that the other side does not have.
     private func stated(_ side: ComparedSide, _ other: ComparedSide) -> [String] {
         let others = Set(other.leftOut.compactMap(\.thing))
         return Set(side.leftOut.compactMap(\.thing)).subtracting(others).filter { thing in

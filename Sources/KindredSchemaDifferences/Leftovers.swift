@@ -51,7 +51,7 @@ struct Leftovers {
         }
     }
 
-    /// The columns that a trigger's table had and has no more.
+    /// The columns that a trigger's table had and no longer has.
     private func lostColumns(of trigger: ItemName) -> Set<ServerText> {
         let table = trigger.owner()
         let earlier = (oldNames[table] ?? oldNames[trigger.owner(.view)])?.owner() ?? table

@@ -21,8 +21,8 @@ struct ComparedSide {
         (original, self.snapshot, self.name, self.script, self.leftOut) = (snapshot, snapshot, name, script, leftOut)
     }
 
-    /// Whether it can be made on another server as it is, since it is a script; a database is copied from its snapshot, and so is
-    /// a side of which something is left out.
+    /// Whether it can be made on another server as it is, since it is a script; a database is copied from its snapshot,
+    /// and so is a side with things that are left out.
     private(set) var isExact = false
 
     /// The side without the things that are left out of both sides.

@@ -132,7 +132,7 @@ struct SchemaDump {
         var sentence: String { "The \(key.described) differs: \(line)" }
     }
 
-    /// Compares with dumps of which each entry may be as in any of them.
+    /// Compares with several dumps; each entry may be equal to any dump's.
     func differences(from targets: [SchemaDump]) -> [Difference] {
         let keys = targets.reduce(into: Set(entries.keys)) { $0.formUnion($1.entries.keys) }
         return keys.sorted().compactMap { key in

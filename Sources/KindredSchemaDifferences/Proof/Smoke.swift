@@ -82,8 +82,8 @@ struct TouchedTables {
 
     init(from before: SchemaSnapshot, to after: SchemaSnapshot) { (self.before, self.after) = (before, after) }
 
-    /// The tables of which something changed, or something that they depend on, and all that have triggers or call functions:
-    /// a function's text may name any table.
+    /// The tables that changed, or whose dependencies changed, and all tables that have triggers or call functions: a
+    /// function's text may name any table.
     var names: [ItemName] {
         let changed = Set(before.items.keys).union(after.items.keys).filter {
             before[$0]?.content != after[$0]?.content

@@ -243,7 +243,7 @@ struct Trial {
         var (kind, schema) = (key.kind.lowercased(), key.schema)
         switch key.kind {
         case "ACL", "DEFAULT ACL": kind = "privileges"
-        // A publication is named with all that it publishes.
+        // A publication is named with everything that it publishes.
         case "PUBLICATION TABLE", "PUBLICATION TABLES IN SCHEMA":
             (kind, schema, words) = ("publication", "", Array(words.prefix(1)))
         default: break

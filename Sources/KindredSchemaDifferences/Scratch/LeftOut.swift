@@ -7,8 +7,8 @@ import KindredPostgres
 package struct LeftOut {
     /// The reason of each thing, in words for people.
     private var reasons: [ItemName: String] = [:]
-    /// The things, and all that stands on them, that a statement of a script should have made or changed: nothing is
-    /// known of them on that side.
+    /// The things that a statement of a script should have made or changed, and everything that depends on them:
+    /// nothing is known of them on that side.
     private(set) var unknown: Set<ItemName> = []
     /// Extensions of the list that the server does not trust: they are made first.
     private var untrusted: Set<ServerText> = []
@@ -109,7 +109,7 @@ package struct LeftOut {
         }
     }
 
-    /// Leaves out all that depends on things that are left out, on either side.
+    /// Leaves out everything that depends on things that are left out, on either side.
     private mutating func spread(
         from names: Set<ItemName>, in sides: [SchemaSnapshot], _ dependents: [[ItemName: Set<ItemName>]]
     ) {

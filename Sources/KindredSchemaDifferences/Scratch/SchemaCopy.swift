@@ -36,7 +36,8 @@ package struct SchemaCopy {
         package var cut: String?
     }
 
-    /// Makes the copy in a database that is empty but for extensions, in the task's transaction or in one of its own.
+    /// Makes the copy in a database that is empty except for extensions, in the task's transaction or in one of its
+    /// own.
     ///
     /// Roles that the schema names and the server lacks are made. No query of a materialized view runs.
     ///

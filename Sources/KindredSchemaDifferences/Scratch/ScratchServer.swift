@@ -75,7 +75,7 @@ package struct ScratchServer {
         }
     }
 
-    /// Lends a new database that is empty but for extensions.
+    /// Lends a new database that is empty except for extensions.
     ///
     /// - Throws: `SchemaCopy.Failure` where an extension cannot be made.
     package func withDatabase<T>(
