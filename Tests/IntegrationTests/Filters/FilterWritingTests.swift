@@ -225,6 +225,11 @@ import Testing
                 try await database.makeContext().fetch("tag").where("id > 1").delete()
             }
             #expect(try await other.value("SELECT count(*) FROM tag WHERE deleted_at IS NULL") == 3)
+            // A pair that gets a hidden member keeps its owner, and counts no longer.
+            let pairs = try context.fetch("post_tag").where("post_id = 1")
+            await expectError(.countOutOfRange) { try await pairs.one().setValue(2, forKey: "tag_id") }
+            await expectError(.countOutOfRange) { try await pairs.update(["tag_id": 2]) }
+            #expect(try await other.value("SELECT tag_id FROM post_tag WHERE post_id = 1") == 1)
         }
     }
 
