@@ -3,7 +3,7 @@ package import KindredSchema
 
 /// The places at which a condition or an order reads rows, with the columns that it reads there: noted while it is resolved.
 package struct ReadPlaces: Sendable {
-    /// The rows at one path: the request's own, or those to which a relationship of an earlier place leads.
+    /// The rows at one path: the request's own rows, or rows to which a relationship of an earlier place leads.
     package struct Place: Sendable {
         package let entity: QualifiedName
         /// The earlier place and the relationship that leads from it; nil for the request's own rows, and for the
@@ -16,11 +16,11 @@ package struct ReadPlaces: Sendable {
         /// The columns that are read of the relationship's helper rows.
         package fileprivate(set) var helperColumns: [String] = []
 
-        /// Whether the rows pair the request's own with the owner whose members these are.
+        /// Whether the rows pair the request's own rows with the owner whose members they are.
         var isPair: Bool { link == nil && !path.isEmpty }
     }
 
-    /// The places, each behind the one that leads to it; the request's own rows are the first.
+    /// The places, each behind the place that leads to it; the request's own rows are the first.
     package private(set) var places: [Place]
 
     init(entity: QualifiedName) {

@@ -4,7 +4,7 @@ import KindredSchema
 extension Reads {
     /// The rows that a request reads, which become objects or are counted.
     ///
-    /// - Parameter isCut: whether a limit or an offset lets other rows come into the answer, or go, with a changed one.
+    /// - Parameter isCut: whether a limit or an offset lets other rows come into the answer, or go, with a changed row.
     init(_ places: ReadPlaces, isCut: Bool, in schema: DatabaseSchema) {
         if let own = schema.position(of: places.places[0].entity) { add(own, [], reach: isCut ? .everything : .rows) }
         add(places, in: schema, linkRows: nil)
@@ -16,7 +16,8 @@ extension Reads {
         add(places, in: schema, linkRows: relationship.linkRows.index)
     }
 
-    /// Adds what a condition and an order read of rows that are read already, the first of the places, and of others.
+    /// Adds the reads of a condition and an order: of the first place, whose rows are read already, and of the further
+    /// places.
     ///
     /// - Parameter linkRows: the entity whose rows store the relationship that the rows are members of.
     private mutating func add(_ places: ReadPlaces, in schema: DatabaseSchema, linkRows: Int?) {
@@ -49,7 +50,7 @@ extension Reads {
         if isKnown { note(columns, of: position) } else { add(position, columns) }
     }
 
-    /// Adds the other entities that show rows of one that is read: those in a line of inheritance, and views.
+    /// Adds the other entities that show rows of an entity that is read: entities in a line of inheritance, and views.
     private mutating func share(rowsOf position: Int, in schema: DatabaseSchema) {
         let entity = schema.entities[position]
         for name in entity.relatives {
