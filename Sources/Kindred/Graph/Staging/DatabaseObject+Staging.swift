@@ -88,7 +88,7 @@ extension DatabaseObject {
 
     /// Stages encoded values of writable columns; throws if the object's context is gone.
     func stageOrThrow(_ all: some Sequence<RowCells>) throws {
-        // Held to the end: its release drops what is staged.
+        // Held to the end: its release drops staged changes.
         guard let context = core.heldContext else { throw contextReleased }
         defer { withExtendedLifetime(context) {} }
         for cells in all { stage(cells) }
