@@ -155,7 +155,8 @@ struct LiveQuery: Sendable {
 
     /// Whether changes of a table may change the answer.
     ///
-    /// - Parameter columns: those with other values; nil for rows that have come or gone, and if they are not known.
+    /// - Parameter columns: the columns with other values; nil for rows that have come or gone, and if the columns are
+    ///   not known.
     func isConcerned(by table: QualifiedName, changing columns: Set<ServerText>?) -> Bool {
         guard let source = sources[table] else { return false }
         // A policy may decide by any column whether the settings' role sees a row.
