@@ -27,7 +27,8 @@ extension Reads {
 }
 
 extension EntityRuntime {
-    /// The columns that decide whether a row is in the scope of a statement: the tenant's, and those of the filter.
+    /// The columns that decide whether a row is in the scope of a statement: the tenant's column, and the filter's
+    /// columns.
     func scopeColumns(isFiltered: Bool) -> ColumnSet {
         var columns = isFiltered ? filter?.columns ?? [] : []
         if let tenantColumn { columns.insert(tenantColumn) }

@@ -1,7 +1,8 @@
 import KindredPostgres
 import KindredSchema
 
-/// The rows and columns that a question reads: by them a change of a row says whether it concerns the answer, and whose.
+/// The rows and columns that a question reads: they tell whether a change of a row concerns the answer, and which
+/// owners'.
 ///
 /// A question is anything with an answer that is kept: the rows of a request, the members of owners or a part of them, their
 /// number. Its reads are known before anything is sent, and are the same for all values and owners.
@@ -18,7 +19,7 @@ struct Reads: Sendable {
 
     /// The rows that a change of an entity's row concerns.
     enum Reach: Sendable, Equatable {
-        /// Those of the owners that the columns name.
+        /// The rows of the owners that the columns name.
         case owners([Int])
         /// The changed row itself.
         case rows
@@ -37,7 +38,7 @@ struct Reads: Sendable {
         /// The values without which a row is not in the answer; nil if it has no such values.
         fileprivate(set) var equalities: Equalities?
 
-        /// No column is read of rows that are only on the way to others.
+        /// The columns that are read; none of rows that only lead to other rows.
         var columns: ColumnSet { deciding.union(shown) }
 
         fileprivate mutating func join(_ other: Rows) {
@@ -51,7 +52,7 @@ struct Reads: Sendable {
 
     /// By the position of the entity.
     private var rows: [Int: Rows] = [:]
-    /// The columns of entities that share rows with one that is read, by their position; nil for all columns.
+    /// The columns of entities that share rows with an entity that is read, by their position; nil for all columns.
     private var shared: [Int: ColumnSet?] = [:]
     /// The views that are read, and the tables that are no entities: any change may concern them.
     private(set) var others: Set<QualifiedName> = []
@@ -75,7 +76,7 @@ struct Reads: Sendable {
         if case .owners? = rows[entity.index]?.reach { !isAnything } else { false }
     }
 
-    /// Whether rows of an entity are read, or of others that share them.
+    /// Whether rows of an entity are read, or rows of an entity that shares them.
     func mayConcern(_ entity: EntityRuntime) -> Bool { isAnything || reading(entity.index) != nil }
 
     // MARK: Changes
@@ -83,7 +84,8 @@ struct Reads: Sendable {
     /// The part of the answer that a change concerns.
     func concern(_ change: RowChange) -> Concern { concern(change.entity, from: change.before, to: change.after) }
 
-    /// The part of the answer that a row concerns which came (without a former one), changed, or went (without a new one).
+    /// The part of the answer that a row concerns which came (without a former row), changed, or went (without a new
+    /// row).
     func concern(_ entity: EntityRuntime, from old: Row?, to new: Row?) -> Concern {
         if isAnything { return .everything }
         guard let (columns, reach) = reading(entity.index) else { return .nothing }
@@ -120,7 +122,7 @@ struct Reads: Sendable {
 
     /// Adds a place at which an entity's rows are read.
     ///
-    /// - Parameter deciding: the columns; none where the rows are only on the way to others.
+    /// - Parameter deciding: the columns; none where the rows only lead to other rows.
     mutating func add(_ entity: Int, _ deciding: ColumnSet, reach: Reach = .everything) {
         join(Rows(deciding: deciding, reach: reach), entity)
     }
@@ -137,7 +139,7 @@ struct Reads: Sendable {
     /// Adds a view, or a table that is no entity.
     mutating func add(other name: QualifiedName) { others.insert(name) }
 
-    /// Adds the rows of an entity that are also rows of another one, which is read.
+    /// Adds the rows of an entity that are also rows of another entity, which is read.
     mutating func share(_ entity: Int, _ columns: ColumnSet?) {
         if let known = shared[entity] {
             shared[entity] = .some(known.flatMap { known in columns.map { known.union($0) } })
@@ -163,7 +165,7 @@ struct Reads: Sendable {
         return union
     }
 
-    /// The reads as a part of a question whose rows and owners are others.
+    /// The reads as a part of a question with other rows and owners.
     var apart: Reads {
         var reads = self
         for entity in reads.rows.keys {
@@ -175,7 +177,7 @@ struct Reads: Sendable {
 }
 
 extension Reads {
-    /// A condition that is nothing but equalities of a row's own columns with values, which memory compares as the server does.
+    /// A condition of equalities of a row's own columns with values alone, which memory compares as the server does.
     struct Equalities: Sendable {
         /// In ascending order.
         let columns: [Int]
