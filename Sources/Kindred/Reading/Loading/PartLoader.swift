@@ -156,7 +156,7 @@ struct PartLoader: Sendable {
     private func follow() async throws {
         guard core.following != nil else { return }
         try await core.follow(relationship)
-        // A view's changes are those of its tables, which are not known.
+        // A view changes with its tables, which are not known.
         for entity in part.query.reads.entities.map({ core.runtime.entities[$0] }) where !entity.entity.isView {
             try await core.follow(entity)
         }
