@@ -8,7 +8,7 @@ package struct CatalogRow {
     private let result: QueryResult
     private let columns: RowColumns
     private var row = 0
-    /// The column behind the one that was read last: most cells are read in the order of their columns.
+    /// The column behind the column that was read last: most cells are read in the order of their columns.
     private var next = 0
     fileprivate private(set) var isMalformed = false
 
