@@ -142,7 +142,7 @@ struct ContextLifeTests {
         }
     }
 
-    /// The objects are held beyond the context; what they show is compared with what another connection reads.
+    /// The objects are held beyond the context; their values are compared with another connection's.
     @Test func whatIsStagedGoesWithTheContextFromObjectsThatAreHeld() async throws {
         try await withLog { database, log in
             func stage() async throws -> (unit: DatabaseObject, items: [DatabaseObject], new: [DatabaseObject]) {
@@ -195,7 +195,7 @@ struct ContextLifeTests {
         }
     }
 
-    /// What cannot throw is logged with its place, and the next save reports it; what can throw does.
+    /// An error of a call that cannot throw is logged with its place, and the next save reports it; other calls throw.
     @Test func nothingIsStagedWithoutAContext() async throws {
         try await withLog { database, log in
             let item = try #require(await database.makeContext().find("item", 6))
@@ -267,7 +267,7 @@ struct ContextLifeTests {
                         try await items[0].setValue("written", forKey: "name")
                         do {
                             let context = items[1].context
-                            // Outside of the transaction, so that its journal has the object with what is staged.
+                            // Outside of the transaction, so that its journal has the object with the staged changes.
                             await Task.detached { items[1]["code"] = 7 }.value
                             items[1]["name"] = "staged"
                             #expect(context.hasChanges)

@@ -4,13 +4,13 @@ import TestSupport
 @testable import Kindred
 @testable import KindredSchema
 
-/// A question about random rows, with the statement that answers it and what it says that it reads.
+/// A question about random rows, with the statement that answers it and the reads that it claims.
 struct RandomQuestion: CustomStringConvertible {
     /// The rows of an answer, as text.
     enum Answer: Equatable {
         /// The rows in their order, with their keys.
         case rows([[String]])
-        /// Those of each owner in their order.
+        /// The members of each owner in their order.
         case owners([String: [String]])
     }
 
@@ -59,7 +59,7 @@ struct RandomQuestion: CustomStringConvertible {
         }
     }
 
-    /// What is wrong with a concern if the answer has changed so; nil if it is right.
+    /// The fault of a concern if the answer has changed so; nil if it is right.
     func problem(_ concern: Reads.Concern, from old: Answer, to new: Answer, row keys: Set<String>) -> String? {
         if old == new { return nil }
         switch (concern, old, new) {
@@ -78,7 +78,7 @@ struct RandomQuestion: CustomStringConvertible {
 
     /// Writes a random question about rows of a model.
     ///
-    /// Throws `KindredError` for one that cannot be asked.
+    /// Throws `KindredError` for a question that cannot be asked.
     init(in runtime: SchemaRuntime, _ random: inout SeededGenerator) throws {
         let entities = runtime.entities.filter { !$0.key.isEmpty && !$0.entity.isView }
         let entity = random.pick(entities)

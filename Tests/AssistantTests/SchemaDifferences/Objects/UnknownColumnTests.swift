@@ -4,7 +4,7 @@ import KindredSchemaDifferences
 import KindredTesting
 import Testing
 
-/// Columns of the catalog that the library does not know, such as those of a newer server, are compared by their values.
+/// Columns of the catalog that the library does not know, such as a newer server's, are compared by their values.
 @Suite(
     .database(
         .sql(
