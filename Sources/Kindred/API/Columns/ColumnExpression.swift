@@ -87,7 +87,7 @@ extension ColumnExpression where Value: PostgresEncodable {
     /// Whether the value is one of some values, where nil means NULL: one parameter for any number of values.
     public func isIn(_ values: some Sequence<Value?>) -> Condition { compare(.isIn, Self.bound(values)) }
 
-    /// Whether the value lies between two others, both included.
+    /// Whether the value lies between two values, both included.
     public func isBetween(_ lower: Value, _ upper: Value) -> Condition {
         compare(.between, .list([Self.bound(lower), Self.bound(upper)]))
     }
