@@ -122,7 +122,7 @@ extension FormatParser {
         if index > 0, case .word(let word) = tokens[index - 1].kind, tokens[index - 1].keyword?.isPrefix ?? false {
             advice = "; write \"#\(word)\" for a key of this name"
         }
-        // Words of SQL's that the language has others for.
+        // Words of SQL for which the language has other words.
         if case .word(let word) = current.kind {
             switch word.uppercased() {
             case "ILIKE": advice = "; LIKE[c] ignores case"

@@ -41,7 +41,7 @@ indirect enum BoundTarget: Sendable {
 }
 
 extension Parameters {
-    /// Appends a condition's value as one was bound before; false if it is no parameter as it is then.
+    /// Appends a condition's value as the shape's value was bound; false if it would not be a plain parameter.
     mutating func bind(_ value: ConditionArgument, as target: BoundTarget) throws -> Bool {
         let number = next
         let term: ValueTerm
