@@ -33,7 +33,7 @@ package struct LoadedRelationships: Sendable {
         }
     }
 
-    /// Adopts others, except answers of transactions that were rolled back.
+    /// Adopts other relationships, except answers of transactions that were rolled back.
     mutating func adopt(_ others: LoadedRelationships) {
         for entry in others.entries where !entry.loaded.batch.isUndone { self[Int(entry.slot)] = entry.loaded }
     }

@@ -39,7 +39,8 @@ extension ContextCore {
         noteAllParts()
     }
 
-    /// Notes that the context has written a row, or deleted it: others may have changed it before the answer came.
+    /// Notes that the context has written a row, or deleted it: another client may have changed it before the answer
+    /// came.
     func noteWritten(_ entity: EntityRuntime, _ key: ObjectKey) {
         if !key.isTemporary { noteWritten(entity, CollectionOfOne(key)) }
     }

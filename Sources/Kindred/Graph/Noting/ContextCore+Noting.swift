@@ -283,8 +283,8 @@ struct RowLinks: Sendable {
     var destinations: [Int: DatabaseObject] { stagingBox?.staging.destinations ?? [:] }
 }
 
-// Views, and tables from which others inherit, show the rows of other tables as objects of their own. How a write through one
-// affects the other is unknown, so that relationships are marked as stale.
+// Views, and tables from which other tables inherit, show the rows of other tables as objects of their own. How a write
+// through one affects the other is unknown, so that relationships are marked as stale.
 extension ContextCore {
     /// Notes a write, which views may show: answers about their relationships are stale.
     func noteViewsOutdated() {

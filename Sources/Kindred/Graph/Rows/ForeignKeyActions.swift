@@ -8,7 +8,7 @@ import Synchronization
 /// than its foreign key. All other objects that an action may reach are doubtful, including objects behind rows without
 /// objects: the write reads them again before it ends.
 struct ForeignKeyActions {
-    /// Deleted rows: rows whose values are known, and perhaps others.
+    /// Deleted rows: rows whose values are known, and perhaps rows with unknown values.
     struct Gone {
         let entity: EntityRuntime
         /// The key in the given columns of each known row.

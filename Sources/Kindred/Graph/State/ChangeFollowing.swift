@@ -189,7 +189,7 @@ final class ChangeFollowing: Sendable {
     /// Whether the context itself has noted anything since a time.
     func hasNoted(since time: ContextTime) -> Bool { ownNotedAt.load(ordering: .acquiring) > time }
 
-    /// Called when the context has written rows: others may have changed them before the answer came.
+    /// Called when the context has written rows: another client may have changed them before the answer came.
     func wrote(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {
         if Self.isTakingChanges { return }
         state.withLock { state in

@@ -55,7 +55,7 @@ package struct ObjectState: Sendable {
     private static let staleBit: UInt64 = 2
     private static let flagBits = 2
 
-    /// Whether a rollback may have undone the row, or others may have changed it.
+    /// Whether a rollback may have undone the row, or another client may have changed it.
     ///
     /// It is read again before a relationship is followed or anything is written.
     var isStale: Bool {
