@@ -11,7 +11,7 @@ struct ChangeBatch: Sendable {
     /// Whether nothing has changed.
     var isEmpty: Bool { changes.isEmpty && passed.isEmpty }
 
-    /// Adds rows that came as often as they went, and are there: others may have taken their keys.
+    /// Adds rows that came as often as they went, and are there: other rows may have taken their keys.
     mutating func add(present keys: Set<ObjectKey>, of table: QualifiedName) {
         for key in keys { changes[table, default: TableChanges()].updated.updateValue(nil, forKey: key) }
     }

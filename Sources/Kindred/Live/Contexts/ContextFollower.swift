@@ -167,7 +167,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     /// The plans of contexts with one model.
     ///
     /// Throws `ModelIsOutdated` where the tables have changed, `StepIsVoid` where the server refuses questions of some
-    /// contexts: then the step is run again with each of them alone, whose failure concerns no others.
+    /// contexts: then the step is run again with each of them alone, whose failure concerns no other context.
     private func plans(
         of cores: [ContextCore], _ batch: ChangeBatch?, _ fit: ModelFit?, isApart: Bool
     ) async throws -> [ContextPlan] {

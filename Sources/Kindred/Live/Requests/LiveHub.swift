@@ -26,7 +26,7 @@ final class LiveHub: ChangeSubscriber {
         /// When they are compared with the catalog again, at the latest.
         var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
 
-        /// Whether requests take too long each time: the others cannot wait for them.
+        /// Whether requests take too long each time: the other requests cannot wait for them.
         mutating func isHopeless(_ numbers: [Int], _ error: any Error) -> Bool {
             guard error.isOfStatement else { return false }
             for number in numbers { failures[number, default: 0] += 1 }

@@ -3,8 +3,8 @@ import KindredSchema
 
 /// The distinct live requests of a database, and which of them a change concerns.
 ///
-/// Requests whose condition is nothing but equalities with values are found by the values in a changed row and by its key, at a
-/// cost that does not grow with their number; the others by the tables that they read.
+/// Requests whose condition is nothing but equalities with values are found by the values in a changed row and by its
+/// key, at a cost that does not grow with their number; other requests by the tables that they read.
 struct LiveSources: Sendable {
     /// One request, whatever the number of its consumers.
     struct Source: Sendable {
