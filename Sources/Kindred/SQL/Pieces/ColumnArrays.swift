@@ -3,8 +3,8 @@ import KindredSchema
 
 /// Columns of many rows as parameters of one statement: an array for each column, for any number of rows.
 ///
-/// Types whose arrays have a binary codec are copied from the rows as they are; others are sent as text and cast by the
-/// server.
+/// Types whose arrays have a binary codec are copied from the rows as they are; other columns are sent as text and cast
+/// by the server.
 struct ColumnArrays {
     let entity: EntityRuntime
     let columns: [Int]

@@ -17,7 +17,7 @@ extension SelectQuery {
         return query
     }
 
-    /// Whether the SQL holds the keys of objects, which may get others.
+    /// Whether the SQL holds keys of objects; an object may get another key.
     var comparesObjects: Bool { owner != nil || condition?.shape.resolver.comparesObjects == true }
 
     /// The condition as a list, if it is nothing but equalities of the row's own keys with values or objects; else nil.

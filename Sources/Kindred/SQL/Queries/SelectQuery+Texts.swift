@@ -27,7 +27,7 @@ extension SelectQuery {
         return parameters.statement(rendered.text)
     }
 
-    /// Keeps a text, unless its values are others than the purpose has.
+    /// Keeps a text, unless its values differ from the purpose's.
     ///
     /// - Parameters:
     ///   - resolver: the resolver before limit and offset.

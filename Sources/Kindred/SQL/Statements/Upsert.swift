@@ -112,7 +112,7 @@ struct Upsert {
         }
     }
 
-    /// The condition for rows `t` among which the key is unique, after others; nothing for all rows.
+    /// The condition for rows `t` among which the key is unique, after earlier conditions; empty for all rows.
     private var amongUnique: String {
         get throws {
             guard let predicate else { return "" }
