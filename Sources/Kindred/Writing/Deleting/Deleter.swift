@@ -16,7 +16,7 @@ struct Deleter: Sendable {
         var (gone, marked) = split(objects, permanently: permanently)
         if let run = DeletionRun.current(in: core) {
             run.request((run.isMarking ? marked : gone).filter { !$0.isDeleted })
-            // The others are deleted by themselves.
+            // The other objects are deleted by themselves.
             (gone, marked) = (run.isMarking ? gone : [], run.isMarking ? [] : marked)
             (gone, marked) = (gone.filter { !$0.isDeleted }, marked.filter { !$0.isDeleted })
         }

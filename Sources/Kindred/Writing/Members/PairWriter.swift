@@ -186,8 +186,8 @@ struct PairWriter {
         }
     }
 
-    /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted; where rows are marked
-    /// instead, their objects get them.
+    /// Removes the members of deleted pairs from the owner, and marks the pairs' objects as deleted; where rows are
+    /// marked instead, their objects get the marked rows.
     func applyDeleted(_ result: QueryResult) throws {
         let helper = statements.helper
         let destination = relationship.destination

@@ -122,7 +122,7 @@ extension Orderer {
         return object
     }
 
-    /// Reorders the owner's loaded members, or marks them as stale if the database has others.
+    /// Reorders the owner's loaded members, or marks them as stale if the database has other members.
     private func keepOrder(_ update: OrderUpdate, of rows: OrderedRows, loaded: LoadedMembers?) throws {
         let (owner, relationship) = (rows.owner, rows.statements.relationship)
         guard let loaded else { return }

@@ -43,7 +43,7 @@ struct KeyMoves {
                 if let new, let target = moves.new[new], target !== object {
                     needed[object, default: []].append(target)
                 } else if let new, moves.new[new] == nil, let target = moves.old[new], target !== object {
-                    // It refers to the row by the key that this gives up, and follows it.
+                    // It refers to the row by the key that the row gives up, and follows it.
                     needed[target, default: []].append(object)
                 }
                 if let old, let target = moves.old[old], target !== object {

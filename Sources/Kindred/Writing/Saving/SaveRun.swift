@@ -86,8 +86,8 @@ final class SaveRun {
                 statement: statement, entity: entity, count: count, objects: objects, refused: refused, apply: apply))
     }
 
-    /// Sends the pending statements if some values of an object are not known yet, or if the server may store others than the
-    /// object has.
+    /// Sends the pending statements if some values of an object are not known yet, or if the server may store other
+    /// values than the object has.
     func requireKnown(_ object: DatabaseObject, _ columns: [Int]) async throws {
         let isUnknown = object.withState { state in
             state.status == .inserted

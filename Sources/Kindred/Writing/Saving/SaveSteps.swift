@@ -43,7 +43,7 @@ struct SaveSteps {
     private let deletions: Set<Int>
     /// New objects that one statement must store with their whole level.
     private let joint: Set<Int>
-    /// Changed objects for which others wait, besides holders.
+    /// Changed objects for which other objects wait, besides holders.
     private var awaited: Set<Int> = []
     private var open: Set<Int>
     /// The number of open exchanges that can be released together.

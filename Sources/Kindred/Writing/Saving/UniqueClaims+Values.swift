@@ -102,7 +102,7 @@ extension UniqueClaims {
         object.runtime.columnsWithDefault.subtracting(object.withState { $0.stagingBox?.staging.columns ?? [] })
     }
 
-    /// Whether a staged change removes an object's reference to one of some others.
+    /// Whether a staged change removes an object's reference to one of some objects.
     static func leaves(_ object: DatabaseObject, _ others: [DatabaseObject]) throws -> Bool {
         let (row, stored, staged) = object.withState { state in
             (state.row, state.storedRow, state.status == .inserted ? nil : state.staging?.destinations)

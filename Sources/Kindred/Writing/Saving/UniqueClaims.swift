@@ -33,7 +33,7 @@ struct UniqueClaims {
 
     /// - Parameters:
     ///   - objects: the new and changed objects.
-    ///   - deleted: deleted objects whose values others take while some leave them.
+    ///   - deleted: deleted objects whose values other objects take, while some objects leave them.
     init(_ objects: [DatabaseObject], _ deleted: [DatabaseObject]) throws {
         kept = objects
         self.deleted = Set(deleted)

@@ -120,7 +120,7 @@ extension Orderer {
         return try await PrimaryReads.run { try await Loader(core).members(of: relationship, owner: owner, at: place) }
     }
 
-    /// The row key of the member before which others are inserted; nil for the end.
+    /// The row key of the member before which objects are inserted; nil for the end.
     private func key(
         of others: [DatabaseObject], at index: Int, in owner: DatabaseObject, _ relationship: RelationshipRuntime
     ) throws -> ObjectKey? {
