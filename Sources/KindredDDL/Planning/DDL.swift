@@ -135,7 +135,7 @@ package enum DDL {
             + "\(try options(view.options)) AS\n\(query)"
     }
 
-    /// The statement that does not run the query of a materialized view; others as they are.
+    /// The statement that does not run the query of a materialized view; other statements as they are.
     package static func withoutRows(_ statement: String) -> String {
         statement.hasPrefix("CREATE MATERIALIZED VIEW ") ? statement + "\nWITH NO DATA" : statement
     }

@@ -83,7 +83,7 @@ extension SchemaPlanner {
         }
     }
 
-    /// Whether all labels are among others in the same order.
+    /// Whether all labels are among the new labels, in the same order.
     static func isPart(_ labels: [String], of all: [String]) -> Bool {
         var rest = all[...]
         for label in labels {

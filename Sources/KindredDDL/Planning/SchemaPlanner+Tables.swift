@@ -112,7 +112,7 @@ extension SchemaPlanner {
                 "ALTER TABLE \(path) \(action)", lock: exclusive(name), rewrites: rewrites, canLoseData: canLoseData,
                 note: note)
         }
-        // Columns whose values are calculated go first and come last, since they stand on the others.
+        // Columns whose values are calculated go first and come last, since they depend on the other columns.
         for column in from.columns(of: name)
         where dropped.contains(column) && from.column(column)?.generation != nil && !isDroppedEarly(column) {
             main.append(

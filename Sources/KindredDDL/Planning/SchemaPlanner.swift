@@ -7,7 +7,7 @@ package import KindredPostgres
 package struct SchemaPlanner {
     let from: SchemaSnapshot
     let to: SchemaSnapshot
-    /// Whether indexes are built and constraints validated without keeping others from writing.
+    /// Whether indexes are built and constraints validated without keeping other sessions from writing.
     package var isConcurrent = true
 
     /// Whether NULL becomes the default where a column may no longer have it; only without `isConcurrent`.

@@ -18,7 +18,7 @@ package struct TableReplacement {
         if old.partitionKey != new.partitionKey { return true }
         if (old.bound == nil) != (new.bound == nil) { return true }
         guard old.parents != new.parents else { return false }
-        // A partition's keys and indexes come from its parent; another parent would give others.
+        // A partition's keys and indexes come from its parent; another parent would give other keys and indexes.
         if old.bound != nil { return true }
         let leaving = old.parents.filter { !new.parents.contains($0) }
         let coming = new.parents.filter { !old.parents.contains($0) }
