@@ -19,7 +19,7 @@ public struct Diagram: Sendable, Hashable {
     /// Entities that more than ``mostLines`` lines end at, sorted: instead of their lines, pictures have labels or words with
     /// their names at the other ends.
     public let hubs: [QualifiedName]
-    /// Entities that stand together, sorted by kind and title; a group may hold others.
+    /// Entities that stand together, sorted by kind and title; a group may hold other groups.
     public let groups: [Group]
     /// How the ends of lines are drawn.
     public let notation: Notation
@@ -27,8 +27,8 @@ public struct Diagram: Sendable, Hashable {
     public let detail: Detail
     /// The entities that the diagram is about, sorted; none if it shows all.
     public let around: [QualifiedName]
-    /// Whether there are too many entities for one web of lines: pictures draw only the lines within a group, and say the
-    /// others in words beside the entity that holds the foreign key.
+    /// Whether there are too many entities for one web of lines: pictures draw only the lines within a group, and say
+    /// the other lines in words beside the entity that holds the foreign key.
     public let isCut: Bool
 
     /// How the ends of lines are drawn.

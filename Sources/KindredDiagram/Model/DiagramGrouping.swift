@@ -17,7 +17,7 @@ struct DiagramGrouping {
     /// - Parameters:
     ///   - entities: The entities, sorted by name.
     ///   - edges: The lines between them.
-    ///   - hubs: The entities whose lines do not connect others if the diagram is cut.
+    ///   - hubs: The entities whose lines do not connect other entities if the diagram is cut.
     ///   - isCut: Whether only lines within a group are drawn.
     init(entities: [Entity], edges: [Diagram.Edge], hubs: Set<QualifiedName>, isCut: Bool) {
         var neighbours: [QualifiedName: [QualifiedName]] = [:]
