@@ -47,8 +47,8 @@ public struct DoctorReport: Sendable, Hashable {
         findings.contains { $0.level >= level }
     }
 
-    /// The statements that repair everything that SQL can repair, each once: annotations that do not fit first, the others in the
-    /// order of ``ranked``.
+    /// The statements that repair everything that SQL can repair, each once: annotations that do not fit first, the
+    /// other repairs in the order of ``ranked``.
     ///
     /// Each is to be run by itself: CREATE INDEX CONCURRENTLY refuses to run in a transaction. Each fits the database
     /// as it was read; only a trial on a copy tells whether they fit together; `kindred doctor --fix` makes one.
