@@ -18,7 +18,7 @@ struct FolderReader {
     private var files: [MigrationFile] = []
     private var problems: [MigrationError] = []
 
-    /// Reads the files of a folder; throws the first problem with a name, together with all others and with the
+    /// Reads the files of a folder; throws the first problem with a name, together with all other problems, including
     /// problems of the files' statements.
     static func files(in folder: String) throws -> [MigrationFile] {
         var reader = FolderReader(folder: folder)

@@ -32,7 +32,7 @@ public struct MigrationError: Error, Sendable, Hashable {
         public static let noTenant = Code("noTenant")
         /// There is such a schema already.
         public static let exists = Code("exists")
-        /// Files are recorded already, so that no others can be counted as run.
+        /// Files are recorded already, so that no other files can be counted as run.
         public static let alreadyMigrated = Code("alreadyMigrated")
         /// A statement failed, or the end of a file's transaction.
         public static let failed = Code("failed")

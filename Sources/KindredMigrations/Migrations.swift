@@ -8,8 +8,8 @@ public import KindredPostgres
 /// ```
 ///
 /// Files that have run are recorded in the table `kindred.migration`, which is no entity. While files run, an advisory
-/// lock of the session keeps others from doing the same; it ends with the session. Behind a pooler in transaction mode
-/// there are no sessions: connect to the server itself.
+/// lock of the session keeps other processes from doing the same; it ends with the session. Behind a pooler in
+/// transaction mode there are no sessions: connect to the server itself.
 public struct Migrations: Sendable {
     /// The folder's path.
     public let folder: String

@@ -86,7 +86,7 @@ extension FileLint {
             note(.tableRewrite, "\(words) writes all of \(table) anew.", line: line, on: table)
             lock(table, line: line)
         } else if !cursor.isAt("cluster"), !cursor.isAt("set"), !cursor.isAt("reset") {
-            // The others set how rows are stored, and lock out neither readers nor writers.
+            // The other actions set how rows are stored, and lock out neither readers nor writers.
             lock(table, line: line, isExclusive: !cursor.contains("trigger"))
         }
     }

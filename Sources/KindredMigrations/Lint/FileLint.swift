@@ -54,7 +54,8 @@ struct FileLint {
         guard let first = SQLScanner.tokens(of: text, limit: 1).first, first.kind == .word else { return }
         switch first.text {
         case "insert", "update", "delete", "merge", "with", "select", "copy":
-            // A SELECT may set the timeout or make a table; the others are of interest under a lock alone. Values may be many.
+            // A SELECT may set the timeout or make a table; the other statements are of interest under a lock alone.
+            // Values may be many.
             guard first.text == "select" || locks.exclusive != nil else { return }
             var cursor = StatementCursor(SQLScanner.tokens(of: text, limit: 2_000)[...])
             lookAtRows(&cursor)

@@ -8,7 +8,7 @@ struct HeldLocks: Sendable {
         let line: Int
         /// The place of the statement that took it.
         let place: Int
-        /// Whether it keeps others from reading, too.
+        /// Whether it keeps other sessions from reading, too.
         let isExclusive: Bool
     }
 
