@@ -84,7 +84,7 @@ extension ModelPlanner {
         return found
     }
 
-    /// Gives relationships their own names, or others where entities with one table have the same.
+    /// Gives relationships their own names, or other names where entities with one table have the same.
     mutating func nameRelationships(_ ends: [Property: ModelEnd]) {
         var given: [Set<String>] = plan.tables.map { Set($0.columns.map(\.name)) }
         for node in nodes.indices {
