@@ -107,7 +107,7 @@ private struct CloseFunctions: Sendable {
 
     let closePrepared: Close
 
-    /// The function of the library loaded at run time, which may be newer than the one built with.
+    /// The function of the library loaded at run time, which may be newer than the library of the build.
     static let installed: CloseFunctions? = unsafe dlsym(dlopen(nil, RTLD_NOW), "PQsendClosePrepared").map {
         // Sound: the name is libpq's, and the type is its header's.
         unsafe CloseFunctions(closePrepared: unsafeBitCast($0, to: Close.self))

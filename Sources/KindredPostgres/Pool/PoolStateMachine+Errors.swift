@@ -37,7 +37,7 @@ extension PoolStateMachine {
 }
 
 extension PostgresError {
-    /// The consequence of a connection's end for the others, by its reason.
+    /// The consequence of a connection's end for the other connections, by its reason.
     var endOfConnection: PoolStateMachine.End {
         guard code == .connectionLost else { return .own }
         return switch sqlState {

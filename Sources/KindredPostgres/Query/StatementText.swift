@@ -3,7 +3,7 @@ package final class StatementText: Sendable, Hashable {
     package let text: String
     /// The statement's side effects.
     package let effect: Effect
-    /// Whether it is sent once only and not prepared; it would evict others from the cache.
+    /// Whether it is sent once only and not prepared; it would evict other statements from the cache.
     package let isOneTime: Bool
     /// Whether it is SQL of the program, which may change the session, or leaves something there by itself: the session is
     /// put back before another task uses it.

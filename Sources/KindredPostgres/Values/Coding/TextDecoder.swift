@@ -76,7 +76,7 @@ enum TextDecoder {
         }
     }
 
-    /// A decimal number within the type's range; Swift would parse others as 0 or infinity.
+    /// A decimal number within the type's range; Swift would parse other numbers as 0 or infinity.
     static func number<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> T? {
         switch text {
         case "NaN": return .nan

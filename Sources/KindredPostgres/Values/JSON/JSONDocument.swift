@@ -1,6 +1,6 @@
 /// A JSON document that was read once: its bytes, and its values in the order in which they stand.
 ///
-/// No value holds others, so that a deep document is copied and freed like any other.
+/// No value holds other values, so that a deep document is copied and freed like any other.
 package final class JSONDocument: Sendable {
     let bytes: [UInt8]
     let nodes: [JSONNode]

@@ -28,7 +28,7 @@ extension PostgresNumeric {
         }
     }
 
-    /// The least number of 38 digits: a decoder may have dropped others behind them.
+    /// The least number of 38 digits: a decoder may have dropped further digits behind them.
     private static let longest = Decimal(sign: .plus, exponent: 37, significand: 1)
 
     /// The text of a number, where the decoder tells it.
