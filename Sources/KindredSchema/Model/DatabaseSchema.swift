@@ -140,7 +140,7 @@ public struct DatabaseSchema: Sendable {
         return entity.relationship(named: propertyRelationships[entity.name]?[key] ?? key)
     }
 
-    /// A path from an entity in which properties that lead along relationships stand by the relationships' names.
+    /// The path from an entity with property names replaced by relationship names.
     package func named(_ path: [String], from entity: Entity) -> [String] {
         guard path.contains(where: { $0.propertyKey != nil }) else { return path }
         var place: Entity? = entity

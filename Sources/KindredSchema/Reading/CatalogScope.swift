@@ -1,6 +1,6 @@
 package import KindredPostgres
 
-/// The relations and types of some schemas, for queries that read no others.
+/// The relations and types of some schemas, for queries that read only these.
 package struct CatalogScope: Sendable {
     /// The schemas by name.
     package private(set) var schemas: [ServerText: UInt32] = [:]

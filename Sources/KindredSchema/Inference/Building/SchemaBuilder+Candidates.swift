@@ -50,8 +50,8 @@ extension SchemaBuilder {
 
     /// The candidates of a many-to-many end: its source is the target of the helper's near key, its destination of the far key.
     ///
-    /// - Parameter needsHelper: Whether the far key's column does not tell this end from the others of its source, so that
-    ///   the helper's name has to.
+    /// - Parameter needsHelper: Whether the far key's column does not tell this end from the other ends of its source,
+    ///   so that the helper's name has to.
     func helperCandidates(
         _ end: RelationshipEnd,
         _ helper: HelperPair,

@@ -45,7 +45,7 @@ extension SchemaBuilder {
         ]
     }
 
-    /// Chooses an end's primary name among those assigned to it; the others become aliases.
+    /// Chooses an end's primary name among those assigned to it; the other names become aliases.
     private func chooseName(of end: RelationshipEnd) {
         let preferences: [Preference]
         // The key whose constraint may name the end.

@@ -10,11 +10,12 @@ import KindredPostgres
 /// - Many-to-many: `deny` if the helper's key to the object is RESTRICT. Else `nullify`, which deletes the helper's rows,
 ///   if the helper has no ``RelationshipHelper/payload`` or that key is CASCADE. Else `noAction`.
 public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
-    /// The others no longer refer to the object: their foreign key becomes NULL, or the helper's rows are deleted.
+    /// The objects at the other end no longer refer to the object: their foreign key becomes NULL, or the helper's rows
+    /// are deleted.
     case nullify
-    /// The others are deleted too.
+    /// The objects at the other end are deleted, too.
     case cascade
-    /// The object cannot be deleted while there are others.
+    /// The object cannot be deleted while there are objects at the other end.
     case deny
     /// The library does nothing; the database's constraint decides.
     case noAction
