@@ -19,8 +19,8 @@ public struct SchemaDifferences: Sendable {
         public var allowsDropping = false
         /// Whether indexes are built by CREATE INDEX CONCURRENTLY and constraints added as NOT VALID and then validated.
         ///
-        /// Others can write meanwhile; in exchange the change is several transactions. Without it, all statements are
-        /// one transaction, except new labels of enums.
+        /// Other sessions can write meanwhile; in exchange the change is several transactions. Without it, all
+        /// statements are one transaction, except new labels of enums.
         public var isConcurrent = true
         /// Old and new names: `public.person=people` for a table, view, sequence or type, `public.person.name=surname`
         /// for a column, whose table may have its old name or its new one; in any order.

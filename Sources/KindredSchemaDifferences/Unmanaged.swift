@@ -78,7 +78,7 @@ extension SchemaSnapshot {
                 continue
             }
             result.items[name]?.settings += item.settings.filter { $0.reset == nil }
-            // Columns that are left out keep their places among the others.
+            // Columns that are left out keep their places among the other columns.
             if name.kind == .column, changed.contains(name.owner()) { result.items[name]?.position = item.position }
         }
         return result
