@@ -104,18 +104,10 @@ struct Reads: Sendable {
         }
     }
 
-    /// Whether new values of some columns may concern the answer.
-    func isConcerned(by entity: EntityRuntime, changing columns: ColumnSet) -> Bool {
-        if isAnything { return true }
-        guard let (read, _) = reading(entity.index) else { return false }
-        return read.map { !$0.isDisjoint(with: columns) } ?? true
-    }
-
     private func reading(_ entity: Int) -> (columns: ColumnSet?, reach: Reach)? {
-        if let known = rows[entity], case let columns = known.columns, !columns.isEmpty {
-            return (columns, known.reach)
-        }
-        return shared[entity].map { ($0, .everything) }
+        let known = rows[entity].flatMap { $0.columns.isEmpty ? nil : $0 }
+        guard let others = shared[entity] else { return known.map { ($0.columns, $0.reach) } }
+        return (others.map { $0.union(known?.columns ?? []) }, .everything)
     }
 
     // MARK: Making
