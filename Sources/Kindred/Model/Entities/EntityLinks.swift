@@ -16,6 +16,7 @@ struct EntityLinks: Sendable {
     fileprivate var joinsOrderedSets = false
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
+    fileprivate var orderedColumns = ColumnSet()
     fileprivate var fixedColumns = ColumnSet()
     fileprivate var placingColumns = ColumnSet()
     fileprivate var shardColumns: [Int] = []
@@ -77,6 +78,12 @@ struct EntityLinks: Sendable {
         uniqueChecks = checks
         uniqueColumns = (checks.map(\.concerned) + runtime.serverChecks.map(\.concerned))
             .reduce(ColumnSet()) { $0.union($1) }
+        orderedColumns = uniqueColumns.union(ColumnSet(findingColumns))
+        for constraint in entity.deferrableConstraints {
+            // One without columns, of expressions, may concern all.
+            let columns = constraint.columns.compactMap { entity.attributeIndex(of: $0) }
+            orderedColumns.formUnion(ColumnSet(columns.isEmpty ? Array(entity.attributes.indices) : columns))
+        }
         placingColumns = ColumnSet(runtime.versionedKey + findingColumns)
         placingColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
         for relationship in relationships { placingColumns.formUnion(ColumnSet(relationship.ownColumns)) }
@@ -123,6 +130,10 @@ extension EntityRuntime {
 
     /// The columns of all checks for conflicts: `uniqueChecks` and `serverChecks`.
     var uniqueColumns: ColumnSet { links.uniqueColumns }
+
+    /// The columns whose changes a save has to put in order: of unique values, of keys by which rows are found, and of
+    /// constraints that can be deferred.
+    var orderedColumns: ColumnSet { links.orderedColumns }
 
     /// The columns that are always read: columns of keys, unique indexes, relationships, orders, the filter and the
     /// version.

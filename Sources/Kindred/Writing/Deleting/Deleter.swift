@@ -76,6 +76,16 @@ struct Deleter: Sendable {
         }
     }
 
+    /// Deletes objects of a save, whose transaction is running; sends nothing for none.
+    func deleteStaged(_ objects: [DatabaseObject]) async throws {
+        guard !objects.isEmpty else { return }
+        do {
+            try await deleteInTransaction(objects)
+        } catch let missing as MissingRows {
+            throw try core.lost(missing.objects)
+        }
+    }
+
     /// The delete rules for rows of some entities, with the registered hooks.
     func deletionRules(_ roots: some Sequence<EntityRuntime>) -> DeletionRules {
         DeletionRules(core.runtime, roots: Set(roots)) { core.hasDeletionHook($0) }

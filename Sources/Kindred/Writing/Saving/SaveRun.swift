@@ -1,4 +1,5 @@
 import KindredPostgres
+import KindredSchema
 
 /// The statements of one save: collected while they do not depend on each other's results, and sent together.
 final class SaveRun {
@@ -15,12 +16,19 @@ final class SaveRun {
     }
 
     private let core: ContextCore
-    private let claims: UniqueClaims
+    /// The unique values that change hands; nil in a plain save.
+    private let claims: UniqueClaims?
     private var pending: [Pending] = []
 
-    init(_ core: ContextCore, _ claims: UniqueClaims) {
+    init(_ core: ContextCore, _ claims: UniqueClaims? = nil) {
         self.core = core
         self.claims = claims
+    }
+
+    /// Writes changed objects, which may come in any order.
+    func write(_ changes: [SavedObject]) async throws {
+        for group in SavedGroup.updates(changes) { try update(group) }
+        try await flush()
     }
 
     func insert(_ group: SavedGroup) throws {
@@ -122,7 +130,7 @@ final class SaveRun {
                 let failed = batches[answered].first(where: { $0.statement.text.text == error.statement })
             else { throw error }
             if let refused = failed.refused(error) { throw refused }
-            let advice = claims.advice(for: failed.entity, error)
+            let advice = claims?.advice(for: failed.entity, error) ?? ""
             throw KindredError(
                 refused: error, entity: failed.entity, key: nil, among: failed.objects(), advice: advice) ?? error
         }
@@ -140,5 +148,34 @@ final class SaveRun {
         }
         pending = []
         return batches
+    }
+}
+
+/// Constraints that are checked when a save has written everything, because values change hands by several statements.
+struct LateChecks {
+    private let core: ContextCore
+    private let constraints: [QualifiedName]
+    /// The objects of the save, for errors.
+    private let objects: [DatabaseObject]
+
+    init(_ constraints: [QualifiedName], of objects: [DatabaseObject], in core: ContextCore) {
+        self.core = core
+        self.constraints = constraints
+        self.objects = objects
+    }
+
+    /// `SET CONSTRAINTS … DEFERRED`; sends nothing if there are none.
+    func putOff() async throws { try await set(areDeferred: true) }
+
+    /// `SET CONSTRAINTS … IMMEDIATE`, which checks them; sends nothing if there are none.
+    func run() async throws { try await set(areDeferred: false) }
+
+    private func set(areDeferred: Bool) async throws {
+        guard !constraints.isEmpty else { return }
+        do {
+            _ = try await core.client.execute(try ConstraintStatements.set(constraints, areDeferred: areDeferred))
+        } catch let error as PostgresError {
+            throw core.runtime.refusedAtEnd(error.lacking(.deferrableKeys), among: objects)
+        }
     }
 }

@@ -28,6 +28,10 @@ struct SaveSteps {
         case insert([Int])
         case update([Int])
         case delete([Int])
+
+        var isDeletion: Bool {
+            if case .delete = self { true } else { false }
+        }
     }
 
     /// The steps in order; changed objects in no step may be written at the end.

@@ -10,7 +10,7 @@ struct Saver: Sendable {
     /// Writes everything that is staged, in one transaction.
     func save() async throws {
         let objects = prepareSave { core.staged.withLock { $0.objects } }
-        try await save(objects, pairs: core.staged.withLock { $0.pairs })
+        try await save(objects, pairs: core.staged.withLock { $0.hasPairs ? $0.pairs : [] })
     }
 
     /// Writes the staged changes of an object and of the new objects that it points to.
@@ -63,10 +63,11 @@ struct Saver: Sendable {
             // A save that succeeded throws no error that would tell of lost changes.
             core.isLossKnown.store(!isSaved, ordering: .relaxed)
         }
-        try await Refresher(core).readStale(objects + pairs.flatMap { [$0.pair.source, $0.pair.destination] })
-        let missing = objects.filter(\.isGone)
-        guard missing.isEmpty else { throw core.gone(missing) }
-        let objects = try await withPlacedMembers(objects)
+        let ends = pairs.isEmpty ? [] : pairs.flatMap { [$0.pair.source, $0.pair.destination] }
+        try await Refresher(core).readStale(ends.isEmpty ? objects : objects + ends)
+        if objects.contains(where: \.isGone) { throw core.gone(objects.filter(\.isGone)) }
+        let joinsOrder = objects.contains { $0.runtime.joinsOrderedSets }
+        let objects = joinsOrder ? try await withPlacedMembers(objects) : objects
         if let error = KindredError(try await Validator(core).problems(of: objects)) { throw error }
         let isOutermost = core.journal == nil
         do {
@@ -87,51 +88,76 @@ struct Saver: Sendable {
         return objects + placed.filter { !known.contains($0) }
     }
 
-    /// Writes the staged changes, in the running transaction: deletions last, unless other objects take their unique
-    /// values.
-    private func run(_ all: [DatabaseObject], _ allPairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
-        let pairs = core.staged.withLock { staged in allPairs.filter { staged.contains($0.pair) } }
-        var (kept, deleted): ([DatabaseObject], [DatabaseObject]) = ([], [])
-        kept.reserveCapacity(all.count)
-        // Another save may have written the objects meanwhile.
-        for object in all {
-            let (status, isDeletion) = object.withState { ($0.status, $0.stagingBox?.staging.isDeletion) }
-            guard let isDeletion else { continue }
-            try object.requireLive(status)
-            if isDeletion { deleted.append(object) } else { kept.append(object) }
+    /// Writes the staged changes, in the running transaction.
+    private func run(_ objects: [DatabaseObject], _ pairs: [(pair: StagedPair, payload: ColumnValues?)]) async throws {
+        switch try SavePlan(objects, pairs) {
+        case .plain(let changes):
+            try await core.write { try await SaveRun(core).write(changes) }
+        case .ordered(let kept, let deleted):
+            let pairs = core.staged.withLock { staged in pairs.filter { staged.contains($0.pair) } }
+            try await write(kept, pairs, deleting: deleted)
         }
+    }
+
+    /// Writes objects that may wait for each other: deletions last, unless other objects take their unique values.
+    private func write(
+        _ kept: [DatabaseObject], _ pairs: [(pair: StagedPair, payload: ColumnValues?)],
+        deleting deleted: [DatabaseObject]
+    ) async throws {
+        let deleter = Deleter(core)
         let early = try UniqueClaims.earlyDeletions(deleted, kept)
-        let constraints = UniqueClaims.constraintsToDefer(kept, deleted)
-        try await set(constraints, areDeferred: true, among: kept)
+        let checks = LateChecks(UniqueClaims.constraintsToDefer(kept, deleted), of: kept, in: core)
+        try await checks.putOff()
         do {
-            try await deleteSaved(early.first)
-            let storing = Storing(kept, pairs, deleting: early.afterLeavers, in: core)
-            while let left = try await core.write({ try await storing.proceed() }) { try await deleteSaved(left) }
+            try await deleter.deleteStaged(early.first)
+            try await Storing(kept, pairs, deleting: early.afterLeavers, in: core).run()
         } catch let error as KindredError where error.code == .staleObject && !deleted.isEmpty {
             throw try await error.withConflicts(of: kept + deleted)
         }
         // The early deletions may have cascaded to other deleted objects.
-        try await deleteSaved(deleted.filter { !$0.isDeleted && $0.isDeletionStaged })
-        try await set(constraints, areDeferred: false, among: kept)
+        try await deleter.deleteStaged(deleted.filter { !$0.isDeleted && $0.isDeletionStaged })
+        try await checks.run()
     }
+}
 
-    /// `SET CONSTRAINTS`: values may change hands by several statements, and are checked after the last.
-    func set(_ constraints: [QualifiedName], areDeferred: Bool, among objects: [DatabaseObject]) async throws {
-        guard !constraints.isEmpty else { return }
-        do {
-            _ = try await core.client.execute(
-                try ConstraintStatements.set(constraints, areDeferred: areDeferred))
-        } catch let error as PostgresError {
-            throw core.runtime.refusedAtEnd(error.lacking(.deferrableKeys), among: objects)
+extension Saver {
+    /// Runs `body` and saves, in one transaction; after a conflict or a lost connection again, with the objects concerned locked
+    /// and read again.
+    ///
+    /// - Parameter place: the public call.
+    func save<T>(
+        isolation: IsolationLevel?, retry: RetryPolicy, at place: SourcePlace, _ body: () async throws -> T
+    ) async throws -> T {
+        let client = core.client
+        let isNested = client.isInTransaction
+        var concerned: [DatabaseObject] = []
+        var attempt = 1
+        while true {
+            var attempted: TransactionJournal?
+            do {
+                // This loop repeats the transaction, since each attempt first locks the objects concerned.
+                let options = TransactionOptions(isolation: isolation, retry: .none)
+                return try await core.transaction(options, at: place) {
+                    attempted = core.journal
+                    try await client.called(at: place) { try await Refresher(core).refreshAndLock(concerned) }
+                    let result = try await body()
+                    try await client.called(at: place) { try await save() }
+                    return result
+                }
+            } catch  where attempt < retry.attempts && mayRetry(error, isNested: isNested) {
+                let conflicts = (error as? KindredError)?.conflicts ?? []
+                var seen = Set<DatabaseObject>()
+                concerned = (concerned + conflicts.map(\.object) + (attempted?.changedObjects ?? []))
+                    .filter { $0.core === core && seen.insert($0).inserted }
+                try await client.pause(after: attempt)
+                attempt += 1
+            }
         }
     }
 
-    private func deleteSaved(_ objects: [DatabaseObject]) async throws {
-        guard !objects.isEmpty else { return }
-        do {
-            try await Deleter(core).deleteInTransaction(objects)
-        } catch let missing as MissingRows {
-            throw try core.lost(missing.objects)
-        }
+    /// Whether an attempt failed only because of concurrent writers, or lost its connection before COMMIT.
+    private func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
+        if let error = error as? KindredError { return error.code == .staleObject }
+        return !isNested && core.client.mayRetry(error)
     }
 }

@@ -1,17 +1,13 @@
 import KindredPostgres
-import KindredSchema
 import Synchronization
 
 /// The part of a save that stores new and changed objects and pairs, in the order that references and unique values
-/// require.
-///
-/// It stops where objects must be deleted before it can go on, because a deletion takes a turn of its own.
+/// require, and deletes in between objects whose values other objects take.
 final class Storing {
     private let core: ContextCore
     private let objects: [DatabaseObject]
     private let pairs: [(pair: StagedPair, payload: ColumnValues?)]
     private let deleted: [DatabaseObject]
-    private var plan: Plan?
     private var written = Set<DatabaseObject>()
     private var released: [DatabaseObject: SavedObject] = [:]
 
@@ -21,7 +17,8 @@ final class Storing {
         let insertions: Insertions
         let claims: UniqueClaims
         let run: SaveRun
-        var steps: ArraySlice<SaveSteps.Step>
+        let steps: [SaveSteps.Step]
+        let checks: LateChecks
     }
 
     /// - Parameter deleted: objects to delete before other objects take their unique values, and after other objects
@@ -36,17 +33,28 @@ final class Storing {
         self.core = core
     }
 
-    /// Stores objects until some must be deleted, which it returns, or until all are stored: then it returns nil.
-    func proceed() async throws -> [DatabaseObject]? {
-        var plan = if let plan { plan } else { try await makePlan() }
-        while let step = plan.steps.popFirst() {
-            if let left = try await carryOut(step, plan) {
-                self.plan = plan
-                return left
+    /// Stores all objects and pairs.
+    ///
+    /// Each stretch of steps up to a deletion is one write: the deletion is a write of its own.
+    func run() async throws {
+        try core.requireWritable()
+        let plan = try await makePlan()
+        var steps = plan.steps[...]
+        while let place = steps.firstIndex(where: \.isDeletion) {
+            let stretch = steps[...place]
+            steps = steps[(place + 1)...]
+            let leaving = try await core.write {
+                let leaving = try await carryOut(stretch, plan)
+                try await plan.run.flush()
+                return leaving
             }
+            try await Deleter(core).deleteStaged(leaving)
         }
-        try await finish(plan)
-        return nil
+        let rest = steps
+        try await core.write {
+            _ = try await carryOut(rest, plan)
+            try await finish(plan)
+        }
     }
 
     private func makePlan() async throws -> Plan {
@@ -57,31 +65,34 @@ final class Storing {
         let steps =
             claims.isEmpty
             ? insertions.levels.map(SaveSteps.Step.insert) : try await claims.order(insertions, in: core)
-        try await Saver(core).set(insertions.constraints, areDeferred: true, among: objects)
+        let checks = LateChecks(insertions.constraints, of: objects, in: core)
+        try await checks.putOff()
         return Plan(
             new: new, temporaryKeys: temporaryKeys, insertions: insertions, claims: claims,
-            run: SaveRun(core, claims), steps: steps[...])
+            run: SaveRun(core, claims), steps: steps, checks: checks)
     }
 
-    /// Carries out a step; returns the objects to delete, if it is a deletion.
-    private func carryOut(_ step: SaveSteps.Step, _ plan: Plan) async throws -> [DatabaseObject]? {
-        switch step {
-        case .release(let exchanges):
-            let leaving = try await release(exchanges.map { plan.claims.exchanges[$0] }, plan.run)
-            released.merge(leaving) { $0.leaving($1) }
-        case .insert(let objects):
-            try await insert(objects, plan)
-        case .update(let holders):
-            // The keys of new objects that the changed objects refer to must be known.
-            if !plan.new.isEmpty { try await plan.run.flush() }
-            let objects = holders.map { plan.claims.objects[$0] }
-            try update(objects, plan)
-            written.formUnion(objects)
-        case .delete(let objects):
-            try await plan.run.flush()
-            return objects.map { plan.claims.objects[$0] }
+    /// Carries out steps that store rows; returns the objects of steps that delete.
+    private func carryOut(_ steps: ArraySlice<SaveSteps.Step>, _ plan: Plan) async throws -> [DatabaseObject] {
+        var leaving: [DatabaseObject] = []
+        for step in steps {
+            switch step {
+            case .release(let exchanges):
+                let released = try await release(exchanges.map { plan.claims.exchanges[$0] }, plan.run)
+                self.released.merge(released) { $0.leaving($1) }
+            case .insert(let objects):
+                try await insert(objects, plan)
+            case .update(let holders):
+                // The keys of new objects that the changed objects refer to must be known.
+                if !plan.new.isEmpty { try await plan.run.flush() }
+                let objects = holders.map { plan.claims.objects[$0] }
+                try update(objects, plan)
+                written.formUnion(objects)
+            case .delete(let objects):
+                leaving += objects.map { plan.claims.objects[$0] }
+            }
         }
-        return nil
+        return leaving
     }
 
     /// Writes the other changed objects, and pairs.
@@ -101,7 +112,7 @@ final class Storing {
         try update(changed, plan)
         for group in try SavedPairs.groups(pairs) { try run.insert(group) }
         try await run.flush()
-        try await Saver(core).set(plan.insertions.constraints, areDeferred: false, among: objects)
+        try await plan.checks.run()
         core.withMap { map in
             for (object, key) in zip(new, plan.temporaryKeys) {
                 map.remove(object, of: object.runtime, key: .temporary(key))
