@@ -23,14 +23,8 @@ public final class PostgresClient: Sendable {
     let closing: AsyncLatch
     /// The features of the server, once it was asked; of the client that has the connections.
     let knownCapabilities = RankedMutex<ServerCapabilities?>(nil, .leaf)
-    /// The settings of its statements; nil, as for the program's own SQL, stands for the settings of the surrounding
-    /// transaction.
-    package let settings: SessionSettings?
-    /// Takes the positions of its writes; nil if they are not asked for.
-    let positions: PositionRecord?
-    /// The limit of connections that it may use at once together with other clients; nil if there is no limit but the
-    /// pool's.
-    let limit: ConnectionLimit?
+    /// The way of its statements.
+    let route: StatementRoute
     /// The client that owns the pool; nil for the owner itself.
     private let owner: PostgresClient?
 
@@ -40,12 +34,13 @@ public final class PostgresClient: Sendable {
         self.configuration = configuration
         self.logger = logger
         (types, formats, observers, closing) = (TypeRegistry(), ResultFormats(), StatementObservers(), AsyncLatch())
-        (settings, positions, limit, owner) = (nil, nil, nil, nil)
+        owner = nil
         listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(
             ConnectionContext(
                 configuration: configuration, types: types, logger: logger,
                 primary: listener.startupRequirements.primary))
+        route = StatementRoute(pool)
     }
 
     /// Uses the connections of another client, for statements that run with settings, or whose positions are asked for.
@@ -53,7 +48,8 @@ public final class PostgresClient: Sendable {
         _ owner: PostgresClient, _ settings: SessionSettings?, recordingIn positions: PositionRecord?,
         limit: ConnectionLimit?
     ) {
-        (self.owner, self.settings, self.positions, self.limit) = (owner, settings, positions, limit)
+        self.owner = owner
+        route = StatementRoute(owner.pool, settings: settings, positions: positions, limit: limit)
         (configuration, types, logger) = (owner.configuration, owner.types, owner.logger)
         (pool, formats, observers) = (owner.pool, owner.formats, owner.observers)
         (listener, closing) = (owner.listener, owner.closing)
@@ -64,11 +60,12 @@ public final class PostgresClient: Sendable {
     private init(_ configuration: PostgresConfiguration, besides other: PostgresClient) throws {
         try configuration.validate()
         self.configuration = configuration
-        (settings, positions, limit, owner) = (nil, nil, nil, nil)
+        owner = nil
         (types, formats, observers, logger) = (other.types, other.formats, other.observers, other.logger)
         closing = AsyncLatch()
         listener = try PostgresListener(configuration, logger: logger)
         pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
+        route = StatementRoute(pool)
     }
 
     deinit {
@@ -167,5 +164,19 @@ public final class PostgresClient: Sendable {
         await pool.close(timeout: timeout)
         pool.context.notices.finish()
         pool.context.parameterChanges.finish()
+    }
+
+    /// Waits until the client is closed or the task is cancelled, then closes the client.
+    ///
+    /// Optional; for a task of the program's own. In a `ServiceGroup` use `DatabaseService` of `KindredService`: this
+    /// method does not notice a graceful shutdown.
+    public func run() async throws {
+        await waitForClosing()
+        await close()
+    }
+
+    /// Waits until the client is closed or the task is cancelled.
+    package func waitForClosing() async {
+        try? await closing.wait()
     }
 }

@@ -54,12 +54,12 @@ final class ConnectionLease: RequestScope {
     let positions: SharedPositions
 
     init(
-        client: PostgresClient, lent: ConnectionPool.Lease, outer: ConnectionLease?, raising position: PositionRecord?
+        client: PostgresClient, lent: ConnectionPool.Lease, outer: ConnectionLease?, raising positions: SharedPositions
     ) {
         self.client = client
         self.lent = lent
         self.outer = outer
-        positions = SharedPositions(position)
+        self.positions = positions
     }
 
     /// Waits until no transaction of another task is open on the connection.
@@ -121,9 +121,9 @@ extension PostgresClient {
         if let lease = currentLease {
             return try await body(PostgresConnection(client: origin, owner: .lease(lease)))
         }
-        return try await withExclusive { lent in
+        return try await route.withExclusive { lent in
             let lease = ConnectionLease(
-                client: origin, lent: lent, outer: ConnectionLease.current, raising: positions)
+                client: origin, lent: lent, outer: ConnectionLease.current, raising: route.newPositions())
             do {
                 let result = try await ConnectionLease.$current.withValue(lease) {
                     try await body(PostgresConnection(client: origin, owner: .lease(lease)))

@@ -6,15 +6,15 @@ enum CopyPlace {
 
     static func find(for client: PostgresClient, by deadline: MonotonicTime) async throws -> CopyPlace {
         if let transaction = client.currentTransaction {
-            client.join(transaction.positions)
+            client.route.join(transaction.positions)
             return .transaction(transaction)
         }
         if let lease = client.currentLease {
-            client.join(lease.positions)
+            client.route.join(lease.positions)
             try await lease.waitForTransaction(by: deadline)
             return .lease(lease)
         }
-        return .own(client, try await client.acquireExclusive(by: deadline))
+        return .own(client, try await client.route.acquireExclusive(by: deadline))
     }
 
     var connection: PooledConnection {
@@ -29,8 +29,8 @@ enum CopyPlace {
     func question(of client: PostgresClient, mayWrite: Bool) -> PositionQuestion? {
         switch self {
         case .transaction: nil
-        case .lease(let lease): client.question(behind: mayWrite, in: lease.positions)
-        case .own: client.question(behind: mayWrite)
+        case .lease(let lease): client.route.question(behind: mayWrite, in: lease.positions)
+        case .own: client.route.question(behind: mayWrite)
         }
     }
 

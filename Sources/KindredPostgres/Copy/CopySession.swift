@@ -17,7 +17,7 @@ final class CopySession: Sendable {
         _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, timeout: Duration?
     ) async throws -> CopySession {
         try client.requireSettings()
-        if !client.isInTransaction { try client.requireNoSettings() }
+        if !client.isInTransaction { try client.route.requireNoSettings() }
         let deadline = client.deadline(timeout)
         let place = try await CopyPlace.find(for: client, by: deadline)
         let session = CopySession(text, direction, on: client, at: place, timeout: timeout)
@@ -150,7 +150,7 @@ final class CopySession: Sendable {
         let rows = try operation.result?.get().last?.affectedRows ?? 0
         observe(rows: [rows])
         if let question {
-            client.ask(question, over: place.connection, by: client.deadline(timeout))
+            question.ask(over: place.connection, by: client.deadline(timeout))
             await question.raise()
         }
         await place.giveBack()

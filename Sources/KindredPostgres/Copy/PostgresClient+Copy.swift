@@ -12,7 +12,7 @@ extension PostgresClient {
     ///   - sql: a COPY statement; it may have interpolated identifiers, but no values.
     ///   - timeout: how long to wait for each piece of data; nil takes the configuration's.
     public func copyOut(_ sql: SQL, timeout: Duration? = nil) throws -> CopyOutput {
-        CopyOutput(client: self, text: try Self.copyText(sql), timeout: timeout)
+        CopyOutput(client: self, text: try CopySession.text(of: sql), timeout: timeout)
     }
 
     /// Copies rows into the database with `COPY … FROM STDIN` and returns their number.
@@ -39,70 +39,7 @@ extension PostgresClient {
     public func copyIn<Data: AsyncSequence>(
         _ sql: SQL, from data: Data, timeout: Duration? = nil
     ) async throws -> Int where Data.Element == [UInt8] {
-        let session = try await CopySession.begin(try Self.copyText(sql), .input, on: self, timeout: timeout)
-        var isRefused = false
-        // Rows that come one by one go to the server together: each write waits until it has left the process.
-        var collected: [UInt8] = []
-        var written = MonotonicTime.now
-        do {
-            for try await chunk in data {
-                if collected.isEmpty, chunk.count >= Self.copyPortion {
-                    isRefused = try await !session.write(chunk)
-                } else {
-                    collected += chunk
-                    guard collected.count >= Self.copyPortion || MonotonicTime.now.since(written) >= Self.copyPause
-                    else { continue }
-                    isRefused = try await !session.write(collected)
-                    collected.removeAll(keepingCapacity: true)
-                }
-                written = .now
-                if isRefused { break }
-            }
-            if !isRefused, !collected.isEmpty { isRefused = try await !session.write(collected) }
-            // A cancelled source may have ended early.
-            try Task.checkCancellation()
-        } catch {
-            throw await session.end(with: error)
-        }
-        return try await isRefused ? Self.answer(session) : session.endData()
-    }
-
-    /// The smallest write, except for the last.
-    private static let copyPortion = 64 << 10
-    /// The longest pause between writes while the source gives anything: a write also reads the server's messages.
-    private static let copyPause = Duration.milliseconds(20)
-
-    /// Gets the answer that the server sent before the data's end: why it accepts no further data.
-    private static func answer(_ session: CopySession) async throws -> Int {
-        let reason = "the server answered before the end of the data"
-        do {
-            return try await session.endData(failure: reason)
-        } catch let error as PostgresError where error.server?.message.hasSuffix(reason) == true {
-            throw PostgresError(
-                .protocolViolation, "The server sent an unexpected message during a COPY; nothing was copied",
-                statement: error.statement)
-        }
-    }
-
-    private static func copyText(_ sql: SQL) throws -> String {
-        let statement = try sql.statement()
-        guard statement.text.isCopy else {
-            throw PostgresError(.invalidParameter, "Not a COPY statement", statement: statement.text.text)
-        }
-        // Further statements would run too, COMMIT among them.
-        guard !SQLScanner.holdsSeveral(statement.text.text) else {
-            throw PostgresError(
-                .invalidParameter, "COPY must be the only statement", statement: statement.text.text)
-        }
-        guard statement.bindings.count == 0 else {
-            throw PostgresError(
-                .invalidParameter,
-                "COPY takes no parameters; copy from a table that holds the rows, or stream a query",
-                statement: statement.text.text)
-        }
-        guard !statement.text.text.utf8.contains(0) else {
-            throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
-        }
-        return statement.text.text
+        let session = try await CopySession.begin(try CopySession.text(of: sql), .input, on: self, timeout: timeout)
+        return try await session.copy(data)
     }
 }

@@ -9,14 +9,14 @@ enum CursorPlace {
     /// The place for a cursor that the current task opens.
     static func find(for client: PostgresClient, by deadline: MonotonicTime) async throws -> CursorPlace {
         if let transaction = client.currentTransaction {
-            client.join(transaction.positions)
+            client.route.join(transaction.positions)
             return .transaction(transaction)
         }
         if let lease = client.currentLease {
-            client.join(lease.positions)
+            client.route.join(lease.positions)
             return .lease(lease)
         }
-        return .own(OwnTransaction(client: client, lease: try await client.acquireExclusive(by: deadline)))
+        return .own(OwnTransaction(client: client, lease: try await client.route.acquireExclusive(by: deadline)))
     }
 
     /// Whether the cursor has to live without a transaction around it.
@@ -33,9 +33,9 @@ enum CursorPlace {
         switch self {
         case .transaction: return try await run(statements, by: deadline)
         case .lease(let lease):
-            return try await client.run(
+            return try await client.route.run(
                 statements, Request.Traits(settings: client.settings), on: lease,
-                asking: client.question(behind: mayWrite, in: lease.positions), by: deadline)
+                asking: client.route.question(behind: mayWrite, in: lease.positions), by: deadline)
         case .own(let transaction):
             let results = try await transaction.run(statements, by: deadline)
             // The primary is asked behind the end alone: the transaction would fail with a question that is refused.
@@ -120,7 +120,7 @@ final class OwnTransaction: Sendable {
     /// Notes that the program has rows whose position is not known until the end.
     func forgetPosition(mayWrite: Bool) {
         self.mayWrite.store(mayWrite, ordering: .relaxed)
-        client.question(behind: mayWrite)?.forget()
+        client.route.question(behind: mayWrite)?.forget()
     }
 
     func commit(by deadline: MonotonicTime) async throws {
@@ -136,7 +136,7 @@ final class OwnTransaction: Sendable {
 
     private func end(_ text: String, _ end: Request.TransactionEnd, by deadline: MonotonicTime) async throws {
         let statements = [Statement(text: StatementText(text), resultFormat: .binary)]
-        let question = client.question(behind: mayWrite.load(ordering: .relaxed))
+        let question = client.route.question(behind: mayWrite.load(ordering: .relaxed))
         do {
             _ = try await client.observing(statements, kind: .transactionControl) {
                 try await lease.connection.run(

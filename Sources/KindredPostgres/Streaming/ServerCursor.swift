@@ -30,7 +30,7 @@ package final class ServerCursor {
     init(client: PostgresClient, statement: Statement, timeout: Duration?, guardian: ReplicaGuard?) {
         self.guardian = guardian
         self.client = client
-        self.statement = client.resolved([statement])[0]
+        self.statement = client.route.resolved([statement])[0]
         self.timeout = timeout
     }
 
@@ -60,7 +60,7 @@ package final class ServerCursor {
 
     private func open(by deadline: MonotonicTime) async throws -> QueryResult {
         try client.requireSettings()
-        try client.requireNoSession([statement])
+        try client.route.requireNoSession([statement])
         try requireCursor()
         format =
             if let wanted = statement.resultFormat { wanted } else {

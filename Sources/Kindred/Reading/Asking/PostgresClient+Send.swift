@@ -11,8 +11,9 @@ extension PostgresClient {
         for objects: [DatabaseObject] = []
     ) async throws -> [QueryResult] {
         do {
-            if statements.count == 1 { return [try await execute(statements[0])] }
-            return try await executeBatch(statements)
+            let results = try await executeBatch(statements)
+            guard results.count == statements.count else { throw PostgresError.noResult }
+            return results
         } catch let error as PostgresError {
             throw KindredError(refused: error, entity: entity, key: key, among: objects) ?? error
         }

@@ -48,7 +48,7 @@ struct RowWriter: Sendable {
         try await core.write(of: object.runtime, columns) {
             try object.requireLive()
             let entity = object.runtime
-            try await CountCheck(core).noteFormer([object], writing: columns)
+            if core.counting != nil { try await CountCheck(core).noteFormer([object], writing: columns) }
             let statement = try RowStatements(entity: entity, columns: columns)
                 .update(assignments.written, try object.versionedKey)
             let result = try await core.client.send([statement], entity, key: key, for: [object])[0]

@@ -4,7 +4,8 @@ import KindredPostgres
 extension RowWriter {
     /// Sets an attribute or a relationship.
     func set(_ value: (any PropertyValue)?, forKey key: String, of object: DatabaseObject) async throws {
-        try await Refresher(core).readStale(CollectionOfOne(object))
+        // Nearly always nothing was ever undone: a call that waits for nothing costs a frame all the same.
+        if core.undoCount > 0 { try await Refresher(core).readStale(CollectionOfOne(object)) }
         try object.requireLive()
         let entity = object.runtime
         if entity.attributeIndex(of: key) != nil, !object.isInserted {

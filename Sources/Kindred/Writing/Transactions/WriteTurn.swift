@@ -9,7 +9,12 @@ extension ContextCore {
     ///
     /// A write outside of transactions runs again after a deadlock, which has rolled back all of it: `body` changes
     /// memory only by the server's answers.
-    func write<T>(_ body: () async throws -> T) async throws -> T {
+    func write<T>(_ body: () async throws -> T) async throws -> T { try await write(in: journal, body) }
+
+    /// Runs a write in a transaction, or outside of transactions.
+    // Inlined: each asynchronous call costs about 200 instructions.
+    @inline(__always)
+    private func write<T>(in journal: TransactionJournal?, _ body: () async throws -> T) async throws -> T {
         try requireWritable()
         guard runtime.countLimits == nil || CountedWrite.isRunning else {
             return try await CountedWrite.$isRunning.withValue(true) { try await write(body) }
@@ -46,8 +51,9 @@ extension ContextCore {
     func write<T>(
         of entity: EntityRuntime, _ columns: [Int]? = nil, isHeld: Bool = true, _ body: () async throws -> T
     ) async throws -> T {
+        let journal = journal
         guard entity.hasRules || journal == nil && mayFailLate(entity, columns, isHeld: isHeld) else {
-            return try await write(body)
+            return try await write(in: journal, body)
         }
         do {
             return try await transaction { try await write(body) }
@@ -65,15 +71,23 @@ extension ContextCore {
 // Rows that an action of the database has changed to values that only the server knows.
 extension ContextCore {
     /// Runs a write, and then reads the rows of doubtful objects again: one query for each entity, none without such objects.
+    @inline(__always)
     private func settling<T>(_ body: () async throws -> T) async throws -> T {
-        let result: T
         do {
-            result = try await body()
+            let result = try await body()
+            let doubtful = takeDoubtful()
+            if !doubtful.isEmpty { try await settle(doubtful) }
+            return result
         } catch {
             for object in takeDoubtful() { markStale(object) }
             throw error
         }
-        while case let objects = takeDoubtful(), !objects.isEmpty {
+    }
+
+    /// Reads the rows of doubtful objects again, and of objects that become doubtful by that.
+    private func settle(_ doubtful: [DatabaseObject]) async throws {
+        var objects = doubtful
+        while !objects.isEmpty {
             do {
                 var actions = ForeignKeyActions(self)
                 for (entity, objects) in grouped(objects.filter { !$0.isGone }) {
@@ -89,8 +103,8 @@ extension ContextCore {
                 // Without a transaction the write is stored.
                 if journal != nil { throw error }
             }
+            objects = takeDoubtful()
         }
-        return result
     }
 
     /// Reads rows again; returns the rows that are gone.

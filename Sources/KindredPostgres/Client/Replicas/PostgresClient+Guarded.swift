@@ -51,14 +51,14 @@ extension PostgresClient {
         _ statements: [Statement], by guardian: ReplicaGuard
     ) async throws -> ReadRoute.GuardedAnswer<[QueryResult]> {
         try requireSettings()
-        try requireNoSession(statements)
+        try route.requireNoSession(statements)
         let deadline = deadline(nil)
         let statements = try await formatted(statements, by: deadline)
         if isObserved { try StatementRecorder.current?.admit(statements) }
         let start = MonotonicTime.now
         do {
             let all = [guardian.statement] + statements + guardian.questions
-            let results = try await run(all, by: deadline)
+            let results = try await run(all, in: currentTransaction, by: deadline)
             let replayed = guardian.location(in: results)
             guard results.count == all.count, replayed != nil || guardian.questions.isEmpty else {
                 throw PostgresError(.protocolViolation, "A replica did not say what it has replayed")

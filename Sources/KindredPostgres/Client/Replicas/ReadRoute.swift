@@ -36,7 +36,7 @@ package final class ReadRoute: Sendable {
         _ statement: Statement, over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?
     ) async throws -> QueryResult {
         guard let result = try await read([statement], over: primary, notOnReplica: reason).first else {
-            throw PostgresClient.noResult
+            throw PostgresError.noResult
         }
         return result
     }

@@ -29,7 +29,7 @@ extension PostgresClient {
         try await withThrowingTaskGroup(of: CommitFate.self) { group in
             group.addTask {
                 while true {
-                    if let fate = try await self.fate(of: id) { return fate }
+                    if let fate = try await CommitQuestion(id: id, client: self).fate { return fate }
                     try await Task.sleep(for: .milliseconds(50))
                 }
             }
@@ -42,41 +42,49 @@ extension PostgresClient {
             return try await group.next() ?? .unknown
         }
     }
+}
+
+/// Asks for the outcome of a transaction by its number.
+private struct CommitQuestion {
+    let id: PostgresTransactionID
+    let client: PostgresClient
 
     /// The outcome as the server knows it now; nil if it may know more later.
-    private func fate(of id: PostgresTransactionID) async throws -> CommitFate? {
-        // With two primaries on one timeline, each may have given the number to another transaction.
-        guard pool.context.primary.refusal == nil else { return nil }
-        let rows: QueryResult
-        do {
-            // Neither in the task's own transaction, which may have failed, nor on its exclusive connection.
-            rows = try await PostgresTransaction.$current.withValue(nil) {
-                try await ConnectionLease.$current.withValue(nil) {
-                    try await execute(Self.question(id).statement(isProgrammed: false))
+    var fate: CommitFate? {
+        get async throws {
+            // With two primaries on one timeline, each may have given the number to another transaction.
+            guard client.pool.context.primary.refusal == nil else { return nil }
+            let rows: QueryResult
+            do {
+                // Neither in the task's own transaction, which may have failed, nor on its exclusive connection.
+                rows = try await PostgresTransaction.$current.withValue(nil) {
+                    try await ConnectionLease.$current.withValue(nil) {
+                        try await client.execute(question.statement(isProgrammed: false))
+                    }
+                }
+            } catch let error as PostgresError {
+                switch error.code {
+                case .closed: throw error
+                // The number is in the server's future: the server was restored, or is another server.
+                case .server where error.sqlState?.rawValue == "22023": return .unknown
+                default: return nil
                 }
             }
-        } catch let error as PostgresError {
-            switch error.code {
-            case .closed: throw error
-            // The number is in the server's future: the server was restored, or is another server.
-            case .server where error.sqlState?.rawValue == "22023": return .unknown
-            default: return nil
+            guard let row = rows.first else { return nil }
+            // A standby may lag, and after a failover the number may belong to another transaction.
+            guard let timeline = try row.decode(1, as: String.self) else { return nil }
+            guard timeline == id.timeline else { return .unknown }
+            switch try row.decode(0, as: String.self) {
+            case "committed": return .committed
+            case "aborted": return .rolledBack
+            case "in progress": return nil
+            // Too old: the server no longer keeps its status.
+            default: return .unknown
             }
-        }
-        guard let row = rows.first else { return nil }
-        // A standby may lag, and after a failover the number may belong to another transaction.
-        guard let timeline = try row.decode(1, as: String.self) else { return nil }
-        guard timeline == id.timeline else { return .unknown }
-        switch try row.decode(0, as: String.self) {
-        case "committed": return .committed
-        case "aborted": return .rolledBack
-        case "in progress": return nil
-        // Too old: the server no longer keeps its status.
-        default: return .unknown
         }
     }
 
-    private static func question(_ id: PostgresTransactionID) -> SQL {
+    private var question: SQL {
         """
         SELECT pg_catalog.pg_xact_status(\(String(id.number))::pg_catalog.text::pg_catalog.xid8), CASE WHEN pg_catalog.pg_is_in_recovery() \
         THEN NULL ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END

@@ -28,7 +28,7 @@ extension PostgresClient {
         guard outer.depth < 64 else {
             throw PostgresError(.invalidParameter, "Transactions are nested more than 64 deep")
         }
-        join(outer.positions)
+        route.join(outer.positions)
         try await outer.beginSavepoint()
         defer { outer.endSavepoint() }
         let name = "kindred_\(outer.depth + 1)"
@@ -36,6 +36,7 @@ extension PostgresClient {
             client: origin, connection: outer.connection, outer: outer, depth: outer.depth + 1,
             opening: "SAVEPOINT \(name)", tracked: outer.tracked, positions: outer.positions,
             mayHaveOwnSettings: mayHaveOwnSettings)
+        let control = TransactionControl(client: self, connection: outer.connection)
         let undoing = ["ROLLBACK TO SAVEPOINT \(name)", "RELEASE SAVEPOINT \(name)"]
         let result: T
         do {
@@ -43,24 +44,24 @@ extension PostgresClient {
         } catch {
             let ending = scope.end()
             if let broken = ending.brokenBy { throw broken.joined(with: error) }
-            if ending.isOpened { await called(at: place) { await undo(undoing, on: outer.connection) } }
+            if ending.isOpened { await called(at: place) { await control.undo(undoing) } }
             throw error
         }
         let ending = scope.end()
         if let broken = ending.brokenBy { throw broken }
         guard ending.isOpened else { return result }
         if mayHaveOwnSettings {
-            await called(at: place) { await undo(undoing, on: outer.connection) }
+            await called(at: place) { await control.undo(undoing) }
             return result
         }
         do {
-            _ = try await called(at: place) { try await control(["RELEASE SAVEPOINT \(name)"], on: outer.connection) }
+            _ = try await called(at: place) { try await control.run(["RELEASE SAVEPOINT \(name)"]) }
             outer.keepSettings(of: scope)
         } catch {
-            await undo(undoing, on: outer.connection)
+            await control.undo(undoing)
             // A swallowed error aborted the savepoint, so its release was refused.
             if let error = error as? PostgresError, error.sqlState == .inFailedTransaction {
-                throw Self.aborted(ending.firstError ?? error)
+                throw TransactionControl.aborted(ending.firstError ?? error)
             }
             // Statements were sent, so the transaction outside must not run its closure again.
             if let gone = error as? ConnectionGone { throw gone.lost("RELEASE SAVEPOINT") }

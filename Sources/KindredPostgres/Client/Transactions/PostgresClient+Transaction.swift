@@ -52,8 +52,25 @@ extension PostgresClient {
     /// failure.
     ///
     /// On a connection that the program has leased it runs once: the program may have begun a transaction there.
+    // Inlined into the library's other modules, as `called`.
+    @inlinable
     package func asCall<T>(_ body: () async throws -> T) async throws -> T {
-        isInTransaction || currentLease != nil ? try await body() : try await retrying(.ofCall, body)
+        var attempt = 1
+        while true {
+            do {
+                return try await body()
+            } catch {
+                guard try await repeatsCall(after: error, attempt) else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    /// Whether a call that has failed runs again; waits before it does.
+    @usableFromInline
+    package func repeatsCall(after error: any Error, _ attempt: Int) async throws -> Bool {
+        if isInScope { return false }
+        return try await isRepeated(after: error, attempt, by: .ofCall)
     }
 
     private func retrying<T>(_ policy: RetryPolicy, _ body: () async throws -> T) async throws -> T {
@@ -61,12 +78,19 @@ extension PostgresClient {
         while true {
             do {
                 return try await body()
-            } catch let error where attempt < policy.attempts && mayRetry(error, by: policy) {
-                // The writers that a call met may meet again: they part for longer.
-                try await pause(after: policy.needsServer ? attempt + 2 : attempt)
+            } catch {
+                guard try await isRepeated(after: error, attempt, by: policy) else { throw error }
                 attempt += 1
             }
         }
+    }
+
+    /// Whether another attempt follows one that has failed; waits before it.
+    private func isRepeated(after error: any Error, _ attempt: Int, by policy: RetryPolicy) async throws -> Bool {
+        guard attempt < policy.attempts, mayRetry(error, by: policy) else { return false }
+        // The writers that a call met may meet again: they part for longer.
+        try await pause(after: policy.needsServer ? attempt + 2 : attempt)
+        return true
     }
 
     /// Counts another attempt, and waits for a random time before it.
@@ -96,14 +120,14 @@ extension PostgresClient {
         _ options: TransactionOptions, at place: SourcePlace, _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         guard let lease = currentLease else {
-            return try await withExclusive {
+            return try await route.withExclusive {
                 try await transaction(
                     options, on: $0.connection, lease: nil, at: place, body)
             }
         }
         try await lease.gate.enter(.transaction)
         defer { lease.gate.leave(.transaction) }
-        join(lease.positions)
+        route.join(lease.positions)
         return try await transaction(options, on: lease.lent.connection, lease: lease, at: place, body)
     }
 
@@ -115,10 +139,11 @@ extension PostgresClient {
         _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {
         let gate = lease?.gate
+        let control = TransactionControl(client: self, connection: connection)
         let scope = PostgresTransaction(
             client: origin, connection: connection, outer: PostgresTransaction.current, depth: 0,
             opening: options.begin, tracked: options.tracksCommit ? TrackedID() : nil,
-            positions: lease?.positions ?? SharedPositions(positions))
+            positions: lease?.positions ?? route.newPositions())
         if let settings { try scope.adopt(settings) }
         gate?.began(scope)
         let result: T
@@ -127,7 +152,7 @@ extension PostgresClient {
         } catch {
             let ending = scope.end()
             // The program has the rows that were read, and may show them.
-            let asked = ending.isOpened ? question(behind: false, in: scope.positions) : nil
+            let asked = ending.isOpened ? route.question(behind: false, in: scope.positions) : nil
             if let broken = ending.brokenBy {
                 asked?.forget()
                 throw broken.joined(with: error)
@@ -135,7 +160,7 @@ extension PostgresClient {
             // If the gate refuses, the owner of the connection has taken it back, and rolled back.
             if ending.isOpened, gate?.beginEnding() ?? true {
                 await called(at: place) {
-                    await undo(["ROLLBACK"], on: connection, end: .rollback, asking: asked)
+                    await control.undo(["ROLLBACK"], end: .rollback, asking: asked)
                 }
             }
             await asked?.raise()
@@ -143,7 +168,7 @@ extension PostgresClient {
         }
         let ending = scope.end()
         let asked =
-            ending.isOpened ? question(behind: scope.mayHaveWritten, in: scope.positions) : nil
+            ending.isOpened ? route.question(behind: scope.mayHaveWritten, in: scope.positions) : nil
         if let broken = ending.brokenBy {
             asked?.forget()
             throw broken
@@ -154,44 +179,12 @@ extension PostgresClient {
                 throw LeaseGate.over
             }
             try await called(at: place) {
-                try await recording(asked, afterReads: true) {
-                    try await commit(
-                        on: connection, firstError: ending.firstError, tracked: scope.tracked, asking: asked)
+                try await PositionQuestion.recording(asked, afterReads: true) {
+                    try await control.commit(firstError: ending.firstError, tracked: scope.tracked, asking: asked)
                 }
             }
         }
         return result
-    }
-
-    /// Rolls back, even in a cancelled task; closes the connection if that fails.
-    func undo(
-        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil,
-        asking question: PositionQuestion? = nil
-    ) async {
-        do {
-            try await control(texts, on: connection, end: end, isUndoing: true, asking: question)
-        } catch {
-            connection.end(
-                error as? PostgresError ?? PostgresError(.connectionLost, "The transaction could not be rolled back"))
-        }
-    }
-
-    /// Runs transaction control statements, shielded from the task's cancellation.
-    @discardableResult
-    func control(
-        _ texts: [String], on connection: PooledConnection, end: Request.TransactionEnd? = nil, isUndoing: Bool = false,
-        asking question: PositionQuestion? = nil
-    ) async throws -> [QueryResult] {
-        // A cancelled task does not wait long: closing the connection rolls back too.
-        let deadline = isUndoing && Task.isCancelled ? .now + configuration.cancellationGrace : deadline(nil)
-        let statements = texts.map { Statement(text: StatementText($0), resultFormat: .binary) }
-        return try await observing(statements, kind: .transactionControl) {
-            try await connection.run(
-                statements,
-                traits: Request.Traits(
-                    isInTransaction: end == .commit, end: end, isUndoing: isUndoing, question: question),
-                by: deadline, isShielded: true)
-        }
     }
 }
 

@@ -1,11 +1,12 @@
 // Connections of the pool, as statements and transactions take them.
-extension PostgresClient {
+//
+// A use is nested if the task has a transaction or a connection already: it would wait for itself.
+extension StatementRoute {
     /// Lends a connection for exclusive use.
     func withExclusive<T>(
-        by deadline: MonotonicTime = .never, _ body: (ConnectionPool.Lease) async throws -> T
+        isNested: Bool = false, by deadline: MonotonicTime = .never, _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
-        let isNested = currentTransaction != nil || currentLease != nil
-        return try await withFreshConnection(.exclusive, isNested: isNested, by: deadline) { lease in
+        try await withFreshConnection(.exclusive, isNested: isNested, by: deadline) { lease in
             do {
                 let result = try await body(lease)
                 await pool.releaseExclusive(lease)
@@ -19,9 +20,8 @@ extension PostgresClient {
 
     /// Takes a connection for exclusive use; the caller gives it back with the pool's `releaseExclusive`.
     func acquireExclusive(by deadline: MonotonicTime) async throws -> ConnectionPool.Lease {
-        let isNested = currentTransaction != nil || currentLease != nil
-        for _ in 0...configuration.pool.maximumConnections {
-            let lease = try await acquire(.exclusive, isNested: isNested, by: deadline)
+        for _ in 0..<maximumAttempts {
+            let lease = try await acquire(.exclusive, isNested: false, by: deadline)
             if lease.connection.isAlive { return lease }
             lease.giveBack()
         }
@@ -43,7 +43,7 @@ extension PostgresClient {
         _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime,
         _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
-        for _ in 0...configuration.pool.maximumConnections {
+        for _ in 0..<maximumAttempts {
             let lease = try await acquire(use, isNested: isNested, by: deadline)
             // An exclusive connection has to be alive before its user begins.
             if use == .exclusive, !lease.connection.isAlive {
