@@ -76,39 +76,6 @@ final class PositionQuestion: Sendable {
     }
 }
 
-extension PositionQuestion {
-    /// Runs `body`, then records the position that the trailing question returned.
-    ///
-    /// - Parameter afterReads: whether the program has read before, so that a failure has a position too.
-    static func recording<T>(
-        _ question: PositionQuestion?, afterReads: Bool = false, _ body: () async throws -> T
-    ) async throws -> T {
-        guard let question else { return try await body() }
-        do {
-            let result = try await body()
-            await question.raise()
-            return result
-        } catch {
-            // Nothing was written that has to be seen, unless that is not certain.
-            if (error as? any CategorizedError)?.mayHaveTakenEffect == true {
-                question.forget()
-            } else if afterReads {
-                await question.raise(byWriting: false)
-            }
-            throw error
-        }
-    }
-
-    /// Asks over a connection whose statement was answered.
-    ///
-    /// Not in the same flush: with a request behind it, a statement with a stale plan is not repeated there. Not in a transaction
-    /// that the program has begun by SQL: it would end with a question that the server refuses.
-    func ask(over connection: PooledConnection, by deadline: MonotonicTime) {
-        guard connection.condition != .inTransaction, let next = next() else { return }
-        connection.submit(next, by: deadline)
-    }
-}
-
 extension DatabasePosition {
     /// Reads the answer to a ``PositionQuestion``.
     fileprivate init?(answer: QueryResult) {
