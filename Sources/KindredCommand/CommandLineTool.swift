@@ -40,7 +40,7 @@ struct RootCommand: ParsableCommand {
 
             The address may stand in DATABASE_URL instead.
             """,
-        version: "0.1.0",
+        version: CommandProgram.version,
         subcommands: [
             InspectCommand.self, GenerateCommand.self, DoctorCommand.self, DiagramCommand.self, ImportCommand.self,
             DiffCommand.self, MigrateCommand.self, InstallCommand.self, EnableCommand.self, DisableCommand.self,

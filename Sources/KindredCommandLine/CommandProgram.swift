@@ -18,6 +18,9 @@ package import KindredTerminal
 
 /// A program of commands: how it reads its arguments, runs one command and says how that failed.
 package struct CommandProgram {
+    /// The version of all of Kindred's programs.
+    package static let version = "0.1.0"
+
     private let root: any ParsableCommand.Type
     private let check: ([String]) throws -> Void
 

@@ -68,3 +68,15 @@ public enum Doctor {
             findings: findings, skipped: skipped, ignoredCount: ignoredCount, smallTableCount: smallTableCount)
     }
 }
+
+extension DoctorRule {
+    /// All rules, sorted by number.
+    public static let all: [DoctorRule] = [
+        indexRules, relationshipRules, actionRules, keyRules, nameRules, safetyRules, tenantRules, ownRules,
+    ].flatMap { $0 }.sorted { $0.id < $1.id }
+
+    /// The rule of a number, such as `K101`, or of a name; nil if there is none.
+    public static func named(_ name: String) -> DoctorRule? {
+        all.first { $0.id == name || $0.name == name }
+    }
+}

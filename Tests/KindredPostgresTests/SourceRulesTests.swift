@@ -188,8 +188,8 @@ import Testing
             "KindredPostgres/Values/Types/Structures/PostgresHStore.swift",
             // Words of the library's own: of annotations, rules, files, log entries, metrics, and libpq's keywords.
             "Kindred/Model/Errors/MistakeLog.swift", "KindredCommand/Diagram/SiteFolder.swift",
-            "KindredCommand/Migrate/MigrationLintPage.swift", "KindredDoctor/DoctorAnnotation.swift",
-            "KindredDoctor/GeneratedClasses.swift", "KindredDoctor/Report/DoctorReport+SARIF.swift",
+            "KindredCommand/Migrate/MigrationLintPage.swift", "KindredDoctor/Examination/DoctorAnnotation.swift",
+            "KindredDoctor/Examination/GeneratedClasses.swift", "KindredDoctor/DoctorReport+SARIF.swift",
             "KindredDoctor/Rules/ForeignKeys/DuplicateForeignKeys.swift", "KindredDoctor/Rules/NameRules.swift",
             "KindredMigrations/Lint/Migrations+Lint.swift",
             "KindredObservability/ReadMeters.swift",

@@ -108,7 +108,7 @@ struct DoctorCommand: ToolCommand {
         }
         switch format {
         case .json: terminal.printLines(report.json())
-        case .sarif: terminal.printLines(report.sarif(version: RootCommand.configuration.version))
+        case .sarif: terminal.printLines(report.sarif(version: CommandProgram.version))
         case .text:
             if let trial {
                 RepairPage(terminal: terminal).print(trial)

@@ -7,9 +7,7 @@ package enum DDL {
     package static func name(_ name: String) throws -> String { try SQLIdentifier.quote(name) }
 
     /// A relation's or type's name with its schema.
-    package static func path(_ name: ItemName) throws -> String {
-        try SQLIdentifier.quote(name.schema) + "." + SQLIdentifier.quote(name.name)
-    }
+    package static func path(_ name: ItemName) throws -> String { try name.quotedPath }
 
     /// A text between quotes, as every setting of `standard_conforming_strings` reads it.
     ///

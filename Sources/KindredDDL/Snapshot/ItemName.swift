@@ -37,6 +37,11 @@ package struct ItemName: Hashable, Comparable {
         }
     }
 
+    /// A relation's or type's name with its schema, between quotes.
+    var quotedPath: String {
+        get throws { try SQLIdentifier.quote(schema) + "." + SQLIdentifier.quote(name) }
+    }
+
     /// The name for people.
     package var shown: String {
         ([schema, name, part].filter { !$0.isEmpty }).joined(separator: ".")

@@ -110,7 +110,7 @@ extension SnapshotReader {
         case "c": return .composite(fields)
         default:
             return .object(
-                ObjectItem(definition: [row.text("definition")], target: "FOREIGN TABLE \(try DDL.path(name))"))
+                ObjectItem(definition: [row.text("definition")], target: "FOREIGN TABLE \(try name.quotedPath)"))
         }
     }
 

@@ -274,3 +274,23 @@ package struct FirstExtension: Hashable {
         (self.name, self.schema, self.version) = (name, schema, version)
     }
 }
+
+extension PostgresClient {
+    /// Ends a transaction by rolling it back.
+    private struct Undone: Error {}
+
+    /// Runs a closure in a transaction that is rolled back.
+    func undone<T>(_ body: () async throws -> T) async throws -> T {
+        var result: T?
+        do {
+            try await withTransaction { _ in
+                result = try await body()
+                throw Undone()
+            }
+        } catch is Undone {}
+        guard let result else {
+            throw SchemaDifferencesError(.unreadable, "The transaction on the embedded server has no result.")
+        }
+        return result
+    }
+}

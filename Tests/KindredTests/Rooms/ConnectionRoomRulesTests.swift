@@ -2,7 +2,7 @@ import Testing
 
 /// The rooms of the connection layer, from the bottom up: a declaration of one is used in it and in the rooms above.
 @Suite struct ConnectionRoomRulesTests {
-    private static let target = RoomedTarget(
+    static let target = RoomedTarget(
         "KindredPostgres",
         rooms: [
             "Errors", "Internal", "Values", "Query", "Observation", "Rows", "LibPQ", "Configuration", "Connection",

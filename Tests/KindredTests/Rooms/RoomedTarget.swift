@@ -5,6 +5,9 @@ import Foundation
 /// Read from the text of the sources. A type counts by its name, wherever that stands; a member by its name where it is
 /// called or follows a dot, unless other code may declare the same name.
 struct RoomedTarget {
+    /// The name, in a list of rooms, of the files beside the rooms.
+    static let beside = "."
+
     let rooms: [String]
     let files: [SwiftSource]
     /// The names that the targets and rooms below declare.
@@ -23,12 +26,14 @@ struct RoomedTarget {
     }
 
     /// Names of members that the standard library or the system declares too, so that their use says nothing.
-    private static let standardNames: Set<String> = [
+    static let standardNames: Set<String> = [
         "add", "allKeys", "allSatisfy", "append", "byteCount", "close", "codingPath", "contains", "count", "create",
-        "decodeNil", "done", "end", "first", "get", "hasPrefix", "hasSuffix", "index", "insert", "inserted", "isEmpty",
-        "isNumber", "last", "load", "lowerBound", "map", "merge", "nestedUnkeyedContainer", "nil", "overflow", "poll",
-        "prefix", "release", "remove", "removeAll", "reserveCapacity", "singleValueContainer", "size", "sort",
-        "sorted", "split", "start", "store", "subtract", "unkeyedContainer", "utf8", "values", "wait",
+        "decodeNil", "done", "end", "filter", "first", "get", "hasPrefix", "hasSuffix", "index", "infinity", "insert",
+        "inserted", "isEmpty", "isFinite", "isInfinite", "isNaN", "isNumber", "keys", "last", "lazy", "load",
+        "lowerBound", "map", "merge", "nestedUnkeyedContainer", "nil", "overflow", "poll", "prefix", "properties",
+        "release",
+        "remove", "removeAll", "removeValue", "reserveCapacity", "singleValueContainer", "size", "sort", "sorted",
+        "split", "start", "store", "stringValue", "subtract", "unkeyedContainer", "utf8", "values", "wait",
     ]
 
     /// Reads a target.
@@ -43,10 +48,14 @@ struct RoomedTarget {
         upwardUses = Self.upwardUses(of: files, rooms, namesBelow: namesBelow)
     }
 
-    /// Takes one of a target's rooms, whose folders are its rooms.
+    /// One of the rooms, whose folders are its rooms.
     ///
     /// - Parameter folders: the folders of the room, from the bottom up.
-    init(_ room: String, of target: RoomedTarget, folders: [String]) {
+    func room(_ room: String, folders: [String]) -> RoomedTarget {
+        RoomedTarget(room, of: self, folders: folders)
+    }
+
+    private init(_ room: String, of target: RoomedTarget, folders: [String]) {
         rooms = folders
         let below = target.rooms.prefix { $0 != room }
         files = target.files.filter { $0.path.hasPrefix("\(room)/") }.map { file in
@@ -55,7 +64,7 @@ struct RoomedTarget {
             return file
         }
         namesBelow = target.namesBelow.union(
-            Self.names(in: target.files.filter { file in below.contains { file.path.hasPrefix("\($0)/") } }))
+            Self.names(in: target.files.filter { below.contains(Self.room(of: $0.path)) }))
         upwardUses = Self.upwardUses(of: files, rooms, namesBelow: namesBelow)
     }
 
@@ -66,8 +75,13 @@ struct RoomedTarget {
     /// The place of a file's room; nil for a file that is in none.
     func level(_ path: String) -> Int? { Self.level(path, rooms) }
 
-    private static func level(_ path: String, _ rooms: [String]) -> Int? {
-        path.split(separator: "/").first.flatMap { rooms.firstIndex(of: String($0)) }
+    private static func level(_ path: String, _ rooms: [String]) -> Int? { rooms.firstIndex(of: room(of: path)) }
+
+    /// The room of a file; `beside` for one that is in none.
+    func room(of path: String) -> String { Self.room(of: path) }
+
+    private static func room(of path: String) -> String {
+        path.firstIndex(of: "/").map { String(path[..<$0]) } ?? beside
     }
 
     private static func read(_ folder: String) -> [SwiftSource] {

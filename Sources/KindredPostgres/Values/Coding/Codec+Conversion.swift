@@ -62,7 +62,9 @@ extension Codec {
         case .float(let float): return float
         case .double(let double):
             let float = Float(double)
-            if Double(float) == double || double.isNaN || text(float) == text(double) { return float }
+            if Double(float) == double || double.isNaN || NumberText.text(float) == NumberText.text(double) {
+                return float
+            }
         case .integer(let integer):
             if let float = Float(exactly: integer) { return float }
         case .numeric(let numeric):

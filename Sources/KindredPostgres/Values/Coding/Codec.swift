@@ -71,24 +71,13 @@ package enum Codec {
     static func malformed(_ type: PostgresDataType) -> PostgresError {
         PostgresError(.decodingFailed, "The server sent bytes that are not a valid value of the type \(type)")
     }
+}
 
-    /// Bytes as the server prints them: `\x0aff`.
-    static func hex(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text = Array("\\x".utf8)
-        text.reserveCapacity(2 + 2 * bytes.count)
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// A floating-point number as the server prints it, except for when exponents are used.
-    static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
-        if value.isNaN { return "NaN" }
-        if value.isInfinite { return value > 0 ? "Infinity" : "-Infinity" }
-        let text = value.description
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+extension PostgresDecodable {
+    /// Reads a value in either way.
+    static func read(_ bytes: ByteView, _ column: PostgresCellType) throws -> Self {
+        if let value = try bytes.withSpan({ try decode(postgresBytes: $0, of: column) }) { return value }
+        let value = try Codec.decode(bytes, type: column.dataType, format: column.format, types: column.types)
+        return try Self(postgresValue: value)
     }
 }

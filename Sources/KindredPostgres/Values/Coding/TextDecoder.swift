@@ -24,8 +24,8 @@ enum TextDecoder {
         case .int2: Int16(text).map { .integer(Int64($0)) }
         case .oid: UInt32(text).map { .integer(Int64($0)) }
         case .bool: bool(text).map(PostgresValue.bool)
-        case .float8: number(text).map(PostgresValue.double)
-        case .float4: number(text).map(PostgresValue.float)
+        case .float8: NumberText.number(text).map(PostgresValue.double)
+        case .float4: NumberText.number(text).map(PostgresValue.float)
         case .numeric: PostgresNumeric(text).map(PostgresValue.numeric)
         case .timestamp: PostgresTimestamp(text, mayHaveOffset: false).map(PostgresValue.timestamp)
         case .timestamptz: PostgresTimestamp(text).map(PostgresValue.timestampTZ)
@@ -76,62 +76,20 @@ enum TextDecoder {
         }
     }
 
-    /// A decimal number within the type's range; Swift would parse other numbers as 0 or infinity.
-    static func number<T: BinaryFloatingPoint & LosslessStringConvertible>(_ text: String) -> T? {
-        switch text {
-        case "NaN": return .nan
-        case "Infinity": return .infinity
-        case "-Infinity": return -.infinity
-        default: break
-        }
-        let isNumber = text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
-        guard isNumber, let value = T(text), value.isFinite else { return nil }
-        guard value == 0 else { return value }
-        let digits = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
-        return digits.contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) } ? nil : value
-    }
-
     /// `\x0aff`; no connection of the library requests the older escape format.
     private static func bytes(_ text: String) -> [UInt8]? {
         guard text.hasPrefix("\\x") else { return nil }
-        return hex(text.utf8.dropFirst(2))
+        return HexText.bytes(text.utf8.dropFirst(2))
     }
 
     /// Digits in groups of 8, 4, 4, 4 and 12.
     private static func uuid(_ text: String) -> UUID? {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard groups.map(\.count) == [8, 4, 4, 4, 12], let bytes = hex(groups.joined()), bytes.count == 16 else {
+        guard groups.map(\.count) == [8, 4, 4, 4, 12], let bytes = HexText.bytes(groups.joined()), bytes.count == 16
+        else {
             return nil
         }
         return bytes.withBytes(\.uuid)
-    }
-
-    private static func hex(_ digits: some Sequence<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.underestimatedCount / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = digit.hexDigitValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return high == nil ? bytes : nil
-    }
-}
-
-extension UInt8 {
-    /// The value of an ASCII character as a hexadecimal digit.
-    var hexDigitValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }
 

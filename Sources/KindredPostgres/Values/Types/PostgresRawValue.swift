@@ -21,5 +21,5 @@ public struct PostgresRawValue: Sendable, Hashable {
 
 extension PostgresRawValue: CustomStringConvertible {
     /// The text, or the bytes in hexadecimal.
-    public var description: String { text ?? Codec.hex(bytes) }
+    public var description: String { text ?? HexText.text(bytes) }
 }

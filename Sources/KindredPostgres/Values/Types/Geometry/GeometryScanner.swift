@@ -16,7 +16,7 @@ struct GeometryScanner {
 
     mutating func number() -> Double? {
         let digits = rest.prefix { !"(),[]{}<>".utf8.contains($0) }
-        guard let number: Double = TextDecoder.number(String(Substring(digits))) else { return nil }
+        guard let number: Double = NumberText.number(String(Substring(digits))) else { return nil }
         rest = rest.dropFirst(digits.count)
         return number
     }

@@ -49,7 +49,7 @@ extension PostgresCircle: LosslessStringConvertible {
     }
 
     /// The circle as the server prints it: `<(0,0),1>`.
-    public var description: String { "<\(center),\(Codec.text(radius))>" }
+    public var description: String { "<\(center),\(NumberText.text(radius))>" }
 }
 
 extension PostgresCircle: NeutralValue {

@@ -53,7 +53,7 @@ extension PostgresLine: LosslessStringConvertible {
     }
 
     /// The line as the server prints it: `{1,-1,0}`.
-    public var description: String { "{\([a, b, c].map { Codec.text($0) }.joined(separator: ","))}" }
+    public var description: String { "{\([a, b, c].map { NumberText.text($0) }.joined(separator: ","))}" }
 }
 
 extension PostgresLine: NeutralValue {

@@ -46,7 +46,7 @@ extension PostgresPoint: LosslessStringConvertible {
     }
 
     /// The point as the server prints it: `(1,2.5)`.
-    public var description: String { "(\(Codec.text(x)),\(Codec.text(y)))" }
+    public var description: String { "(\(NumberText.text(x)),\(NumberText.text(y)))" }
 }
 
 extension FloatingPoint where Self: Hashable {

@@ -31,13 +31,13 @@ extension PostgresVector: LosslessStringConvertible {
         guard text.hasPrefix("["), text.hasSuffix("]"), text.utf8.count > 2 else { return nil }
         let parts = text.dropFirst().dropLast().split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count <= 16_000 else { return nil }
-        let elements = parts.compactMap { TextDecoder.number(String($0)) as Float? }
+        let elements = parts.compactMap { NumberText.number(String($0)) as Float? }
         guard elements.count == parts.count else { return nil }
         self.init(elements)
     }
 
     /// The vector as the server prints it: `[1,2.5,3]`.
-    public var description: String { "[\(elements.map { Codec.text($0) }.joined(separator: ","))]" }
+    public var description: String { "[\(elements.map { NumberText.text($0) }.joined(separator: ","))]" }
 }
 
 extension PostgresVector: PostgresEncodable, PostgresDecodable {

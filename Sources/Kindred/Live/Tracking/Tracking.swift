@@ -14,7 +14,7 @@ import Synchronization
 /// objects need none of this. See <doc:OperatingLiveChanges>.
 public struct Tracking: Sendable {
     private let client: PostgresClient
-    private let database: Database?
+    let database: Database?
     /// The role whose installation is used, besides installations of the caller and of superusers.
     private let owner: String?
 
@@ -192,22 +192,7 @@ public struct Tracking: Sendable {
         }
     }
 
-    // MARK: Following
-
-    /// Returns when all changes that were committed before the call have reached every context and live request of the
-    /// process.
-    ///
-    /// The next `next()` of a sequence gives it; a consumer that does not ask is not waited for. Returns at once where
-    /// nothing follows changes. Throws `CancellationError`, or the error for which changes cannot be read. As long as
-    /// changes do not reach a context with loaded objects, such as a context whose table has lost its key, it throws
-    /// the error for which they do not.
-    public func catchUp() async throws {
-        guard let database else { return }
-        try await database.changeReader.catchUp()
-        for follower in database.contextFollowers.withLock({ $0.objects }) {
-            if let failure = (follower as? ContextFollower)?.failure { throw failure }
-        }
-    }
+    // MARK: Consumers
 
     /// Forgets a consumer and its cursor: records wait for it no longer; false if there is no such consumer.
     ///

@@ -19,12 +19,12 @@ extension PostgresNumeric {
 
     /// The shortest number that reads as the double, NaN and infinities included: 0.1 for 0.1.
     public init(_ value: Double) {
-        self = PostgresNumeric(Codec.text(value)) ?? .notANumber
+        self = PostgresNumeric(NumberText.text(value)) ?? .notANumber
     }
 
     /// The shortest number that reads as the float, NaN and infinities included: 0.1 for 0.1.
     public init(_ value: Float) {
-        self = PostgresNumeric(Codec.text(value)) ?? .notANumber
+        self = PostgresNumeric(NumberText.text(value)) ?? .notANumber
     }
 
     /// The number's digits without sign and point, if they fit 64 bits: the number is ± digits × 10^exponent.

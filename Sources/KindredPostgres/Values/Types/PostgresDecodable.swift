@@ -23,13 +23,6 @@ extension PostgresDecodable {
     /// Leaves every column to ``init(postgresValue:)``.
     public static func decode(postgresBytes bytes: RawSpan, of column: PostgresCellType) throws -> Self? { nil }
 
-    /// Reads a value in either way.
-    static func read(_ bytes: ByteView, _ column: PostgresCellType) throws -> Self {
-        if let value = try bytes.withSpan({ try decode(postgresBytes: $0, of: column) }) { return value }
-        let value = try Codec.decode(bytes, type: column.dataType, format: column.format, types: column.types)
-        return try Self(postgresValue: value)
-    }
-
     static func mismatch(_ value: PostgresValue) -> PostgresError {
         PostgresError(.decodingFailed, "A value that is \(value.kindName) cannot be read as \(Self.self)")
     }

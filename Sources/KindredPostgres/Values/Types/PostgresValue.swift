@@ -156,11 +156,11 @@ extension PostgresValue: CustomStringConvertible {
         switch self {
         case .bool(let value): value ? "t" : "f"
         case .integer(let value): "\(value)"
-        case .float(let value): Codec.text(value)
-        case .double(let value): Codec.text(value)
+        case .float(let value): NumberText.text(value)
+        case .double(let value): NumberText.text(value)
         case .numeric(let value): value.description
         case .string(let value): value
-        case .bytes(let value): Codec.hex(value)
+        case .bytes(let value): HexText.text(value)
         case .date(let value): value.description
         case .time(let value): value.description
         case .timeTZ(let value): value.description

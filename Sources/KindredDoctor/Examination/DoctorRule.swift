@@ -32,14 +32,4 @@ public struct DoctorRule: Sendable {
         self.explanation = explanation
         self.check = check
     }
-
-    /// All rules, sorted by number.
-    public static let all: [DoctorRule] = [
-        indexRules, relationshipRules, actionRules, keyRules, nameRules, safetyRules, tenantRules, ownRules,
-    ].flatMap { $0 }.sorted { $0.id < $1.id }
-
-    /// The rule of a number, such as `K101`, or of a name; nil if there is none.
-    public static func named(_ name: String) -> DoctorRule? {
-        all.first { $0.id == name || $0.name == name }
-    }
 }

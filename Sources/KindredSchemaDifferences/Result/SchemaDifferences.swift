@@ -80,35 +80,6 @@ public struct SchemaDifferences: Sendable {
     /// Whether both sides are the same.
     public var isEmpty: Bool { steps.isEmpty && withheld.isEmpty && unmanaged.isEmpty }
 
-    /// Compares two schemas.
-    ///
-    /// A script runs in a new database of a private server, where both sides are brought into one normal form,
-    /// and where the statements are tried out; the databases are dropped afterwards. All of this runs as a role that owns these
-    /// databases, has BYPASSRLS and may do nothing else, so that no function of a side reaches the machine. Where no server can
-    /// be started, two databases are compared as they stand.
-    ///
-    /// A database of yours gets BEGIN, twelve statements that read, and COMMIT in one round trip, whatever its size,
-    /// and nothing else; beside an inspection it gets the statements of `SchemaReader.read`. The private server gets
-    /// each script and 16 more, and one about extensions where a side has any; for the comparison 53, and the
-    /// statements that make both sides. For the proof a database is copied once more, by 28 and the statements that
-    /// make it; then come the statements that were found, 17 more, and 7 for each table that they touch and one for
-    /// each row that such a row refers to, twice where a constraint refuses the first. `pg_dump` runs twice, and once
-    /// more where statements are withheld; where the dumps differ, each of them is read and printed again. Two
-    /// inspections send none.
-    ///
-    /// - Parameters:
-    ///   - from: The schema that is there.
-    ///   - to: The schema that is wanted.
-    ///   - options: The changes that may be planned, and how.
-    /// - Throws: ``SchemaDifferencesError``: `invalidSource`, `scriptFailed` with file and line, `unreachable`, `noServer`,
-    ///   `invalidRename`; `PostgresError` if a server fails otherwise.
-    public static func between(
-        _ from: SchemaSource, _ to: SchemaSource, options: Options = Options()
-    ) async throws -> SchemaDifferences {
-        if from.isInspection || to.isInspection { return try await betweenModels(from, to) }
-        return try await Comparison(options: options).run(from, to)
-    }
-
     /// The whole change as a script for psql, with each statement's meaning above it.
     public var sql: String {
         var text = ""
