@@ -9,16 +9,25 @@ import Testing
 
     init() throws { people = try PeopleAndEmails(owners: 2) }
 
-    private func changes(_ change: (inout CommittedChanges) throws -> Void) rethrows -> CommittedChanges {
-        var changes = CommittedChanges(entity: people.email)
+    /// Changes of emails that others have committed.
+    private struct Committed {
+        var updated: [Row] = []
+        var moved: [Row] = []
+        var deleted: [ObjectKey] = []
+    }
+
+    private func changes(_ change: (inout Committed) throws -> Void) rethrows -> [RowChange] {
+        var changes = Committed()
         try change(&changes)
-        return changes
+        return changes.deleted.map { RowChange(deleted: $0, of: people.email) }
+            + changes.updated.map { RowChange(written: $0, of: people.email, hasMoved: false) }
+            + changes.moved.map { RowChange(written: $0, of: people.email) }
     }
 
     /// Takes changes whose snapshot is of now.
     @discardableResult
-    private func accept(_ change: (inout CommittedChanges) throws -> Void) throws -> Set<ObjectKey> {
-        try people.core.accept(try changes(change), askedAt: people.core.beginReading())
+    private func accept(_ change: (inout Committed) throws -> Void) throws -> [ObjectKey] {
+        try people.core.take(try changes(change), by: .committed(people.core.beginReading())).compactMap(\.key)
     }
 
     @Test func anObjectShowsItsNewRowAndKeepsWhatIsStaged() throws {
@@ -85,22 +94,24 @@ import Testing
     @Test func whatTheContextHasReadOrWrittenMeanwhileIsLeftOut() async throws {
         let object = try people.object(1, PeopleAndEmails.Email(owner: 1, address: "before"))
         let askedAt = people.core.beginReading()
-        try people.core.accept(people.row(1, .init(owner: 1, address: "own")), for: object)
+        try people.core.take(people.row(1, .init(owner: 1, address: "own")), for: object)
         let late = try changes { $0.updated = [try people.row(1, .init(owner: 1, address: "others"))] }
-        #expect(try people.core.accept(late, askedAt: askedAt) == [.integer(1)])
+        #expect(try people.core.take(late, by: .committed(askedAt)).compactMap(\.key) == [.integer(1)])
         #expect(try object.storedName == "own")
         let deletion = changes { $0.deleted = [.integer(1)] }
-        #expect(try people.core.accept(deletion, askedAt: askedAt) == [.integer(1)] && !object.isDeleted)
+        #expect(
+            try people.core.take(deletion, by: .committed(askedAt)).compactMap(\.key) == [.integer(1)]
+                && !object.isDeleted)
         // A known row is nothing that is in doubt.
         let known = try changes { $0.updated = [try people.row(1, .init(owner: 1, address: "own"))] }
-        #expect(try people.core.accept(known, askedAt: people.core.beginReading()).isEmpty)
+        #expect(try people.core.take(known, by: .committed(people.core.beginReading())).compactMap(\.key).isEmpty)
     }
 
     @Test func aRollbackLeadsToTheRowThatOthersHaveCommitted() async throws {
         let object = try people.object(1, PeopleAndEmails.Email(owner: 1, address: "before"))
         let journal = people.journal()
         let written = try people.row(1, .init(owner: 1, address: "inside"))
-        try await TransactionJournal.with(journal) { try people.core.accept(written, for: object) }
+        try await TransactionJournal.with(journal) { try people.core.take(written, for: object) }
         let committed = try people.row(1, .init(owner: 1, address: "committed"))
         #expect(try accept { $0.updated = [committed] } == [.integer(1)])
         #expect(try object.storedName == "inside")
@@ -111,7 +122,7 @@ import Testing
     @Test func rowsThatAreUnknownMakeAnswersStale() throws {
         let email = PeopleAndEmails.Email(owner: 1, address: "a")
         try people.load(people.owners[0], [1: email])
-        people.core.loseAnswers(of: people.email)
+        people.core.take(RowGap(.everything, of: people.email), by: .committed(people.core.now))
         #expect(try people.shown(people.owners[0]) == nil)
         try people.load(people.owners[0], [1: email])
         #expect(try people.shown(people.owners[0]) == [1: email])

@@ -47,7 +47,7 @@ struct PeopleAndEmails {
     func object(_ id: Int, _ value: Email) throws -> DatabaseObject {
         let key = ObjectKey.integer(Int64(id))
         if let object = core.liveObject(email, key) {
-            try core.accept(try row(id, value), for: object, from: .read(core.now))
+            try core.take(try row(id, value), for: object, readAt: core.now)
             return object
         }
         let object = core.make(email, try row(id, value), in: nil, at: 0)
@@ -65,9 +65,9 @@ struct PeopleAndEmails {
         let members = try database.sorted { $0.key < $1.key }.filter { $0.value.owner == number }.map { id, value in
             Member(key: .integer(Int64(id)), row: try row(id, value))
         }
-        core.withMap { $0.notes.noteKnown(emails.source) }
+        core.willRead(emails.source)
         let batch = LoadedBatch(members, askedAt: askedAt ?? core.now, in: nil)
-        try core.accept(batch, of: email)
+        try core.take(batch, of: email)
         _ = core.show(LoadedMembers(batch, 0..<members.count), in: emails, of: owner)
     }
 
@@ -156,17 +156,14 @@ struct CommittedWorld {
     /// Tells the context the changes; more may happen between the snapshot and the telling.
     private mutating func tell() throws {
         let askedAt = people.core.beginReading()
-        var told = CommittedChanges(entity: people.email)
+        var told: [RowChange] = []
         for (id, change) in changes {
             guard let email = database[id] else {
-                told.deleted.append(.integer(Int64(id)))
+                told.append(RowChange(deleted: .integer(Int64(id)), of: people.email))
                 continue
             }
             let row = try people.row(id, email)
-            switch change {
-            case .updated: told.updated.append(row)
-            case .moved: told.moved.append(row)
-            }
+            told.append(RowChange(written: row, of: people.email, hasMoved: change == .moved))
         }
         let before = changes
         changes = [:]
@@ -175,8 +172,8 @@ struct CommittedWorld {
             self.change(id)
             if let email = database[id], random.next(2) == 0 { held[id] = try people.object(id, email) }
         }
-        for key in try people.core.accept(told, askedAt: askedAt) {
-            guard let id = key.integer.map({ Int($0) }) else { continue }
+        for change in try people.core.take(told, by: .committed(askedAt)) {
+            guard let id = change.key?.integer.map({ Int($0) }) else { continue }
             changes[id] = changes[id] == nil ? before[id] : .moved
         }
     }

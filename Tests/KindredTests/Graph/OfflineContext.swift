@@ -35,7 +35,7 @@ struct OfflineContext {
     /// Gives an object the row that a statement of the task's transaction has written.
     func write(_ name: String, to object: DatabaseObject, in journal: TransactionJournal?) async throws {
         let row = try row(1, name)
-        try await TransactionJournal.with(journal) { try context.core.accept(row, for: object) }
+        try await TransactionJournal.with(journal) { try context.core.take(row, for: object) }
     }
 }
 

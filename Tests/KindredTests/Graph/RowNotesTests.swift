@@ -59,7 +59,7 @@ import Testing
             case "deleted": notes.noteDeleted(person, .integer(Int64(key)), at: 7)
             case "refreshed": notes.noteStale(person, .integer(Int64(key)), at: 7)
             default:
-                notes.note(Self.runtime.entities[0].relationships[0]) {
+                notes.noteInLog(Self.runtime.entities[0].relationships[0]) {
                     $0.append(Self.entry(1), of: .integer(Int64(key)), at: 7)
                 }
             }
@@ -104,9 +104,9 @@ import Testing
         #expect(isValid(Self.notes { $0.noteStale(person, .integer(1), at: 7) }))
         #expect(!isValid(Self.notes { $0.noteStale(person, .integer(1), at: 8) }))
         #expect(isValid(Self.notes { $0.noteStale(person, .integer(2), at: 8) }))
-        #expect(!isValid(Self.notes { $0.note(relationship) { $0.noteStale(.integer(1), at: 8) } }))
-        #expect(isValid(Self.notes { $0.note(relationship) { $0.noteStale(.integer(2), at: 8) } }))
-        #expect(!isValid(Self.notes { $0.note(relationship) { $0.noteAllStale(at: 8) } }))
+        #expect(!isValid(Self.notes { $0.noteInLog(relationship) { $0.noteStale(.integer(1), at: 8) } }))
+        #expect(isValid(Self.notes { $0.noteInLog(relationship) { $0.noteStale(.integer(2), at: 8) } }))
+        #expect(!isValid(Self.notes { $0.noteInLog(relationship) { $0.noteAllStale(at: 8) } }))
         for entity in [relationship.source, relationship.destination] {
             #expect(!isValid(Self.notes { $0.forgetNotes(of: entity, at: 8) }))
         }

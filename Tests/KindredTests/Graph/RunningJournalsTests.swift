@@ -52,8 +52,8 @@ import Testing
     @Test func aRowThatAnotherTaskReadsIsWhatARollbackLeadsTo() async throws {
         let journal = offline.journal()
         try await offline.write("inside", to: object, in: journal)
-        try offline.context.core.accept(
-            try offline.row(1, "committed"), for: object, from: .read(offline.context.core.now))
+        try offline.context.core.take(
+            try offline.row(1, "committed"), for: object, readAt: offline.context.core.now)
         #expect(try object.storedName == "inside")
         _ = try journal.undo()
         #expect(try object.storedName == "committed")
@@ -62,8 +62,8 @@ import Testing
     @Test func aRowThatAnotherTaskReadsIsShownWhereTheTransactionWroteNone() async throws {
         let journal = offline.journal()
         journal.record(object)
-        try offline.context.core.accept(
-            try offline.row(1, "committed"), for: object, from: .read(offline.context.core.now))
+        try offline.context.core.take(
+            try offline.row(1, "committed"), for: object, readAt: offline.context.core.now)
         #expect(try object.storedName == "committed")
         _ = try journal.undo()
         #expect(try object.storedName == "committed")

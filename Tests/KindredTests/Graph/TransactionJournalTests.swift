@@ -114,7 +114,7 @@ import Testing
     @Test func anObjectGetsItsKeyBack() async throws {
         let journal = offline.journal()
         let row = try offline.row(2, "moved")
-        try await TransactionJournal.with(journal) { try offline.context.core.accept(row, for: object) }
+        try await TransactionJournal.with(journal) { try offline.context.core.take(row, for: object) }
         #expect(offline.context.core.liveObject(offline.entity, .integer(2)) === object)
         try journal.undo()
         #expect(offline.context.core.liveObject(offline.entity, .integer(1)) === object)

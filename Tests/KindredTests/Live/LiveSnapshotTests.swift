@@ -114,7 +114,7 @@ import Testing
         let context = core.context
         let people = [try fixture.member(1, ["age": .integer(1)]), try fixture.member(2)]
         let first = try snapshot(people, [.integer(1): try emails(1, [1, 2]), .integer(2): []])
-        let objects = try core.show(first.rows(of: fixture.person))
+        let objects = try core.take(first.rows(of: fixture.person))
         #expect(objects.map(\.objectID?.values) == [[.integer(1)], [.integer(2)]])
         let set = try await objects[0].set(forKey: "emailSet")
         #expect(try await set.objects.map { $0["id"] } == [.integer(1), .integer(2)])
@@ -125,7 +125,7 @@ import Testing
         let second = try snapshot(
             moved,
             [.integer(1): try emails(1, [2], address: "b"), .integer(2): try emails(2, [1], address: "c")])
-        let again = try core.show(second.rows(of: fixture.person))
+        let again = try core.take(second.rows(of: fixture.person))
         #expect(again == [objects[1], objects[0]])
         #expect(objects[0]["age"] == .integer(5))
         #expect(try await set.objects.map { $0["address"] } == [.string("b")])
@@ -142,7 +142,7 @@ import Testing
         let people = [try fixture.member(1)]
         func show(_ address: String) throws -> DatabaseObject {
             let next = try snapshot(people, [.integer(1): try emails(1, [1], address: address)])
-            return try core.show(next.rows(of: fixture.person))[0]
+            return try core.take(next.rows(of: fixture.person))[0]
         }
         let person = try show("a")
         var email: DatabaseObject? = try await person.set(forKey: "emailSet").objects.first
@@ -158,7 +158,7 @@ import Testing
         let core = ContextCore(
             database: fixture.core.database, model: fixture.core.runtime, faulting: .batch, isReadOnly: true)
         let context = core.context
-        let objects = try core.show(LiveSnapshot([try fixture.member(1)]).rows(of: fixture.person))
+        let objects = try core.take(LiveSnapshot([try fixture.member(1)]).rows(of: fixture.person))
         func refuses(_ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) async {
             do {
                 try await body()

@@ -103,18 +103,41 @@ import Testing
         #expect(Self.extensionExceptions.count <= 2)
     }
 
-    /// Functions that only the graph calls: its door for rows is `accept`.
-    private static let notingNames: Set<String> = [
-        "noteRow", "noteDeleted", "noteStored", "noteRead", "setNewerRow", "forgetNotes", "noteMoved",
-        "noteUnknownRows",
+    /// Functions that keep, replace or drop a note, besides the functions named after it.
+    private static let otherNoting: Set<String> = [
+        "setNewerRow", "keepReleasedRow", "renameOwner", "setDeleting", "forgetNotes", "undoLostRows",
     ]
 
-    @Test func rowsComeInByOneDoor() {
-        let found = Self.files.filter { !$0.path.hasPrefix("Graph/") }.flatMap { file in
-            file.tokens.filter { $0.kind == .word && Self.notingNames.contains($0.text) }
-                .map { "\(file.path):\($0.line) uses \($0.text)" }
-        }
+    /// Every function that makes a note.
+    private static let noting: Set<String> = Set(
+        files.filter { $0.path.hasPrefix("Graph/Noting/") || $0.path.hasPrefix("Graph/Notes/") }.flatMap { file in
+            file.declarations.filter { $0.kind == .member }.map(\.name)
+                .filter { $0.hasPrefix("note") && $0 != "note" || otherNoting.contains($0) }
+        })
+
+    /// Under the map's lock, objects that left memory leave their rows, and notes are evicted.
+    private static let notingExceptions = ["Graph/State/ContextCore.swift": ["keepReleasedRow", "forgetNotes"]]
+
+    @Test func notesAreMadeInOneFolder() {
+        #expect(Self.noting.count > 25 && Self.otherNoting.isSubset(of: Self.noting))
+        let found = Self.files.filter { !$0.path.hasPrefix("Graph/Noting/") && !$0.path.hasPrefix("Graph/Notes/") }
+            .flatMap { file in
+                let excepted = Self.notingExceptions[file.path] ?? []
+                return file.tokens
+                    .filter { $0.kind == .word && Self.noting.contains($0.text) && !excepted.contains($0.text) }
+                    .map { "\(file.path):\($0.line) uses \($0.text)" }
+            }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    /// What happens is noted by the functions of one file, each of which notes all that concerns its kind of event.
+    @Test func oneFileSaysWhatIsNoted() throws {
+        let file = try #require(Self.files.first { $0.path == "Graph/Noting/ContextCore+Taken.swift" })
+        let members = Set(file.declarations.filter { $0.kind == .member }.map(\.name))
+        let called = Set(
+            Self.files.filter { $0.path.hasPrefix("Graph/") && !$0.path.hasPrefix("Graph/Noting/") }
+                .flatMap(\.tokens).filter { $0.kind == .word && $0.text.hasPrefix("taken") }.map(\.text))
+        #expect(!called.isEmpty && called.isSubset(of: members))
     }
 
     @Test func exceptionsAreFewAndNeeded() {

@@ -114,8 +114,8 @@ extension DatabaseContext {
         try await core.follow(entity)
         let askedAt = core.beginReading()
         do {
-            return try core.objects(
-                from: try await run(try entity.selecting(from: sql), reading), of: entity, askedAt: askedAt)
+            return try core.take(
+                try await run(try entity.selecting(from: sql), reading), of: entity, askedAt: askedAt)
         } catch let error as PostgresError where error.sqlState == .undefinedColumn {
             let hidden = entity.entity.attributes.filter(\.isHidden).map { " and b.\($0.name)" }.joined()
             throw KindredError(

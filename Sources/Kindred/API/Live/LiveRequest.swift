@@ -82,7 +82,7 @@ extension LiveRequest: AsyncSequence {
             }
             let (core, rows) = (context.core, snapshot.rows(of: entity))
             // The rollback of a transaction that the caller is in takes back nothing of it.
-            let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.show(rows) })
+            let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.take(rows) })
             let cause = shown == nil ? .first : answer.cause
             shown = snapshot
             return LiveUpdate(objects, difference, removed: removed, cause: cause, at: answer.cursor)

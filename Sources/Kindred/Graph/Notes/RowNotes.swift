@@ -211,7 +211,7 @@ struct RowNotes {
     }
 
     /// Changes the log of a relationship.
-    mutating func note(_ relationship: RelationshipRuntime, _ body: (inout RelationshipLog) -> Void) {
+    mutating func noteInLog(_ relationship: RelationshipRuntime, _ body: (inout RelationshipLog) -> Void) {
         let (entity, slot) = (relationship.source, relationship.slot)
         let place = placeToNote(entity)
         body(&tables[place].logs[slot, default: RelationshipLog()])
@@ -221,13 +221,13 @@ struct RowNotes {
     /// Marks an owner's relationship as stale.
     mutating func noteStale(_ relationship: RelationshipRuntime, _ owner: ObjectKey, at time: ContextTime) {
         staleCount += 1
-        note(relationship) { $0.noteStale(owner, at: time) }
+        noteInLog(relationship) { $0.noteStale(owner, at: time) }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     mutating func noteAllStale(_ relationship: RelationshipRuntime, at time: ContextTime) {
         staleCount += 1
-        note(relationship) { $0.noteAllStale(at: time) }
+        noteInLog(relationship) { $0.noteAllStale(at: time) }
     }
 
     /// Called when rows were lost, which makes answers stale.
@@ -288,6 +288,22 @@ struct RowNotes {
     }
 
     // MARK: Changes of other clients
+
+    /// Keeps a committed row without an object, unless the context may have a later row.
+    ///
+    /// - Parameter askedAt: a time before the row's snapshot.
+    mutating func noteCommitted(
+        _ row: Row, of entity: EntityRuntime, key: ObjectKey, askedAt: ContextTime, at time: ContextTime
+    ) -> Bool {
+        if isDeleted(entity, key, since: askedAt) { return false }
+        if let newer = newerRow(entity, key), newer.changedAt > askedAt, !newer.row.hasSameBytes(as: row) {
+            return false
+        }
+        // Also of a known row: answers that were asked before and have an older row lose to it.
+        setNewerRow(NewerRow(row: row, changedAt: time), of: entity, key: key)
+        noteStored(entity, key)
+        return true
+    }
 
     /// Notes that another client has stored or moved a row.
     mutating func noteMoved(_ entity: EntityRuntime, _ key: ObjectKey, at time: ContextTime) {

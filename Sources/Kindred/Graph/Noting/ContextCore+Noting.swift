@@ -6,7 +6,7 @@ extension ContextCore {
     /// Notes a changed row at every owner that it referred to or refers to, as stored and as shown.
     ///
     /// - Parameter former: the row's previous key, by which older answers know it.
-    func noteChange(
+    func noteOwners(
         of object: DatabaseObject, _ key: @autoclosure () -> ObjectKey?, former: ObjectKey? = nil, from old: RowLinks,
         to new: RowLinks
     ) {
@@ -43,7 +43,7 @@ extension ContextCore {
             let keys = Set(
                 [wasStored, old.shown, isStored, new.shown].compactMap { try? ObjectKey($0, columns) }
                     + [old, new].compactMap { $0.destinations[slot] }.flatMap { ownKeys(relationship.inverse, $0) })
-            note(entry, through: relationship, of: keys)
+            noteEntry(entry, through: relationship, of: keys)
         }
     }
 
@@ -81,29 +81,29 @@ extension ContextCore {
         for relationship in entity.foreignKeys {
             guard knows(relationship.destination), let owner = try? ObjectKey(row, relationship.ownColumns)
             else { continue }
-            note(entry, through: relationship, of: [owner])
+            noteEntry(entry, through: relationship, of: [owner])
         }
     }
 
     /// Notes an entry at the owners at the other end of a foreign key.
-    private func note(
+    private func noteEntry(
         _ entry: RelationshipLog.Entry, through relationship: RelationshipRuntime, of owners: Set<ObjectKey>
     ) {
         guard !owners.isEmpty else { return }
         if relationship.isComparedByServer {
             return noteAllStale(relationship.inverse)
         }
-        note(entry, in: relationship.inverse, of: owners)
+        noteEntry(entry, in: relationship.inverse, of: owners)
     }
 
-    func note(
+    func noteEntry(
         _ entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, of owners: some Collection<ObjectKey>
     ) {
         guard knows(relationship.source) else { return }
         // Only the server can tell whether the row is shown.
         if relationship.filter?.isExact == false { return owners.forEach { noteStale(relationship, $0) } }
-        note { map, time in
-            map.notes.note(relationship) { log in
+        noteNow { map, time in
+            map.notes.noteInLog(relationship) { log in
                 for owner in owners { log.append(entry, of: owner, at: time) }
             }
         }
@@ -133,7 +133,7 @@ extension ContextCore {
             guard let key = member.key else { return }
             let entry = RelationshipLog.Entry(
                 member: key, former: former, row: member.storedRow, isPaired: isPaired, scope: writing?.scope)
-            self.note(entry, in: relationship, of: ownKeys(relationship, owner))
+            noteEntry(entry, in: relationship, of: ownKeys(relationship, owner))
         }
         note(member, in: relationship, of: owner, formerly: former.member)
         note(owner, in: relationship.inverse, of: member, formerly: former.owner)
@@ -146,32 +146,37 @@ extension ContextCore {
         noteLostRows(of: helper.entity)
     }
 
-    /// Marks the sets of helper rows at both ends of a pair as stale.
-    func noteHelperRows(
-        of link: RelationshipRuntime.HelperLink, between source: DatabaseObject, _ destination: DatabaseObject
-    ) {
-        for end in link.entity.foreignKeys {
-            if end.ownColumns == link.sourceColumns { noteHelperRows(end, of: source) }
-            if end.ownColumns == link.destinationColumns { noteHelperRows(end, of: destination) }
-        }
-    }
-
-    /// Marks the set of helper rows at one end of a pair as stale.
+    /// Notes that a pair went whose other end has no object.
     ///
-    /// - Parameter end: the helper's foreign key to that end.
-    func noteHelperRows(_ end: RelationshipRuntime, of owner: DatabaseObject) {
-        // The key may lead to a view of the owner's table, or the other way round.
-        guard end.destination == owner.runtime else {
-            return noteAllStale(end.inverse)
+    /// - Parameter row: the helper's row.
+    func noteUnheldPair(
+        _ row: Row, of owner: DatabaseObject, in relationship: RelationshipRuntime,
+        through link: RelationshipRuntime.HelperLink
+    ) {
+        // The helper's rows are also members of one-to-many sets at both ends.
+        for end in link.entity.foreignKeys {
+            if let key = try? ObjectKey(row, end.ownColumns) { noteStale(end.inverse, key) }
         }
-        noteStale(end.inverse, of: owner)
+        let (destination, columns) = (relationship.destination, link.destinationColumns)
+        if let ownKey = owner.key, let key = try? ObjectKey(row, columns) {
+            noteUnpaired(relationship.inverse, owner: key, member: ownKey)
+        }
+        if let order = destination.keyOrder(of: relationship.otherColumns),
+            let key = try? ObjectKey(row, order.map { columns[$0] })
+        {
+            for ownKey in ownKeys(relationship, owner) {
+                noteUnpaired(relationship, owner: ownKey, member: destination.identity(key))
+            }
+        } else {
+            noteStale(relationship, of: owner)
+        }
     }
 
     /// Notes at one end that a pair went, where the other end has no object.
-    func noteUnpaired(_ relationship: RelationshipRuntime, owner: ObjectKey, member: ObjectKey) {
+    private func noteUnpaired(_ relationship: RelationshipRuntime, owner: ObjectKey, member: ObjectKey) {
         count(relationship, ofOwner: owner)
         let entry = RelationshipLog.Entry(member: member, isPaired: false, scope: writing?.scope)
-        note(entry, in: relationship, of: [owner])
+        noteEntry(entry, in: relationship, of: [owner])
         if let helper = relationship.helper { notePartsLost(helper.entity) }
         notePairs(besides: relationship)
     }
@@ -185,21 +190,14 @@ extension ContextCore {
         if relationship.isComparedByServer { return noteAllStale(relationship) }
         notePartsLost(linksOf: relationship)
         guard knows(relationship.source) else { return }
-        note { map, time in map.notes.noteStale(relationship, owner, at: time) }
+        noteNow { map, time in map.notes.noteStale(relationship, owner, at: time) }
     }
 
     /// Marks a relationship of all rows of its entity as stale.
     func noteAllStale(_ relationship: RelationshipRuntime) {
         notePartsLost(linksOf: relationship)
         guard knows(relationship.source) else { return }
-        note { map, time in map.notes.noteAllStale(relationship, at: time) }
-    }
-
-    /// Drops all loaded relationships of an object, and marks them as stale.
-    func noteRefreshed(_ object: DatabaseObject) {
-        object.withState { $0.relationships = LoadedRelationships() }
-        guard let key = object.key else { return }
-        note { map, time in map.notes.noteStale(object.runtime, key, at: time) }
+        noteNow { map, time in map.notes.noteAllStale(relationship, at: time) }
     }
 
     /// Marks the many-to-many sets at both ends of a changed helper row as stale.
@@ -217,7 +215,7 @@ extension ContextCore {
                 continue
             }
             if let entry = pairEntry(in: row, relationship, isPaired: isPaired) {
-                note(entry, in: relationship, of: [owner])
+                noteEntry(entry, in: relationship, of: [owner])
             } else {
                 noteStale(relationship, owner)
             }
@@ -251,53 +249,15 @@ extension ContextCore {
     }
 }
 
-/// The references of an object's row: as stored, as shown, and by links to new objects.
-///
-/// Made twice for each change of an object: it holds only the row and the staged changes, and computes the references
-/// from them.
-struct RowLinks: Sendable {
-    let shown: Row
-    private let stagingBox: StagingBox?
-    /// Whether `stored` is a row of the database.
-    let isStored: Bool
-
-    /// The references of a stored row without staged changes.
-    init(_ row: Row) {
-        (shown, stagingBox, isStored) = (row, nil, true)
-    }
-
-    init(_ state: ObjectState) {
-        (shown, stagingBox, isStored) = (state.row, state.stagingBox, state.status == .persistent)
-    }
-
-    /// The references of a new object when its statement was made.
-    init(before saved: SavedObject) {
-        (shown, stagingBox, isStored) = (saved.row, saved.stagingBox, false)
-    }
-
-    var stored: Row { stagingBox?.staging.stored ?? shown }
-
-    /// Whether `stored` and `shown` are the same row.
-    var isShownAsStored: Bool { stagingBox == nil }
-
-    var destinations: [Int: DatabaseObject] { stagingBox?.staging.destinations ?? [:] }
-}
-
-// Views, and tables from which other tables inherit, show the rows of other tables as objects of their own. How a write
-// through one affects the other is unknown, so that relationships are marked as stale.
+// Views, and tables from which others inherit, show the rows of other tables as objects of their own. How a write through one
+// affects the other is unknown, so that relationships are marked as stale.
 extension ContextCore {
-    /// Notes a write, which views may show: answers about their relationships are stale.
-    func noteViewsOutdated() {
-        guard runtime.hasViewRelationships else { return }
-        note { map, time in map.notes.noteViewsStale(at: time) }
-    }
-
     /// Notes a write through a view, or a table in a line of inheritance: evicts all notes on the other tables of its rows.
     func noteWrittenThrough(_ view: EntityRuntime) {
         if view.shownEntities.isEmpty { return }
         for table in view.shownEntities { notePartsLost(runtime.entities[table]) }
         for table in view.shownEntities.map({ runtime.entities[$0] }) where withMap({ $0.knows(table) }) {
-            note { map, time in map.notes.forgetNotes(of: table, at: time) }
+            noteNow { map, time in map.notes.forgetNotes(of: table, at: time) }
         }
     }
 

@@ -35,22 +35,15 @@ extension ContextCore {
 
 // The answers that are asked for again, so that they can be read without a statement.
 extension ContextCore {
-    /// Marks all answers with rows of an entity as stale, because some have changed that are not named; its objects
-    /// have been read again.
-    func loseAnswers(of entity: EntityRuntime) {
-        note { map, time in map.notes.noteUnknownRows(entity, at: time) }
-        notePartsLost(entity)
-    }
-
     /// Makes everything stale that is loaded: changes no longer reach the context.
     func loseEverything() {
         ChangeFollowing.$isTakingChanges.withValue(true) {
             for entity in runtime.entities where withMap({ $0.knows(entity) }) {
                 let time = tick()
                 for object in withMap({ $0.objects(of: entity) }) { object.withState { $0.becomeStale(at: time) } }
-                loseAnswers(of: entity)
+                taken(RowGap(.everything, of: entity), by: .committed(time))
             }
-            noteUndone()
+            takenBack()
         }
     }
 

@@ -16,12 +16,12 @@ extension ContextCore {
         for relationship in entity.relationships where !relationship.holdsForeignKey {
             if let helper = relationship.helper {
                 // The row does not have the other ends: any loaded inverse may hold it.
-                if isRenamed { noteLostRows(of: helper.entity) }
+                if isRenamed { take(RowGap(.deleted, of: helper.entity)) }
             } else if relationship.ownColumns.contains(where: { !old.hasSameBytes(as: row, at: $0) }) {
                 try actions.follow(relationship, from: old, to: row)
                 try followStaged(relationship, from: old, to: row)
-                forgetUnheldRows(of: relationship.destination)
-                noteStale(relationship, of: object)
+                take(RowGap(.some, of: relationship.destination))
+                for key in ownKeys(relationship, object) { take(RowGap(membersIn: relationship, of: key)) }
             }
         }
         let changed = entity.findingColumns.filter { !old.hasSameBytes(as: row, at: $0) }

@@ -7,16 +7,16 @@ extension ContextCore {
     /// also after a rollback.
     func lost(_ objects: [DatabaseObject]) throws -> KindredError {
         let error = gone(objects)
-        try accept(missing: objects)
+        try take(missing: objects)
         return error
     }
 
     /// Marks objects as deleted whose rows a statement did not find, unless the rows may only be hidden.
-    func accept(missing objects: [DatabaseObject]) throws {
+    func take(missing objects: [DatabaseObject]) throws {
         let missing = objects.filter(\.runtime.showsAllRows)
         guard !missing.isEmpty else { return }
         journal?.recordMissing(missing)
-        for object in missing { try accept(deletionOf: object) }
+        for object in missing { try take(deletionOf: object) }
     }
 }
 

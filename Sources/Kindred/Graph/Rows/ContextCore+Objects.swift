@@ -1,15 +1,16 @@
 package import KindredPostgres
 import Synchronization
 
+// The door for rows that were read, as objects.
 extension ContextCore {
     /// The objects of a result whose first columns are the entity's attributes: known objects, refreshed, and new
     /// objects.
-    package func objects(
-        from result: QueryResult,
+    package func take(
+        _ result: QueryResult,
         of entity: EntityRuntime,
         askedAt: ContextTime
     ) throws -> [DatabaseObject] {
-        if result.count == 1 { return [try object(from: result, row: 0, of: entity, askedAt: askedAt)] }
+        if result.count == 1 { return [try take(result, row: 0, of: entity, askedAt: askedAt)] }
         // Columns after the attributes belong to the request.
         let rows = try EntityRows(result, of: entity)
         let keys = try entity.keys(of: result)
@@ -50,7 +51,7 @@ extension ContextCore {
             }
         }
         for position in known {
-            try accept(rows[position], for: objects[position], from: .read(askedAt))
+            try take(rows[position], for: objects[position], readAt: askedAt)
             if let group { objects[position].join(group, at: Int32(clamping: position)) }
         }
         if keys == nil, objects.count > 1 {
@@ -61,7 +62,7 @@ extension ContextCore {
         }
         guard let first = objects.first, known.count < objects.count else { return objects }
         writing?.recordFetched(Self.new(among: objects, known))
-        if following != nil { noteArrival(Self.new(among: objects, known), of: entity, askedAt: askedAt) }
+        if following != nil { arrived(Self.new(among: objects, known), of: entity, askedAt: askedAt) }
         if awakes(entity, first) { awake(Self.new(among: objects, known), of: entity) }
         return objects
     }
@@ -73,9 +74,9 @@ extension ContextCore {
         return objects.indices.filter { !old.contains($0) }.map { objects[$0] }
     }
 
-    /// The object of one row, as `objects` gives them; apart because look-ups by key are the most frequent call.
-    func object(
-        from result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: ContextTime
+    /// The object of one row, as above for many rows; apart because look-ups by key are the most frequent call.
+    func take(
+        _ result: QueryResult, row position: Int, of entity: EntityRuntime, askedAt: ContextTime
     ) throws -> DatabaseObject {
         let row = try EntityRows(result, of: entity)[position]
         func makeAlone() -> DatabaseObject {
@@ -91,37 +92,14 @@ extension ContextCore {
                 if found.isNew { tellNotes(to: found.object, key, askedAt: counted, &map) }
                 return found
             }
-            if !isNew { try accept(row, for: object, from: .read(askedAt)) }
+            if !isNew { try take(row, for: object, readAt: askedAt) }
         } else {
             (object, isNew) = (makeAlone(), true)
         }
         if isNew { writing?.recordFetched([object]) }
-        if isNew, following != nil { noteArrival([object], of: entity, askedAt: askedAt) }
+        if isNew, following != nil { arrived([object], of: entity, askedAt: askedAt) }
         if isNew, awakes(entity, object) { awake([object], of: entity) }
         return object
-    }
-
-    /// Applies notes on a row to an object made from an answer; the journal records them for a rollback.
-    func tellNotes(to object: DatabaseObject, _ key: ObjectKey, askedAt: ContextTime, _ map: inout IdentityMap) {
-        let entity = object.runtime
-        guard map.notes.hasNotes(entity) else { return }
-        let (writing, sentAt) = (writing, object.withState { $0.seenAt })
-        // An answer that was on its way when the row was deleted.
-        if map.notes.isDeleted(entity, key, since: sentAt, in: journal?.scope.root) {
-            object.withState { $0.status = .deleted }
-            return map.remove(object, of: entity, key: key)
-        }
-        if map.notes.mayHaveChanged(entity, since: sentAt) {
-            object.withState { $0.becomeStale(at: sentAt) }
-            undone.add(1, ordering: .acquiringAndReleasing)
-            following?.mustCheck(at: now)
-        }
-        map.notes.noteStored(entity, key, in: writing?.scope)
-        map.notes.tell(object, key, since: askedAt)
-        guard let replaced = map.notes.noteRead(object.storedRow, of: entity, key: key, askedAt: askedAt) else {
-            return
-        }
-        writing?.recordNewerRow(replaced, of: entity, key: key, in: self)
     }
 
     func make(_ seed: ObjectSeed) -> DatabaseObject {
@@ -132,16 +110,6 @@ extension ContextCore {
     func make(_ entity: EntityRuntime, _ row: Row, in group: FetchGroup?, at position: Int32) -> DatabaseObject {
         if entity.layout == nil { return DatabaseObject(plain: self, entity, row, in: group, at: position) }
         return make(ObjectSeed(core: self, runtime: entity, row: row, group: group, position: position))
-    }
-}
-
-extension RowNotes {
-    /// Applies the notes on a row after a time to its object, which was just made.
-    func tell(_ object: DatabaseObject, _ key: ObjectKey, since time: ContextTime = .never) {
-        if let newer = newerRow(object.runtime, key), newer.changedAt > time {
-            object.withState { $0.show(newer) }
-        }
-        if isDeleting(object.runtime, key) { object.markDeleting() }
     }
 }
 

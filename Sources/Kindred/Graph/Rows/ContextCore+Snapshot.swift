@@ -22,13 +22,13 @@ struct SnapshotRows {
 // The door for a snapshot: objects in memory show it, and nothing that was read before is used again.
 extension ContextCore {
     /// Shows the rows of a snapshot, and their relationships as far as they are given; returns the objects of the rows.
-    func show(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
+    func take(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
         // Rows first: their notes about relationships are then older than the relationships' answers.
         var held: [DatabaseObject] = []
         try showRows(snapshot, at: tick(), &held)
         // Everything else that was read before is read again at its next access; rows that released objects have left
         // are older.
-        forgetAllNotes()
+        takenEverything()
         let entity = snapshot.entity
         let askedAt = tick()
         let group = FetchGroup(.keys(snapshot.members.map(\.key)), askedAt: askedAt)
@@ -53,7 +53,7 @@ extension ContextCore {
     private func showRows(_ snapshot: SnapshotRows, at time: ContextTime, _ held: inout [DatabaseObject]) throws {
         for member in snapshot.members {
             guard let object = liveObject(snapshot.entity, member.key) else { continue }
-            try accept(member.row, for: object, from: .read(time))
+            try take(member.row, for: object, readAt: time)
             object.withState {
                 $0.relationships = LoadedRelationships()
                 $0.group = nil

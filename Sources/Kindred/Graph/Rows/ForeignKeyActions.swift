@@ -81,7 +81,7 @@ struct ForeignKeyActions {
                     core.doubt(object)
                 }
             }
-            core.forgetUnheldRows(of: relationship.destination)
+            core.take(RowGap(.some, of: relationship.destination))
             try followUnheld(relationship.destination, relationship.otherColumns)
         }
     }
@@ -111,7 +111,7 @@ struct ForeignKeyActions {
     /// - Parameter cells: nil where only the server knows them: defaults, and NULL in a column that has lost its NOT NULL but
     ///   whose class requires a value, which reading the row reports.
     private func change(_ object: DatabaseObject, _ cells: RowCells?) throws {
-        if let cells { try core.accept(object.storedRow.replacing(cells), for: object) }
+        if let cells { try core.take(object.storedRow.replacing(cells), for: object) }
         if cells == nil || object.runtime.changesWithForeignKeys { core.doubt(object) }
     }
 
@@ -126,7 +126,7 @@ struct ForeignKeyActions {
             return try keys.flatMap { try map.objects(entity, where: key.columns, equal: $0) }
         }
         for object in objects where !object.isGone { core.doubt(object) }
-        if unknown.insert(entity).inserted { core.forgetUnheldRows(of: entity) }
+        if unknown.insert(entity).inserted { core.take(RowGap(.some, of: entity)) }
     }
 
     private mutating func follow(_ relationship: RelationshipRuntime, from gone: Gone) throws -> Gone? {
@@ -148,7 +148,7 @@ struct ForeignKeyActions {
             if keys.contains(key) {
                 switch action {
                 case .cascade:
-                    try core.accept(deletionOf: object)
+                    try core.take(deletionOf: object)
                     deleted.append(row)
                 case .setNull, .setDefault: try change(object, cells)
                 case .noAction: break
@@ -160,7 +160,7 @@ struct ForeignKeyActions {
             }
         }
         if action != .cascade { try followUnheld(entity, cleared.isEmpty ? columns : cleared) }
-        if unknown.insert(entity).inserted { core.forgetUnheldRows(of: entity) }
+        if unknown.insert(entity).inserted { core.take(RowGap(.some, of: entity)) }
         guard action == .cascade, deletedUnheld.insert(entity).inserted || !deleted.isEmpty else { return nil }
         let rows = deleted
         return Gone(

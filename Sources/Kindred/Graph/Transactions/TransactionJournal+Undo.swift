@@ -12,7 +12,7 @@ extension TransactionJournal {
         // Rows that other transactions have deleted stay deleted.
         let missing = entries.withLock { $0.missing }.filter { !$0.isInserted && !$0.isGone }
         for (_, objects) in Dictionary(grouping: missing, by: { ObjectIdentifier($0.core) }) {
-            try objects[0].core.accept(missing: objects)
+            try objects[0].core.take(missing: objects)
         }
     }
 
@@ -27,18 +27,18 @@ extension TransactionJournal {
         for object in fetched where !cores.contains(where: { $0 === object.core }) { cores.append(object.core) }
         defer {
             for core in cores {
-                if isUnknown { core.forgetAllNotes() }
-                core.noteUndone()
+                if isUnknown { core.takenEverything() }
+                core.takenBack()
             }
             finish()
             // States put back may have staged changes of a context that is gone.
             for core in cores { core.dropUnheld() }
         }
         for (core, entity, key, row) in entries.rows.reversed() {
-            core.withMap { $0.notes.setNewerRow(row, of: entity, key: key) }
+            core.takenBack(row, of: entity, key)
         }
         for (core, entity, time, before) in entries.losses.reversed() {
-            core.withMap { $0.notes.undoLostRows(entity, at: time, before) }
+            core.takenBack(before, of: entity, at: time)
         }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
@@ -53,7 +53,7 @@ extension TransactionJournal {
             for (object, _) in entries.before.values where !created.contains(object) { object.markStale() }
             for object in entries.created { try settle(object) }
         } else {
-            for object in created { try object.core.accept(deletionOf: object, by: .rollback) }
+            for object in created { try object.core.take(deletionOf: object, by: .undone) }
         }
         // Includes recorded objects: their recorded state was read inside.
         for object in fetched where !created.contains(object) { try settle(object) }
@@ -65,7 +65,7 @@ extension TransactionJournal {
         guard let key = object.key, let other = core.liveObject(object.runtime, key), other !== object else {
             return object.markStale()
         }
-        try core.accept(deletionOf: object, by: .rollback)
+        try core.take(deletionOf: object, by: .undone)
     }
 
     /// Restores objects' recorded states, and their places in the identity map.
@@ -105,11 +105,11 @@ extension ContextCore {
     /// Notes that a write outside transactions may have taken effect, or may do so yet: everything in memory is read again before
     /// it is used.
     func noteUnknownWrite() {
-        forgetAllNotes()
+        takenEverything()
         for entity in runtime.entities {
             for object in withMap({ $0.knows(entity) ? $0.objects(of: entity) : [] }) { object.markStale() }
         }
-        noteUndone()
+        takenBack()
     }
 
     /// Removes an object from the key that it had in an undone scope.
@@ -126,10 +126,7 @@ extension ContextCore {
     ) {
         let entity = object.runtime
         if let key = state.key(entity), state.status != .deleted {
-            withMap { map in
-                map.insert(object, of: entity, key: key)
-                map.notes.noteStored(entity, key, in: outer)
-            }
+            takenBack(object, at: key, in: outer)
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }
     }

@@ -19,7 +19,7 @@ extension ContextPlan {
 
     private func apply() throws {
         var (doubt, start) = changedMeanwhile()
-        try acceptRows(&doubt)
+        try takeRows(&doubt)
         if !answers.isEmpty, try !keepAnswers(since: start, doubt) { doubt.owners = ownerKeys.mapValues { Set($0) } }
         if !numbers.isEmpty, !keepCounts(since: start, doubt) { doubt.counts = counts.mapValues { Set($0) } }
         doubtOwners(&doubt)
@@ -48,35 +48,30 @@ extension ContextPlan {
     }
 
     /// Takes rows and deletions; rows that the plan does not name become stale.
-    private func acceptRows(_ doubt: inout Doubt) throws {
+    private func takeRows(_ doubt: inout Doubt) throws {
         for (entity, wanted) in keys.sorted(by: { $0.key < $1.key }) where !wanted.isEmpty {
-            var changes = CommittedChanges(entity: entity)
             let found = rows[entity] ?? [:]
-            for key in wanted {
-                guard let row = found[key] else {
-                    changes.deleted.append(key)
-                    continue
-                }
-                if unmoved[entity]?.contains(key) == true {
-                    changes.updated.append(row)
-                } else {
-                    // A new row too: it may have been moved since, and read before that.
-                    changes.moved.append(row)
-                }
+            let changes = wanted.map { key in
+                guard let row = found[key] else { return RowChange(deleted: key, of: entity) }
+                // A new row may have moved, too: since it came, and read before that.
+                let hasMoved = unmoved[entity]?.contains(key) != true
+                return RowChange(written: row, of: entity, key: key, hasMoved: hasMoved)
             }
-            let left = try core.accept(changes, askedAt: askedAt)
-            if !left.isEmpty { doubt.rows[entity] = left }
+            let left = try core.take(changes, by: .committed(askedAt))
+            if !left.isEmpty { doubt.rows[entity] = Set(left.compactMap(\.key)) }
         }
         for entity in lost {
-            core.loseAnswers(of: entity)
+            core.take(RowGap(.everything, of: entity), by: .committed(askedAt))
             // Objects that came while the step ran may be older.
             let known = keys[entity] ?? []
             let others = core.withMap { $0.objects(of: entity) }.filter { !$0.isInserted }.compactMap(\.key)
             let late = others.filter { !known.contains($0) }
             if !late.isEmpty { doubt.rows[entity, default: []].formUnion(late) }
         }
-        for entity in leftOut { core.notePartsLost(entity) }
-        for relationship in stale { core.noteAllStale(relationship) }
+        for entity in leftOut { core.take(RowGap(.ofParts, of: entity), by: .committed(askedAt)) }
+        for relationship in stale {
+            core.take(RowGap(membersIn: relationship, of: nil), by: .committed(askedAt))
+        }
     }
 
     /// The time of answers, later than all notes so far; nil if the context has noted anything itself since a time.
@@ -89,7 +84,7 @@ extension ContextPlan {
         guard let time = answerTime(since: start) else { return false }
         for (relationship, answer) in answers.sorted(by: { $0.key < $1.key }) {
             let batch = answer.build(askedAt: time, in: nil)
-            try core.accept(batch, of: relationship.destination)
+            try core.take(batch, of: relationship.destination)
             for (object, key) in owners[relationship] ?? [] where doubt.owners[relationship]?.contains(key) != true {
                 guard let loaded = batch.loaded(relationship, of: key) else { continue }
                 core.keep(loaded, relationship, of: object)

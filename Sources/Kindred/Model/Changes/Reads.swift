@@ -82,7 +82,11 @@ struct Reads: Sendable {
     // MARK: Changes
 
     /// The part of the answer that a change concerns.
-    func concern(_ change: RowChange) -> Concern { concern(change.entity, from: change.before, to: change.after) }
+    func concern(_ change: RowChange) -> Concern {
+        // The row before may have been any.
+        if !change.isBeforeKnown { return mayConcern(change.entity) ? .everything : .nothing }
+        return concern(change.entity, from: change.before, to: change.after)
+    }
 
     /// The part of the answer that a row concerns which came (without a former row), changed, or went (without a new
     /// row).

@@ -29,7 +29,7 @@ struct Fetcher: Sendable {
         if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
         let result = try await core.read(try entity.select(byKey: key), for: entity.name)
-        return result.count == 0 ? nil : try core.object(from: result, row: 0, of: entity, askedAt: askedAt)
+        return result.count == 0 ? nil : try core.take(result, row: 0, of: entity, askedAt: askedAt)
     }
 
     func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
@@ -83,12 +83,12 @@ struct Fetcher: Sendable {
             try await core.follow(entity)
             let askedAt = core.now
             let result = try await core.read(try entity.select(missing), for: entity.name)
-            for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
+            for object in try core.take(result, of: entity, askedAt: askedAt) {
                 // The server may find rows by keys that it treats as equal, but that differ here.
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
             }
         }
-        for (key, object) in stale where found[key] == nil { try core.accept(deletionOf: object) }
+        for (key, object) in stale where found[key] == nil { try core.take(deletionOf: object) }
         return keys.compactMap { found[$0] } + others
     }
 
@@ -103,7 +103,7 @@ struct Fetcher: Sendable {
         let known = core.liveObject(entity, identity)
         if let known, isWhole(known) { return known }
         if let object = try await fetch(entity, key) { return object }
-        if let known { try core.accept(deletionOf: known) }
+        if let known { try core.take(deletionOf: known) }
         return nil
     }
 
@@ -123,7 +123,7 @@ struct Fetcher: Sendable {
             let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
             let wanted = Set(missing)
             let result = try await core.read(statement, for: entity.name)
-            for object in try core.objects(from: result, of: entity, askedAt: askedAt) {
+            for object in try core.take(result, of: entity, askedAt: askedAt) {
                 let key = try ObjectKey(object.storedRow, entity.referencedKey)
                 if let key, wanted.contains(key) { found[key] = object } else { others.append(object) }
             }

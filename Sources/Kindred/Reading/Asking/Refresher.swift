@@ -11,9 +11,9 @@ struct Refresher: Sendable {
     func refresh(_ object: DatabaseObject) async throws {
         try object.requireLive()
         let key = try object.requireReadKey()
-        core.noteRefreshed(object)
+        core.takenAgain(object)
         guard try await Fetcher(core).fetch(object.runtime, key) === object else {
-            try core.accept(deletionOf: object)
+            try core.take(deletionOf: object)
             throw try core.lost([object])
         }
         object.withState { $0.accept(readAgain: object.runtime) }
@@ -29,14 +29,14 @@ struct Refresher: Sendable {
         let result = try await core.client.execute(
             try entity.select(byKey: key, lock: lock, waiting: waiting), for: entity.name)
         if result.count == 1 {
-            try core.accept(EntityRows(result, of: entity)[0], for: object, from: .read(askedAt))
+            try core.take(EntityRows(result, of: entity)[0], for: object, readAt: askedAt)
             return object.withState { $0.accept(readAgain: entity) }
         }
         guard waiting != .skipLocked else {
             throw KindredError(
                 .notFound, "\(object) is locked by another transaction, or deleted", entity: entity.name.description)
         }
-        try core.accept(deletionOf: object)
+        try core.take(deletionOf: object)
         throw try core.lost([object])
     }
 
@@ -90,7 +90,7 @@ struct Refresher: Sendable {
             }
         }
         let gone = missing.isEmpty ? nil : core.gone(missing)
-        try core.accept(missing: lost)
+        try core.take(missing: lost)
         if !conflicts.isEmpty { return KindredError(stale: conflicts) }
         return gone ?? refusedByTrigger(kept)
     }
@@ -148,11 +148,11 @@ struct Refresher: Sendable {
             let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
                 guard let key = object.key, let row = rows[key] else {
-                    try core.accept(deletionOf: object)
+                    try core.take(deletionOf: object)
                     continue
                 }
-                if isLocked { core.noteRefreshed(object) }
-                try core.accept(row, for: object, from: .read(askedAt))
+                if isLocked { core.takenAgain(object) }
+                try core.take(row, for: object, readAt: askedAt)
                 found.append(object)
             }
         }

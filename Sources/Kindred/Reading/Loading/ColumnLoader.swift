@@ -46,7 +46,7 @@ struct ColumnLoader: Sendable {
         let wanted = LoadedColumns(entity, columns, besides: entity.leftOutColumns(of: lacking[0].row))
         let batch = try await query(wanted, KeyNumbers(lacking.compactMap(\.key)))
         for object in lacking where object.key.map({ batch.members(of: $0)?.first == nil }) ?? false {
-            try core.accept(deletionOf: object)
+            try core.take(deletionOf: object)
         }
     }
 
@@ -70,7 +70,7 @@ struct ColumnLoader: Sendable {
             batch = try await query(wanted, KeyNumbers([key]))
         }
         guard let row = batch.members(of: key)?.first?.row else {
-            try core.accept(deletionOf: object)
+            try core.take(deletionOf: object)
             throw try core.lost([object])
         }
         try take(row, wanted, for: object, askedAt: batch.askedAt)
@@ -126,7 +126,7 @@ struct ColumnLoader: Sendable {
     private func take(_ row: Row, _ wanted: LoadedColumns, for object: DatabaseObject, askedAt: ContextTime) throws {
         let lacking = object.withState { state in wanted.columns.filter { state.row.isLeftOut(at: $0) } }
         if lacking.isEmpty { return }
-        guard core.isReadOnly else { return try core.accept(row, for: object, from: .read(askedAt)) }
+        guard core.isReadOnly else { return try core.take(row, for: object, readAt: askedAt) }
         // The objects of a live request change only when it gives its next answer.
         object.withState { $0.row = $0.row.replacing(ColumnSet(lacking), from: row) }
     }

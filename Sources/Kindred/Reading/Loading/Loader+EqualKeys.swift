@@ -20,6 +20,6 @@ extension Loader {
         }
         core.staged.withLock { $0.noteCompared(keys, with: key, in: relationship, equal: equal) }
         // Members may have been shown without this knowledge.
-        if !equal.isEmpty { core.noteAllStale(relationship) }
+        if !equal.isEmpty { core.take(RowGap(membersIn: relationship, of: nil)) }
     }
 }

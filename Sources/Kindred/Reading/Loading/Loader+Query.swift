@@ -91,11 +91,11 @@ extension Loader {
     func query(
         _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil
     ) async throws -> LoadedBatch {
-        core.withMap { $0.notes.noteKnown(relationship.source) }
+        core.willRead(relationship.source)
         let time = core.now
         let found = try await answer(relationship, keys, leavingOut: leftOut)
         let batch = found.build(askedAt: core.counted(time), in: core.writing?.scope)
-        try core.accept(batch, of: relationship.destination)
+        try core.take(batch, of: relationship.destination)
         return batch
     }
 

@@ -124,7 +124,7 @@ struct MemberCounter: Sendable {
 
     /// One query for all owners with the given keys.
     private func query(_ tally: MemberTally, _ keys: KeyNumbers) async throws -> LoadedBatch {
-        core.withMap { $0.notes.noteKnown(relationship.source) }
+        core.willRead(relationship.source)
         let time = core.now
         let counts = try await loader.counts(tally, of: relationship, keys)
         return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)

@@ -183,11 +183,11 @@ struct PartLoader: Sendable {
     private func query(_ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil) async throws -> LoadedBatch {
         let entity = relationship.destination
         let batch = try await Self.batch(part.query, of: keys, leavingOut: leftOut, in: core)
-        try core.accept(batch, of: entity)
+        try core.take(batch, of: entity)
         // A member fulfils the part's condition by the row that was read, which its object has to show.
         for member in batch.rows {
             guard let object = core.liveObject(entity, member.key) else { continue }
-            try core.accept(member.row, for: object, from: .read(batch.askedAt))
+            try core.take(member.row, for: object, readAt: batch.askedAt)
         }
         return batch
     }

@@ -30,7 +30,7 @@ extension FetchRequest {
             try await context.core.follow(entity)
             let askedAt = context.core.beginReading()
             let result = try await context.core.read(statement, for: entity.name)
-            let objects = try context.core.objects(from: result, of: entity, askedAt: askedAt)
+            let objects = try context.core.take(result, of: entity, askedAt: askedAt)
             try await Loader(context.core).prefetch(prefetched, of: objects)
             var next: PageCursor?
             if result.count == size {

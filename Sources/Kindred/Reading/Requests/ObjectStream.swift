@@ -61,7 +61,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                     }
                     guard let result else { return [DatabaseObject]?.none }
                     let gone = context.core.withMap { $0.notes.deletedKeys(request.entity, since: askedAt) }
-                    var objects = try context.core.objects(from: result, of: request.entity, askedAt: askedAt)
+                    var objects = try context.core.take(result, of: request.entity, askedAt: askedAt)
                     if gone != [] {
                         objects = try await DeletionFilter(core: context.core, entity: request.entity).remaining(
                             of: objects, deleted: gone)
@@ -108,13 +108,13 @@ private struct DeletionFilter {
             let present = try await core.client.storedKeys(among: objects.compactMap(\.key), of: entity)
             return try objects.filter { object in
                 guard let key = object.key, !present.contains(key) else { return true }
-                try core.accept(deletionOf: object)
+                try core.take(deletionOf: object)
                 return false
             }
         }
         return try objects.filter { object in
             guard let key = object.key, deleted.contains(key) else { return true }
-            try core.accept(deletionOf: object)
+            try core.take(deletionOf: object)
             return false
         }
     }

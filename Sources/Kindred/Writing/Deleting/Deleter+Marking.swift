@@ -149,9 +149,9 @@ extension Deleter {
     /// Gives the written rows to memory.
     private func take(_ result: QueryResult, of entity: EntityRuntime, isMarked: Bool) throws {
         let rows = try EntityRows(result, of: entity)
-        let unheld = try core.accept(rows, of: entity)
+        let unheld = try core.take(written: rows, of: entity)
         guard !unheld.isEmpty else { return }
-        core.noteShownOrHidden(of: entity)
+        core.take(RowGap(.shown, of: entity))
         if core.runtime.countLimits == nil { return }
         for position in unheld {
             core.countPaired(try rows[position], of: entity)

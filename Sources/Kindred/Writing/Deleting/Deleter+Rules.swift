@@ -113,7 +113,7 @@ extension Deleter {
                 let result = try await core.client.send(
                     [statement], entity, key: step.relationship.inverse.model.name)[0]
                 guard result.count > 0, !entity.key.isEmpty else { continue }
-                try core.accept(EntityRows(result, of: entity), of: entity)
+                try core.take(written: EntityRows(result, of: entity), of: entity)
             }
         }
     }
@@ -142,7 +142,7 @@ extension Deleter {
     private func applyFound(_ search: DeletionSearch) throws {
         var gone: [ForeignKeyActions.Gone] = []
         for (entity, found) in search.found.sorted(by: { $0.key < $1.key }) {
-            try core.accept(deletions: found.keys, of: entity)
+            try core.take(found.keys.lazy.map { RowChange(deleted: $0, of: entity) })
             let columns = search.rules.columns(of: entity)
             gone.append(
                 ForeignKeyActions.Gone(entity: entity) { wanted in

@@ -119,7 +119,7 @@ struct Deleter: Sendable {
                 try await Refresher(core).requireAlone(objects)
                 throw MissingRows(objects: objects)
             }
-            for object in objects { try core.accept(deletionOf: object) }
+            for object in objects { try core.take(deletionOf: object) }
             var actions = ForeignKeyActions(core)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { columns in

@@ -101,8 +101,6 @@ extension DeletionSearch {
     }
 
     private func setDeleting(_ isDeleting: Bool) {
-        core.withMap { map in
-            for (entity, found) in found { map.notes.setDeleting(isDeleting, of: entity, keys: found.keys) }
-        }
+        for (entity, found) in found { core.staged(deletions: found.keys, of: entity, isDeleting) }
     }
 }

@@ -155,8 +155,8 @@ struct MemberWriter {
     /// - Parameter moved: the members whose key has changed, by their new keys.
     func apply(_ row: Row, moved: [ObjectKey: DatabaseObject] = [:]) throws {
         guard let key = try ObjectKey(row, entity.key) else { return }
-        try core.accept(
-            row, of: entity, object: moved[key], at: ContextCore.OwnerEnd(owner: owner, relationship: relationship))
+        try core.take(
+            row, of: entity, object: moved[key], at: OwnerEnd(owner: owner, relationship: relationship))
     }
 
     /// The columns that become NULL in members that leave; throws if the foreign key is required.

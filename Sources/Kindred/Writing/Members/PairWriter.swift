@@ -40,9 +40,9 @@ struct PairWriter {
         let members = inOrderOfNewPairs(members, assignments)
         let result = try await store(members, payload: assignments)
         try applyWritten(result, payload: assignments)
-        for member in members { noteJoined(member) }
+        for member in members { takePair(member, isPaired: true) }
         // The pairs came with positions: the order must be read again.
-        if relationship.position != nil { core.noteStale(relationship, of: owner) }
+        if relationship.position != nil { core.takeUnknownMembers(of: owner, in: relationship) }
     }
 
     /// Stores pairs, all of them or none; returns their rows where they have payload.
@@ -70,14 +70,14 @@ struct PairWriter {
         let results = try await send(try statements.deletion(.members(keys)))
         try applyDeleted(results[0])
         guard statements.helper.entity.obstacles.contains(.policies), results[0].count < members.count else {
-            for member in members { noteParted(member) }
+            for member in members { takePair(member, isPaired: false) }
             return
         }
         // Pairs that a policy hides may still be stored: both ends are read again.
-        core.noteStale(relationship, of: owner)
+        core.takeUnknownMembers(of: owner, in: relationship)
         for member in members {
-            core.noteStale(relationship.inverse, of: member)
-            noteHelperRows(of: member)
+            core.takeUnknownMembers(of: member, in: relationship.inverse)
+            takeHelperRows(of: member)
         }
     }
 
@@ -101,7 +101,7 @@ struct PairWriter {
         let results = try await send(batch, of: members)
         try applyDeleted(results[0])
         try applyWritten(results[deletions.count], payload: payload)
-        for member in members { noteJoined(member) }
+        for member in members { takePair(member, isPaired: true) }
     }
 
     /// Sends statements that write the helper's rows, as one.
@@ -117,7 +117,7 @@ struct PairWriter {
         do {
             return try await core.client.send(batch, statements.helper)
         } catch let error as KindredError where error.constraint.map(isEndOfHelper) ?? false {
-            try core.accept(missing: missingEnds(error, among: members))
+            try core.take(missing: missingEnds(error, among: members))
             throw KindredError(
                 .objectDeleted,
                 "An end of \(owner.runtime.name).\(key) is no longer in the database; nothing was written",
@@ -154,20 +154,18 @@ struct PairWriter {
         }
     }
 
-    /// Adds a member to the loaded sets of both ends.
-    func noteJoined(_ member: DatabaseObject) {
-        core.notePair(owner, member, in: relationship, isPaired: true)
-        noteHelperRows(of: member)
+    /// Adds a member to the loaded sets of both ends, or removes it.
+    func takePair(_ member: DatabaseObject, isPaired: Bool) { take(.object(member), isPaired: isPaired) }
+
+    private func take(_ member: PairChange.Member, isPaired: Bool) {
+        core.take(
+            PairChange(
+                relationship: relationship, link: statements.link, owner: owner, member: member, isPaired: isPaired))
     }
 
-    private func noteParted(_ member: DatabaseObject) {
-        core.notePair(owner, member, in: relationship, isPaired: false)
-        noteHelperRows(of: member)
-    }
-
-    /// Marks the one-to-many sets of helper rows at both ends as stale.
-    func noteHelperRows(of member: DatabaseObject) {
-        core.noteHelperRows(of: statements.link, between: owner, member)
+    /// Has the one-to-many sets of helper rows at both ends read again.
+    func takeHelperRows(of member: DatabaseObject) {
+        core.takenHelperRows(of: statements.link, between: owner, member)
     }
 
     /// Applies inserted or changed helper rows to their objects and to loaded relationships.
@@ -182,7 +180,7 @@ struct PairWriter {
             guard let key = try ObjectKey(row, helper.key) else { continue }
             let object = core.liveObject(helper, key)
             if let object, let payload { core.unstage(payload.columns, of: object) }
-            try core.accept(row, of: helper, object: object)
+            try core.take(row, of: helper, object: object)
         }
     }
 
@@ -197,29 +195,13 @@ struct PairWriter {
             if !isMarked, !helper.key.isEmpty, let key = try ObjectKey(row, helper.key),
                 let object = core.liveObject(helper, key)
             {
-                try core.accept(deletionOf: object)
+                try core.take(deletionOf: object)
             }
             let columns = statements.link.destinationColumns
             if let member = try core.liveObject(destination, where: relationship.otherColumns, equal: row, columns) {
-                noteParted(member)
-                continue
-            }
-            // The helper's rows are also members of one-to-many sets at both ends.
-            for end in helper.foreignKeys {
-                guard let key = try ObjectKey(row, end.ownColumns) else { continue }
-                core.noteStale(end.inverse, key)
-            }
-            if let ownKey = owner.key, let key = try ObjectKey(row, columns) {
-                core.noteUnpaired(relationship.inverse, owner: key, member: ownKey)
-            }
-            if let order = destination.keyOrder(of: relationship.otherColumns),
-                let key = try ObjectKey(row, order.map { columns[$0] })
-            {
-                for ownKey in core.ownKeys(relationship, owner) {
-                    core.noteUnpaired(relationship, owner: ownKey, member: destination.identity(key))
-                }
+                take(.object(member), isPaired: false)
             } else {
-                core.noteStale(relationship, of: owner)
+                take(.row(row), isPaired: false)
             }
         }
     }

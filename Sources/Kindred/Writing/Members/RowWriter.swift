@@ -19,9 +19,9 @@ struct RowWriter: Sendable {
             }
             // A known object whose row another session has deleted gets the new row; a rollback puts its state back.
             let known = core.liveObject(entity, key)
-            let object = try core.object(from: result, row: 0, of: entity, askedAt: core.tick())
+            let object = try core.take(result, row: 0, of: entity, askedAt: core.tick())
             if object !== known { core.journal?.recordCreated(object) }
-            core.accept(storedRowOf: object)
+            core.take(storedRowOf: object, isNew: true)
             return object
         }
     }
@@ -60,11 +60,11 @@ struct RowWriter: Sendable {
     /// Applies the returned rows to their objects; throws if an object has none.
     func applyUpdated(_ result: QueryResult, _ objects: [DatabaseObject]) async throws {
         if objects.count == 1, result.count == 1 {
-            try core.accept(EntityRows(result, of: objects[0].runtime)[0], for: objects[0])
+            try core.take(EntityRows(result, of: objects[0].runtime)[0], for: objects[0])
             return
         }
         guard result.count >= objects.count else { throw try await Refresher(core).unwritten(objects) }
-        try core.accept(EntityRows(result, of: objects[0].runtime), of: objects[0].runtime)
+        try core.take(written: EntityRows(result, of: objects[0].runtime), of: objects[0].runtime)
     }
 }
 

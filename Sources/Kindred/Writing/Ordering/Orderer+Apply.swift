@@ -37,12 +37,12 @@ extension Orderer {
             if let pairs = update.pairs { try writer.applyWritten(pairs, payload: update.payload) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
-                core.noteHelperRows(end, of: owner)
+                core.takenHelperRows(end, of: owner)
             }
-            for joined in update.joining { writer.noteJoined(joined.object) }
+            for joined in update.joining { writer.takePair(joined.object, isPaired: true) }
             if update.payload != nil {
                 // Objects and sets of helper rows may show the former payload.
-                for object in update.given.values { writer.noteHelperRows(of: object) }
+                for object in update.given.values { writer.takeHelperRows(of: object) }
             }
         }
         try keepOrder(update, of: rows, loaded: loaded)
@@ -118,7 +118,7 @@ extension Orderer {
         _ row: Row, of entity: EntityRuntime, _ key: ObjectKey, given: DatabaseObject? = nil
     ) throws -> DatabaseObject? {
         let object = given ?? core.liveObject(entity, key)
-        try core.accept(row, of: entity, object: object)
+        try core.take(row, of: entity, object: object)
         return object
     }
 
@@ -139,7 +139,7 @@ extension Orderer {
         if update.isComplete {
             order = update.order.compactMap { members[$0] }
             guard order.count == update.order.count, order.count == members.count - gone.count else {
-                return core.noteStale(relationship, of: owner)
+                return core.takeUnknownMembers(of: owner, in: relationship)
             }
         } else {
             let known = try Set(loaded.members.compactMap { try rows.key(of: $0) })

@@ -59,18 +59,18 @@ struct ConditionWriter: Sendable {
 
     /// Applies returned rows to their objects, and marks loaded relationships with other rows as stale.
     private func applyUpdated(_ result: QueryResult, of entity: EntityRuntime, columns: [Int]) throws {
-        let unheld = try core.accept(EntityRows(result, of: entity), of: entity)
+        let unheld = try core.take(written: EntityRows(result, of: entity), of: entity)
         // Without returned rows any number may have changed.
         guard result.count == 0 || !unheld.isEmpty else { return }
-        if result.count == 0 { core.forgetUnheldRows(of: entity) }
+        if result.count == 0 { core.take(RowGap(.some, of: entity)) }
         var actions = ForeignKeyActions(core)
         try actions.followUnheld(entity, columns)
         if let filter = entity.filter, !filter.columns.isDisjoint(with: columns) {
-            return core.noteShownOrHidden(of: entity)
+            return core.take(RowGap(.shown, of: entity))
         }
         for relationship in entity.foreignKeys where relationship.ownColumns.contains(where: columns.contains) {
             // Rows without objects may have joined any of these sets.
-            core.noteAllStale(relationship.inverse)
+            core.take(RowGap(membersIn: relationship.inverse, of: nil))
         }
     }
 }

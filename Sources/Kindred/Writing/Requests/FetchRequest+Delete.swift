@@ -72,8 +72,9 @@ extension ConditionWriter {
             let statement = try query.deleteStatement(of: entity, in: core.runtime.schema, returning: columns)
             let result = try await Deleter(core).sendDeletion(statement, entity, among: [entity: []])
             let positions = entity.key.compactMap(columns.firstIndex(of:))
-            try core.accept(
-                deletions: (0..<result.count).compactMap { try ObjectKey(result, row: $0, positions) }, of: entity)
+            try core.take(
+                (0..<result.count).compactMap { try ObjectKey(result, row: $0, positions) }.lazy
+                    .map { RowChange(deleted: $0, of: entity) })
             var actions = ForeignKeyActions(core)
             try actions.follow([
                 ForeignKeyActions.Gone(entity: entity) { wanted in

@@ -76,7 +76,7 @@ struct Upserter: Sendable {
         let askedAt = core.now
         let result = try await existing(upsert)
         if result.count == upsert.count {
-            return try withExtendedLifetime(new) { try core.objects(from: result, of: entity, askedAt: askedAt) }
+            return try withExtendedLifetime(new) { try core.take(result, of: entity, askedAt: askedAt) }
         }
         // Another transaction may delete a row between the two statements, and a trigger may reject a new row.
         guard upsert.isChecked, core.journal != nil else { throw upsert.hiddenConflict }
@@ -103,7 +103,7 @@ struct Upserter: Sendable {
             let result: QueryResult
         }
         let entity = upsert.entity
-        let found = try core.objects(from: result, of: entity, askedAt: askedAt)
+        let found = try core.take(result, of: entity, askedAt: askedAt)
         var places: [Int64: DatabaseObject] = [:]
         for (position, object) in found.enumerated() {
             if let place = try result.integer(row: position, column: entity.attributeColumns.upperBound) {
@@ -130,10 +130,10 @@ struct Upserter: Sendable {
 
     /// Applies the rows of an INSERT to objects and loaded relationships, whether they are new or not.
     private func applyUpserted(_ result: QueryResult, of entity: EntityRuntime) throws -> [DatabaseObject] {
-        let new = try core.accept(EntityRows(result, of: entity), of: entity)
-        let objects = try core.objects(from: result, of: entity, askedAt: core.tick())
+        let new = try core.take(written: EntityRows(result, of: entity), of: entity)
+        let objects = try core.take(result, of: entity, askedAt: core.tick())
         // A row without an object may be new, or may have come from another owner.
-        for position in new { core.accept(storedRowOf: objects[position]) }
+        for position in new { core.take(storedRowOf: objects[position], isNew: false) }
         return objects
     }
 }

@@ -59,8 +59,8 @@ extension SavedGroup {
             }
             return givenUp
         }
-        core.accept(
-            ContextCore.StoredObjects(
+        core.take(
+            StoredObjects(
                 entity: entity, objects: objects, rows: rows, keys: keys, before: before, givenUp: givenUp))
     }
 
@@ -79,10 +79,10 @@ extension SavedGroup {
         }
         if isRelease {
             for (saved, row) in zip(objects, rows) {
-                if let row { try core.accept(row, for: saved.object) }
+                if let row { try core.take(row, for: saved.object) }
             }
         } else {
-            try core.accept(rows, of: objects)
+            try core.take(rows, of: objects)
         }
         guard rows.contains(where: { $0 == nil }) else { return }
         throw UnwrittenRows(objects: zip(objects, rows).filter { $1 == nil }.map(\.0.object))

@@ -104,7 +104,7 @@ extension SavedPairs {
             return
         }
         let rows = try EntityRows(result, of: helper)
-        for position in 0..<rows.count { try core.accept(try rows[position], of: helper) }
+        for position in 0..<rows.count { try core.take(try rows[position], of: helper) }
     }
 
     /// The error for pairs that are hidden after they were stored; nil for other errors.
@@ -117,7 +117,9 @@ extension SavedPairs {
         core.staged.withLock { $0.remove(pair) }
         let relationship = pair.relationship
         guard let helper = relationship.helper else { return }
-        core.notePair(pair.source, pair.destination, in: relationship, isPaired: true)
-        core.noteHelperRows(of: helper, between: pair.source, pair.destination)
+        core.take(
+            PairChange(
+                relationship: relationship, link: helper, owner: pair.source, member: .object(pair.destination),
+                isPaired: true))
     }
 }

@@ -13,7 +13,7 @@ extension Stager {
         guard let position = relationship.position else { return }
         if relationship.helper != nil {
             for member in members { restage(StagedPair(owner, member, in: relationship)) }
-            core.noteStale(relationship, of: owner)
+            core.takeUnknownMembers(of: owner, in: relationship)
         } else {
             for (place, member) in members.enumerated() {
                 try member.stageOrThrow(.integer(Int64(place + 1)), at: position)

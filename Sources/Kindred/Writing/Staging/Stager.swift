@@ -70,8 +70,8 @@ struct Stager: Sendable {
             core.staged.withLock { $0.noteChange() }
         }
         if isLinked {
-            core.noteChange(
-                of: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
+            core.staged(
+                object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
         }
         return object
     }

@@ -22,7 +22,7 @@ extension ContextCore {
         if let journal {
             try await journal.turns.acquire(turn, within: database.turnTimeout)
             return try await journal.writeLock.withLock {
-                defer { noteViewsOutdated() }
+                defer { takenByViews() }
                 return try await settling(body)
             }
         }
@@ -30,7 +30,7 @@ extension ContextCore {
             _ = try await turn.acquire(for: SingleWrite(), within: database.turnTimeout)
             defer {
                 // Noted after an error, too: the server may have carried out the statement.
-                noteViewsOutdated()
+                takenByViews()
                 turn.end()
             }
             do {
@@ -114,7 +114,7 @@ extension ContextCore {
             let columns = Array(entity.attributeColumns)
             let statement = try DeletionStatements.rows(entity, keys, columns: columns, isLocked: false)
             let result = try await client.send([statement], entity)[0]
-            try accept(EntityRows(result, of: entity), of: entity)
+            try take(written: EntityRows(result, of: entity), of: entity)
             var missing = Set(keys)
             for position in 0..<result.count {
                 if let key = try ObjectKey(result, row: position, entity.key) { missing.remove(key) }
@@ -126,7 +126,7 @@ extension ContextCore {
                     continue
                 }
                 lost.append(object.storedRow)
-                try accept(deletionOf: object)
+                try take(deletionOf: object)
             }
         }
         return lost

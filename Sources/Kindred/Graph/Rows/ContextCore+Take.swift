@@ -1,0 +1,268 @@
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+// The door for changes of rows: `take` gives objects their rows, or deletes them, and has the changes noted.
+extension ContextCore {
+    /// Takes changes of rows, and gaps where it is not known which rows have changed.
+    ///
+    /// Rows go to their objects. Without an object a row is kept, newer than in loaded relationships.
+    ///
+    /// - Returns: The committed changes that were left out: see `ContextCore.takeCommitted`.
+    @discardableResult
+    func take(
+        _ changes: some Collection<RowChange>, _ gaps: [RowGap] = [], by origin: ChangeOrigin = .written
+    ) throws -> [RowChange] {
+        var left: [RowChange] = []
+        if case .committed(let askedAt) = origin {
+            left = try takeCommitted(changes, askedAt: askedAt)
+        } else {
+            // Nearly always all are of one entity.
+            var unheld: (entity: EntityRuntime?, keys: Set<ObjectKey>) = (nil, [])
+            func takeUnheld() {
+                if let entity = unheld.entity, !unheld.keys.isEmpty { taken(deletions: unheld.keys, of: entity) }
+            }
+            for change in changes {
+                if let row = change.after {
+                    try take(row, change, of: nil)
+                } else if let key = change.key {
+                    if let object = liveObject(change.entity, key) {
+                        try take(deletionOf: object, by: origin)
+                        continue
+                    }
+                    if unheld.entity !== change.entity {
+                        takeUnheld()
+                        unheld = (change.entity, [])
+                    }
+                    unheld.keys.insert(key)
+                }
+            }
+            takeUnheld()
+        }
+        for gap in gaps { taken(gap, by: origin) }
+        return left
+    }
+
+    /// Takes gaps alone.
+    func take(_ gap: RowGap, by origin: ChangeOrigin = .written) { taken(gap, by: origin) }
+
+    /// Takes a change of an owner's members, unknown which.
+    func takeUnknownMembers(of owner: DatabaseObject, in relationship: RelationshipRuntime) {
+        for key in ownKeys(relationship, owner) { taken(RowGap(membersIn: relationship, of: key)) }
+    }
+
+    /// Takes a pair that came or went.
+    func take(_ pair: PairChange) { taken(pair) }
+
+    /// Takes a written row.
+    ///
+    /// - Parameters:
+    ///   - known: the row's object, where the caller knows it: the row may have another key now.
+    ///   - end: the owner that the row has joined or left by this.
+    func take(
+        _ row: Row, of entity: EntityRuntime, object known: DatabaseObject? = nil, at end: OwnerEnd? = nil
+    ) throws {
+        guard let key = try ObjectKey(row, entity.key) else { return }
+        try take(row, RowChange(written: row, of: entity, key: key), of: known, at: end)
+    }
+
+    private func take(
+        _ row: Row, _ change: RowChange, of known: DatabaseObject?, at end: OwnerEnd? = nil
+    ) throws {
+        if let object = known ?? change.key.flatMap({ liveObject(change.entity, $0) }) {
+            try take(row, for: object)
+        } else {
+            taken(change, row, at: end)
+        }
+    }
+
+    /// Takes rows that a statement has changed without saying from what: loaded relationships become stale if one of
+    /// the rows has no object.
+    ///
+    /// - Returns: The positions of the rows without objects.
+    @discardableResult
+    func take(written rows: EntityRows, of entity: EntityRuntime) throws -> [Int] {
+        var unheld: [Int] = []
+        for position in 0..<rows.count {
+            let row = try rows[position]
+            guard let key = try ObjectKey(row, entity.key) else { continue }
+            if let object = follower(entity, key) {
+                try take(row, for: object)
+            } else {
+                unheld.append(position)
+            }
+        }
+        if !unheld.isEmpty { taken(RowGap(.some, of: entity)) }
+        return unheld
+    }
+
+    /// The object of a key, also after it left memory, if its newer row is noted.
+    private func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
+        withMap { map in
+            if let object = map.object(entity, key) { return object }
+            guard let newer = map.notes.newerRow(entity, key) else { return nil }
+            return map.object(entity, key) {
+                make(ObjectSeed(core: self, runtime: entity, row: newer.row))
+            }.object
+        }
+    }
+
+    /// Takes the row that a statement has just stored, and that its object shows already.
+    ///
+    /// - Parameter isNew: whether there was no such row; else its values before are not known.
+    func take(storedRowOf object: DatabaseObject, isNew: Bool) {
+        let row = object.storedRow
+        let change = RowChange(
+            of: object.runtime, key: object.key, from: nil, to: row, unknown: isNew ? .nothing : .before)
+        taken(change, row, isHeld: true)
+    }
+
+    /// Marks an object's row as deleted and removes it from every set.
+    func take(deletionOf object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
+        if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
+        let wasStale = object.isStale
+        func markDeleted(_ state: inout ObjectState) -> Bool {
+            guard state.status == .persistent || state.status == .deleting else { return false }
+            state.status = .deleted
+            state.seenAt = tick()
+            if let staging = state.staging { state.row = staging.stored }
+            state.stagingBox = nil
+            state.isStale = false
+            return true
+        }
+        let wasLive = change(object, isRead: true) {
+            _ = markDeleted(&$0)
+        } run: { _ in
+            object.withState(markDeleted)
+        }
+        guard wasLive else { return }
+        // Memory does not know the row that is gone if it was to be read again.
+        let change = RowChange(deleted: object.key, of: object.runtime, wasStale ? nil : object.row)
+        taken(deletion: change, of: object, by: origin)
+    }
+}
+
+// Rows of objects.
+extension ContextCore {
+    /// A row of an object that was replaced.
+    fileprivate struct ReplacedRow {
+        let old: RowLinks
+        let new: RowLinks
+        let wasStale: Bool
+    }
+
+    /// Gives an object its new row.
+    func take(_ row: Row, for object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
+        let askedAt = origin.askedAt
+        func replaceRow(_ state: inout ObjectState, _ stored: Row) -> ReplacedRow? {
+            let wasStale = state.isStale
+            var row = row
+            if let askedAt {
+                if state.seenAt > askedAt { return nil }
+                if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
+                state.isStale = false
+                if stored.hasSameBytes(as: row) { return nil }
+                // Left-out columns keep the values that were read before, unless the row has changed since.
+                if row.leavesOut, !wasStale, !origin.isByOthers, let whole = object.runtime.completed(row, by: stored) {
+                    if stored.hasSameBytes(as: whole) { return nil }
+                    row = whole
+                }
+            }
+            let old = RowLinks(state)
+            let (entity, isRead) = (object.runtime, askedAt != nil)
+            state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
+            state.changed(at: askedAt == nil ? tick() : state.seenAt)
+            state.isStale = false
+            return ReplacedRow(old: old, new: RowLinks(state), wasStale: wasStale)
+        }
+        let change = change(object, isRead: askedAt != nil) { state in
+            _ = replaceRow(&state, state.storedRow)
+        } run: { committed -> ReplacedRow? in
+            object.withState { state -> ReplacedRow? in
+                // The values written by a transaction stay visible while other tasks read.
+                if let committed, !state.storedRow.hasSameBytes(as: committed) { return nil }
+                return replaceRow(&state, state.storedRow)
+            }
+        }
+        guard let change else {
+            if origin.isByOthers, row.leavesOut { takenLeavingOut(row, of: object.runtime) }
+            return
+        }
+        if !change.old.isShownAsStored { releaseIfUnstaged(object) }
+        try follow(change, of: object, to: row, by: origin)
+    }
+
+    /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
+    /// staged.
+    ///
+    /// - Parameter rows: the objects' rows, in their order; nil for an object without a row.
+    func take(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
+        func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
+            let (old, wasStale) = (RowLinks(state), state.isStale)
+            state.settle(saved, in: saved.entity)
+            state.rebase(on: row, of: saved.entity)
+            state.changed(at: tick())
+            state.isStale = false
+            return ReplacedRow(old: old, new: RowLinks(state), wasStale: wasStale)
+        }
+        func replaceRow(of saved: SavedObject, _ row: Row) -> ReplacedRow {
+            staged.withLock { staged in
+                let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
+                if change.new.isShownAsStored { staged.remove(saved.object) } else { staged.insert(saved.object) }
+                return change
+            }
+        }
+        // A span: an element of an array would be copied.
+        let objects = saved.span
+        var written: [DatabaseObject] = []
+        written.reserveCapacity(rows.count)
+        for place in objects.indices where rows[place] != nil { written.append(objects[place].object) }
+        let own = journal
+        own?.record(written)
+        guard journals.others(than: own).isEmpty else {
+            for case (let saved, let row?) in zip(saved, rows) {
+                let change = journals.applying(of: saved.object, by: own) {
+                    _ = replaceRow(in: &$0, of: saved, by: row)
+                } _: { _ in
+                    replaceRow(of: saved, row)
+                }
+                try follow(change, of: saved.object, to: row, by: .written)
+            }
+            return
+        }
+        for place in objects.indices {
+            guard let row = rows[place] else { continue }
+            let change = replaceRow(of: objects[place], row)
+            try follow(change, of: objects[place].object, to: row, by: .written)
+        }
+        // A journal may have recorded objects meanwhile.
+        for other in journals.others(than: own) {
+            for case (let saved, let row?) in zip(saved, rows) {
+                _ = other.change(saved.object) { _ = replaceRow(in: &$0, of: saved, by: row) }
+            }
+        }
+    }
+
+    /// Takes new objects with the rows that a save has stored: puts them at their keys.
+    func take(_ stored: StoredObjects) { taken(stored) }
+
+    /// Has a changed row of an object noted, and follows it to the rows that refer to it.
+    private func follow(
+        _ replaced: ReplacedRow, of object: DatabaseObject, to row: Row, by origin: ChangeOrigin
+    ) throws {
+        let (entity, stored) = (object.runtime, replaced.old.stored)
+        let isFoundOtherwise = entity.findingColumns.contains { !stored.hasSameBytes(as: row, at: $0) }
+        var keys: (former: ObjectKey?, new: ObjectKey?) = (nil, nil)
+        if isFoundOtherwise, let former = try ObjectKey(stored, entity.key), let new = try ObjectKey(row, entity.key),
+            former != new
+        {
+            keys = (former, new)
+        }
+        let change = RowChange(
+            of: entity, key: keys.new, formerKey: keys.former, from: replaced.wasStale ? nil : stored, to: row,
+            unknown: replaced.wasStale ? .before : .nothing)
+        taken(change, of: object, from: replaced.old, to: replaced.new, by: origin)
+        guard isFoundOtherwise, case .written = origin else { return }
+        try followKeys(of: object, from: stored)
+    }
+}
