@@ -115,7 +115,7 @@ extension DatabaseContext {
         let askedAt = core.beginReading()
         do {
             return try core.take(
-                try await run(try entity.selecting(from: sql), reading), of: entity, askedAt: askedAt)
+                try await run(try entity.texts.selecting(from: sql), reading), of: entity, askedAt: askedAt)
         } catch let error as PostgresError where error.sqlState == .undefinedColumn {
             let hidden = entity.entity.attributes.filter(\.isHidden).map { " and b.\($0.name)" }.joined()
             throw KindredError(

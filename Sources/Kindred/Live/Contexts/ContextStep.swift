@@ -35,7 +35,7 @@ struct ContextStep {
         var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) where !keys.isEmpty && !entity.key.isEmpty {
             let lacking = lacking(entity)
-            let batch = try Array(keys).slices().map { try entity.select($0, lacking: lacking) }
+            let batch = try Array(keys).slices().map { try KeyStatements(entity: entity).select($0, lacking: lacking) }
             rows[entity] = try await core.client.rows(batch, entity)
         }
         return rows

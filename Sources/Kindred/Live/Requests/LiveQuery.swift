@@ -253,7 +253,7 @@ struct LiveQuery: Sendable {
     static func rows(of entity: EntityRuntime, _ keys: [ObjectKey], in core: ContextCore) async throws -> [Member] {
         var rows: [Member] = []
         for keys in keys.slices() {
-            rows += try await members(try entity.select(byKeys: keys), of: entity, in: core)
+            rows += try await members(try KeyStatements(entity: entity).select(byKeys: keys), of: entity, in: core)
         }
         return rows
     }

@@ -62,14 +62,13 @@ package final class EntityRuntime: Sendable {
     let limitedColumns: ColumnSet
     /// The labels of enums that were read again, by column.
     let readLabels = RankedMutex<[Int: [String]]>([:], .leaf)
-    private let texts = RankedMutex<[ServerText: StatementText]>([:], .leaf)
+    /// The texts of statements on its rows, made on first use.
+    let statementTexts = StatementTexts()
     /// An object that a room above keeps with the entity; made on first use.
     private let kept = RankedMutex<(any AnyObject & Sendable)?>(nil, .text)
     private let empty = RankedMutex<Row?>(nil, .leaf)
     /// Whether a write of the entity's rows has ended in a deadlock since the model was read.
     let hasDeadlocked = Atomic(false)
-    /// `SELECT … WHERE key`, the most frequent statement, kept here so that it needs no look-up.
-    let selectionByKey = RankedMutex<StatementText?>(nil, .leaf)
 
     init(
         entity: Entity, index: Int, shownEntities: [Int], isShown: Bool, filter: EntityFilter? = nil,
@@ -136,19 +135,6 @@ package final class EntityRuntime: Sendable {
 
     /// The columns by which a write identifies a row: the key, and the version if there is one.
     var versionedKey: [Int] { version.map { key + [$0.position] } ?? key }
-
-    /// The statement text of one shape, made on first use.
-    package func text(_ shape: String, _ make: () throws -> String) rethrows -> StatementText {
-        if let known = texts.withLock({ $0[shape] }) { return known }
-        let made = StatementText(try make())
-        return texts.withLock { texts in
-            if let known = texts[shape] { return known }
-            // Shapes are few, unless users choose the written columns; the limit bounds memory.
-            if texts.count >= 4_096 { texts = [:] }
-            texts[shape] = made
-            return made
-        }
-    }
 
     /// The object that a room above keeps with the entity, made on first use.
     func kept<Kept: AnyObject & Sendable>(_ make: () -> Kept) -> Kept {

@@ -28,7 +28,7 @@ struct Fetcher: Sendable {
     func fetch(_ entity: EntityRuntime, _ key: ObjectKey) async throws -> DatabaseObject? {
         if core.following != nil { try await core.follow(entity) }
         let askedAt = core.now
-        let result = try await core.read(try entity.select(byKey: key), for: entity.name)
+        let result = try await core.read(try KeyStatements(entity: entity).select(byKey: key), for: entity.name)
         return result.count == 0 ? nil : try core.take(result, row: 0, of: entity, askedAt: askedAt)
     }
 
@@ -61,7 +61,7 @@ struct Fetcher: Sendable {
         guard let filter = entity.filter, !objects.isEmpty else { return objects }
         if filter.isExact { return objects.filter { filter.shows($0.storedRow) != false } }
         let result = try await core.read(
-            try entity.selectShown(objects.compactMap(\.key)), for: entity.name)
+            try KeyStatements(entity: entity).selectShown(objects.compactMap(\.key)), for: entity.name)
         let keys = Set(try result.indices.compactMap { try ObjectKey(result, row: $0, Array(entity.key.indices)) })
         return objects.filter { $0.key.map(keys.contains) ?? false }
     }
@@ -82,7 +82,7 @@ struct Fetcher: Sendable {
         if !missing.isEmpty {
             try await core.follow(entity)
             let askedAt = core.now
-            let result = try await core.read(try entity.select(missing), for: entity.name)
+            let result = try await core.read(try KeyStatements(entity: entity).select(missing), for: entity.name)
             for object in try core.take(result, of: entity, askedAt: askedAt) {
                 // The server may find rows by keys that it treats as equal, but that differ here.
                 if let key = object.key, seen.contains(key) { found[key] = object } else { others.append(object) }
@@ -120,7 +120,10 @@ struct Fetcher: Sendable {
         if !missing.isEmpty {
             try await core.follow(entity)
             let askedAt = core.now
-            let statement = try missing.count == 1 ? entity.selectFirst(missing[0]) : entity.selectFirst(missing)
+            let statement =
+                try missing.count == 1
+                ? KeyStatements(entity: entity).selectFirst(missing[0])
+                : KeyStatements(entity: entity).selectFirst(missing)
             let wanted = Set(missing)
             let result = try await core.read(statement, for: entity.name)
             for object in try core.take(result, of: entity, askedAt: askedAt) {

@@ -27,7 +27,7 @@ struct Refresher: Sendable {
         let entity = object.runtime
         let askedAt = core.now
         let result = try await core.client.execute(
-            try entity.select(byKey: key, lock: lock, waiting: waiting), for: entity.name)
+            try KeyStatements(entity: entity).select(byKey: key, lock: lock, waiting: waiting), for: entity.name)
         if result.count == 1 {
             try core.take(EntityRows(result, of: entity)[0], for: object, readAt: askedAt)
             return object.withState { $0.accept(readAgain: entity) }

@@ -106,7 +106,7 @@ struct ColumnLoader: Sendable {
             guard let object = core.liveObject(entity, key) else { return leftOut }
             return object.withState { state in leftOut.filter { state.storedRow.isLeftOut(at: $0) } }
         }
-        let statement = try entity.select(keys.keys, leavingOut: leftOut)
+        let statement = try KeyStatements(entity: entity).select(keys.keys, leavingOut: leftOut)
         let result = try await core.read(statement, for: entity.name)
         let rows = try EntityRows(result, of: entity)
         var found = LoadedBatch.Builder(owners: keys, count: result.count)

@@ -12,6 +12,8 @@ enum CheckedWrite {
     /// The column of `written` that tells whether a row is as it was asked for.
     static let isRight = "\"kindred: right\""
     static let found = "(SELECT count(*) FROM found)"
+    /// The condition with which a write finds its rows after `found` has locked them.
+    static let afterFound = " AND \(found) IS NOT NULL"
     static let allWritten = "(SELECT count(*) FROM written)"
 
     /// The condition that fails unless as many rows are right as expected.
@@ -61,45 +63,6 @@ extension EntityRuntime {
     var locksFound: Bool {
         !entity.isView && !entity.obstacles.contains(.policies) && entity.privileges.contains(.update)
     }
-
-    /// The condition with which a write finds its rows after `found` has locked them.
-    static let afterFound = " AND \(CheckedWrite.found) IS NOT NULL"
-
-    /// The attributes of the rows of the CTE `written`.
-    var writtenColumns: String {
-        get throws {
-            try attributeColumns.map { column in
-                let name = "written.\(try quoted(column))"
-                return lazyColumns.contains(column) ? entity.attributes[column].leftOut(name) : name
-            }.joined(separator: ", ")
-        }
-    }
-
-    /// The query that returns the rows of a checked write.
-    func checkedRows(_ sources: String, expecting expected: String = CheckedWrite.found) throws -> String {
-        "WITH \(sources) SELECT \(try writtenColumns) FROM written WHERE \(CheckedWrite.condition(expecting: expected))"
-    }
-
-    /// `"id" IS NOT NULL`: whether a returned row has a key, which one of a view's trigger may lack.
-    func hasKey(alias: String) throws -> String {
-        try key.map { "\(alias).\(try quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
-    }
-
-    /// An INSERT or UPDATE with its RETURNING clause as the CTE `written`.
-    func written(_ write: String, alias: String, isRight: String) throws -> String {
-        let right = "(\(isRight)) IS TRUE AS \(CheckedWrite.isRight)"
-        return "written AS (\(write) RETURNING \(try namedList(alias: alias)), \(right))"
-    }
-
-    /// Every attribute under its name; lazy attributes without their values.
-    func namedList(alias: String) throws -> String {
-        if lazyColumns.isEmpty { return try selectList(alias: alias) }
-        return try attributeColumns.map { column in
-            if !lazyColumns.contains(column) { return try selectList(of: [column], alias: alias) }
-            let name = try quoted(column)
-            return entity.attributes[column].leftOut("\(alias).\(name)", as: name)
-        }.joined(separator: ", ")
-    }
 }
 
 // Pieces for writes of rows `t`.
@@ -109,10 +72,11 @@ extension ScopedRows {
     /// Locked, so that another transaction cannot change them before the write does, unless the lock would hide rows by
     /// policies of UPDATE, needs a privilege that the role lacks, or is impossible for the view's query.
     func found(where condition: String, isDeletion: Bool = false) throws -> String {
-        let keys = try entity.key.enumerated().map { "t.\(try entity.quoted($1)) AS k\($0)" }.joined(separator: ", ")
+        let keys = try entity.key.enumerated().map { "t.\(try entity.texts.quoted($1)) AS k\($0)" }.joined(
+            separator: ", ")
         let lock =
             entity.locksFound
-            ? "\(try entity.orderToLock("t"))\(isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE")" : ""
+            ? "\(try entity.texts.orderToLock("t"))\(isDeletion ? " FOR UPDATE" : " FOR NO KEY UPDATE")" : ""
         return "found AS MATERIALIZED (SELECT \(keys) FROM \(try from(where: condition))\(lock))"
     }
 
@@ -135,9 +99,48 @@ extension ScopedRows {
     ) throws -> String {
         var right = "(\(isRight))\(try tenantClause)"
         if keepsKeys {
-            right += " AND EXISTS (SELECT FROM found WHERE \(try entity.same("t", as: "found")))"
+            right += " AND EXISTS (SELECT FROM found WHERE \(try entity.texts.same("t", as: "found")))"
         }
-        let update = try update(set: set, where: "(\(condition))\(EntityRuntime.afterFound)", returning: nil)
-        return "\(try found(where: condition)), \(try entity.written(update, alias: "t", isRight: right))"
+        let update = try update(set: set, where: "(\(condition))\(CheckedWrite.afterFound)", returning: nil)
+        return "\(try found(where: condition)), \(try entity.texts.written(update, alias: "t", isRight: right))"
+    }
+}
+
+// Rows of writes that check themselves.
+extension EntityTexts {
+    /// The attributes of the rows of the CTE `written`.
+    var writtenColumns: String {
+        get throws {
+            try entity.attributeColumns.map { column in
+                let name = "written.\(try quoted(column))"
+                return entity.lazyColumns.contains(column) ? entity.entity.attributes[column].leftOut(name) : name
+            }.joined(separator: ", ")
+        }
+    }
+
+    /// The query that returns the rows of a checked write.
+    func checkedRows(_ sources: String, expecting expected: String = CheckedWrite.found) throws -> String {
+        "WITH \(sources) SELECT \(try writtenColumns) FROM written WHERE \(CheckedWrite.condition(expecting: expected))"
+    }
+
+    /// `"id" IS NOT NULL`: whether a returned row has a key, which one of a view's trigger may lack.
+    func hasKey(alias: String) throws -> String {
+        try entity.key.map { "\(alias).\(try quoted($0)) IS NOT NULL" }.joined(separator: " AND ")
+    }
+
+    /// An INSERT or UPDATE with its RETURNING clause as the CTE `written`.
+    func written(_ write: String, alias: String, isRight: String) throws -> String {
+        let right = "(\(isRight)) IS TRUE AS \(CheckedWrite.isRight)"
+        return "written AS (\(write) RETURNING \(try namedList(alias: alias)), \(right))"
+    }
+
+    /// Every attribute under its name; lazy attributes without their values.
+    func namedList(alias: String) throws -> String {
+        if entity.lazyColumns.isEmpty { return try selectList(alias: alias) }
+        return try entity.attributeColumns.map { column in
+            if !entity.lazyColumns.contains(column) { return try selectList(of: [column], alias: alias) }
+            let name = try quoted(column)
+            return entity.entity.attributes[column].leftOut("\(alias).\(name)", as: name)
+        }.joined(separator: ", ")
     }
 }

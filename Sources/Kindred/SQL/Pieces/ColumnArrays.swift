@@ -45,7 +45,8 @@ struct ColumnArrays {
 
     /// `t."a" = new.k0 AND t."b" = new.k1`: whether a row has the columns' values.
     func equality(_ alias: String) throws -> String {
-        try zip(columns, expressions).map { try entity.equality($0, alias: alias, to: $1) }.joined(separator: " AND ")
+        try zip(columns, expressions).map { try entity.texts.equality($0, alias: alias, to: $1) }.joined(
+            separator: " AND ")
     }
 
     /// Appends an array for each column.

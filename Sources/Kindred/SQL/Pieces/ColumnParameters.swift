@@ -25,7 +25,9 @@ struct ColumnParameters {
     /// `"a" IS DISTINCT FROM $1 OR "b" IS DISTINCT FROM $2`.
     func difference(_ alias: String) throws -> String {
         try zip(try equalities(alias), zip(columns, list)).map { equality, column in
-            let (name, value) = (try entity.compared(column.0, alias: alias), entity.compared(column.0, with: column.1))
+            let (name, value) = (
+                try entity.texts.compared(column.0, alias: alias), entity.texts.compared(column.0, with: column.1)
+            )
             guard foreign != nil || entity.hasOwnEquality([column.0]) else {
                 return "\(name) IS DISTINCT FROM \(value)"
             }
@@ -35,13 +37,14 @@ struct ColumnParameters {
 
     /// The assignments `"a" = $1`, `"b" = $2`.
     func assignments() throws -> [String] {
-        try zip(columns, list).map { "\(try entity.quoted($0)) = \($1)" }
+        try zip(columns, list).map { "\(try entity.texts.quoted($0)) = \($1)" }
     }
 
     private func equalities(_ alias: String?) throws -> [String] {
         try zip(columns, list).enumerated().map { place, column in
-            let name = try entity.compared(column.0, alias: alias)
-            return try foreign?.sql(at: place, name, column.1) ?? entity.equality(column.0, alias: alias, to: column.1)
+            let name = try entity.texts.compared(column.0, alias: alias)
+            return try foreign?.sql(at: place, name, column.1)
+                ?? entity.texts.equality(column.0, alias: alias, to: column.1)
         }
     }
 }

@@ -1,19 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-// The comparisons of keys. An operator is never written elsewhere: by its name alone the server would look it up in the session's
-// search path.
 extension EntityRuntime {
-    /// `left = right`: whether two values of a column are equal, by the operator of its type.
-    func equality(of column: Int, _ left: String, _ right: String) -> String {
-        "\(left) \(entity.attributes[column].equality) \(right)"
-    }
-
-    /// `t."a" = value`: whether a row has a value in a column.
-    func equality(_ column: Int, alias: String?, to value: String) throws -> String {
-        equality(of: column, try compared(column, alias: alias), compared(column, with: value))
-    }
-
     /// Whether columns are compared by operators outside of `pg_catalog`, which phrases such as IN do not find.
     func hasOwnEquality(_ columns: [Int]) -> Bool { columns.contains { entity.attributes[$0].equality != "=" } }
 }
@@ -58,9 +46,9 @@ extension RelationshipRuntime {
     func isLinked(_ link: String, to owner: String) throws -> String {
         let comparison = comparison(of: linkColumns)
         return try zip(linkColumns, ownColumns).enumerated().map { place, pair in
-            let own = try linkRows.compared(pair.0, alias: link)
-            let other = try source.compared(pair.1, alias: owner)
-            return comparison?.sql(at: place, own, other) ?? linkRows.equality(of: pair.0, own, other)
+            let own = try linkRows.texts.compared(pair.0, alias: link)
+            let other = try source.texts.compared(pair.1, alias: owner)
+            return comparison?.sql(at: place, own, other) ?? linkRows.texts.equality(of: pair.0, own, other)
         }.joined(separator: " AND ")
     }
 }
@@ -72,10 +60,11 @@ extension RelationshipRuntime.HelperLink {
     ) throws -> String {
         let comparison = relationship.comparison(of: destinationColumns)
         return try zip(destinationColumns, relationship.otherColumns).enumerated().map { place, pair in
-            let own = try entity.compared(pair.0, alias: link)
-            let other = try relationship.destination.compared(pair.1, alias: member)
+            let own = try entity.texts.compared(pair.0, alias: link)
+            let other = try relationship.destination.texts.compared(pair.1, alias: member)
             return comparison?.sql(at: place, own, other)
-                ?? (isMemberFirst ? entity.equality(of: pair.0, other, own) : entity.equality(of: pair.0, own, other))
+                ?? (isMemberFirst
+                    ? entity.texts.equality(of: pair.0, other, own) : entity.texts.equality(of: pair.0, own, other))
         }.joined(separator: " AND ")
     }
 }

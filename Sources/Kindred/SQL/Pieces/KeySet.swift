@@ -20,10 +20,10 @@ struct KeySet {
     /// One column: `t."id" = ANY($1)`. Several: `(t."a", t."b") IN (SELECT * FROM unnest($1, $2))`. Where a comparison is not
     /// `=`, several columns are compared one by one.
     func condition(_ alias: String? = nil) throws -> String {
-        let names = try columns.map { try entity.compared($0, alias: alias) }
+        let names = try columns.map { try entity.texts.compared($0, alias: alias) }
         let shard = try shard.clause(alias)
         if names.count == 1, foreign == nil {
-            return "\(entity.equality(of: columns[0], names[0], "ANY(\(arrays[0]))"))\(shard)"
+            return "\(entity.texts.equality(of: columns[0], names[0], "ANY(\(arrays[0]))"))\(shard)"
         }
         if foreign != nil || entity.hasOwnEquality(columns) { return "\(try exists(alias))\(shard)" }
         return "(\(names.joined(separator: ", "))) IN (SELECT * FROM \(rows))\(shard)"
@@ -36,8 +36,8 @@ struct KeySet {
         // Beside columns without an alias a name that no table has.
         let prefix = alias == nil ? "kindred_given_" : "k"
         let pairs = try columns.enumerated().map { place, column in
-            let (name, value) = (try entity.compared(column, alias: alias), "given.\(prefix)\(place)")
-            return foreign?.sql(at: place, name, value) ?? entity.equality(of: column, value, name)
+            let (name, value) = (try entity.texts.compared(column, alias: alias), "given.\(prefix)\(place)")
+            return foreign?.sql(at: place, name, value) ?? entity.texts.equality(of: column, value, name)
         }
         return "EXISTS (SELECT FROM \(table("given", names: prefix)) WHERE \(pairs.joined(separator: " AND ")))"
     }
@@ -45,9 +45,9 @@ struct KeySet {
     /// `t."a" = o.k0 AND …`: whether a row has the key that stands in a FROM item.
     func equality(_ alias: String, to item: String) throws -> String {
         try columns.enumerated().map { place, column in
-            let name = try entity.compared(column, alias: alias)
+            let name = try entity.texts.compared(column, alias: alias)
             return foreign?.sql(at: place, name, "\(item).k\(place)")
-                ?? entity.equality(of: column, name, "\(item).k\(place)")
+                ?? entity.texts.equality(of: column, name, "\(item).k\(place)")
         }.joined(separator: " AND ")
     }
 

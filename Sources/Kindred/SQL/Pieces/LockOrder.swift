@@ -48,19 +48,6 @@ extension EntityRuntime {
     /// The fixed order in which rows are written.
     var lockOrder: LockOrder { LockOrder(self, by: key) }
 
-    /// `ORDER BY t."id"` before a FOR UPDATE, so that rows are locked in the order in which statements write them; nothing for
-    /// a view, whose key may have no order.
-    func orderToLock(_ alias: String) throws -> String {
-        if entity.isView || key.isEmpty { return "" }
-        let columns = try key.map { column in
-            "\(alias).\(try quoted(column))\(entity.attributes[column].baseType.isText ? " COLLATE \"C\"" : "")"
-        }
-        return " ORDER BY \(columns.joined(separator: ", "))"
-    }
-
-    /// ` ORDER BY t."id" FOR UPDATE OF t`.
-    func locking(_ alias: String) throws -> String { "\(try orderToLock(alias)) FOR UPDATE OF \(alias)" }
-
     /// Whether rows that a statement writes are locked first in the order of their keys, where its plan may find them in another.
     var locksInOrder: Bool {
         locksFound && !entity.isDistributed && (entity.kind == .table || entity.kind == .partitionedTable)
@@ -84,5 +71,5 @@ extension PostgresDataType {
     }
 
     /// Whether it is a text that has a collation, and whose bytes are the order of "C".
-    fileprivate var isText: Bool { self == .text || self == .varchar || self == .bpchar }
+    var isText: Bool { self == .text || self == .varchar || self == .bpchar }
 }

@@ -92,7 +92,7 @@ extension Parameters {
         _ shape: String, in entity: EntityRuntime, _ make: () throws -> String
     ) rethrows -> Statement {
         let shape = self.shape(shape)
-        return statement(try entity.text(shape, make))
+        return statement(try entity.texts.statement(shape, make))
     }
 
     /// The shape of a statement that may be one for a single shard.

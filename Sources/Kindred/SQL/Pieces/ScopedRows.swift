@@ -66,7 +66,7 @@ struct ScopedRows {
         set: [String], from source: String? = nil, where condition: String, returning returned: String?
     ) throws -> String {
         var text =
-            "UPDATE \(try name) SET \(set.joined(separator: ", "))\(try entity.versionAssignment(alias: alias.text))"
+            "UPDATE \(try name) SET \(set.joined(separator: ", "))\(try entity.texts.versionAssignment(alias: alias.text))"
         if let source { text += " FROM \(source)" }
         text += " WHERE \(condition)\(try clause)"
         if let returned { text += " RETURNING \(returned)" }
@@ -88,64 +88,6 @@ extension EntityRuntime {
     }
 }
 
-// Statements of a request, whose conditions have the scope of its rows already: see `SelectQuery.filtered`.
-extension EntityRuntime {
-    /// `DELETE FROM … AS t0`, with the condition of a request.
-    func deletion(ofRequest condition: ConditionTerm?) throws -> String {
-        var text = "DELETE FROM \(try used.name.quoted) AS t0"
-        guard let condition else { return text }
-        text += " WHERE "
-        try condition.write(to: &text)
-        return text
-    }
-
-    /// `UPDATE … AS t0 SET … RETURNING …`, with the condition of a request.
-    func update(ofRequest condition: ConditionTerm?, set: [String], returning returned: String?) throws -> String {
-        var text =
-            "UPDATE \(try used.name.quoted) AS t0 SET \(set.joined(separator: ", "))\(try versionAssignment(alias: "t0"))"
-        if let condition {
-            text += " WHERE "
-            try condition.write(to: &text)
-        }
-        if let returned { text += " RETURNING \(returned)" }
-        return text
-    }
-
-    /// `t0`, the rows of a query in front, and the condition that they are the tenant's.
-    var ofRequestInFront: String {
-        get throws {
-            guard let term = isTenants(.first) else { return RowAlias.first.text ?? "" }
-            return "t0 WHERE \(try term.sql)"
-        }
-    }
-}
-
-// The tenant's column and value in statements that make or change rows.
-extension EntityRuntime {
-    /// `INSERT INTO "public"."member" AS h`.
-    func insertion(as alias: RowAlias) throws -> String {
-        "INSERT INTO \(try used.name.quoted)\(alias.text.map { " AS \($0)" } ?? "")"
-    }
-
-    /// `UPDATE SET … WHERE …`, after an INSERT's DO: a row of another tenant that is in the way stays as it is.
-    ///
-    /// - Parameter condition: which rows are changed; nil for all.
-    func updateOnConflict(set: [String], as alias: RowAlias, where condition: String? = nil) throws -> String {
-        let terms = try [condition, isTenants(alias).map { try $0.sql }].compactMap(\.self)
-        let clause = terms.isEmpty ? "" : " WHERE \(terms.joined(separator: " AND "))"
-        return "UPDATE SET \(set.joined(separator: ", "))\(try versionAssignment(alias: alias.text))\(clause)"
-    }
-
-    /// The tenant's column and value for an INSERT of rows that have no object; nothing where it has a value already.
-    ///
-    /// - Parameter columns: the columns that have values.
-    func tenantAssignment(besides columns: [Int]) throws -> (names: [String], values: [String]) {
-        guard let tenantColumn, !columns.contains(tenantColumn) else { return ([], []) }
-        let value = TenantSetting.value(as: TenantSetting.type(for: entity.attributes[tenantColumn]))
-        return ([try quoted(tenantColumn)], [value])
-    }
-}
-
 // Filters in statements that are made for relationships and rows; requests have them in their conditions.
 extension Parameters {
     private static let noSchema = DatabaseSchema(entities: [], searchPath: [])
@@ -161,5 +103,61 @@ extension Parameters {
         let term = try resolver.condition(try filter.model.node).term
         self = resolver.parameters
         return ScopedRows(entity, as: alias, tables, shown: term)
+    }
+}
+
+// Statements of a request, whose conditions have the scope of its rows already (see `SelectQuery.filtered`), and the tenant's
+// column and value in statements that make or change rows.
+extension EntityTexts {
+    /// `DELETE FROM … AS t0`, with the condition of a request.
+    func deletion(ofRequest condition: ConditionTerm?) throws -> String {
+        var text = "DELETE FROM \(try entity.used.name.quoted) AS t0"
+        guard let condition else { return text }
+        text += " WHERE "
+        try condition.write(to: &text)
+        return text
+    }
+
+    /// `UPDATE … AS t0 SET … RETURNING …`, with the condition of a request.
+    func update(ofRequest condition: ConditionTerm?, set: [String], returning returned: String?) throws -> String {
+        var text =
+            "UPDATE \(try entity.used.name.quoted) AS t0 SET \(set.joined(separator: ", "))\(try versionAssignment(alias: "t0"))"
+        if let condition {
+            text += " WHERE "
+            try condition.write(to: &text)
+        }
+        if let returned { text += " RETURNING \(returned)" }
+        return text
+    }
+
+    /// `t0`, the rows of a query in front, and the condition that they are the tenant's.
+    var ofRequestInFront: String {
+        get throws {
+            guard let term = entity.isTenants(.first) else { return RowAlias.first.text ?? "" }
+            return "t0 WHERE \(try term.sql)"
+        }
+    }
+
+    /// `INSERT INTO "public"."member" AS h`.
+    func insertion(as alias: RowAlias) throws -> String {
+        "INSERT INTO \(try entity.used.name.quoted)\(alias.text.map { " AS \($0)" } ?? "")"
+    }
+
+    /// `UPDATE SET … WHERE …`, after an INSERT's DO: a row of another tenant that is in the way stays as it is.
+    ///
+    /// - Parameter condition: which rows are changed; nil for all.
+    func updateOnConflict(set: [String], as alias: RowAlias, where condition: String? = nil) throws -> String {
+        let terms = try [condition, entity.isTenants(alias).map { try $0.sql }].compactMap(\.self)
+        let clause = terms.isEmpty ? "" : " WHERE \(terms.joined(separator: " AND "))"
+        return "UPDATE SET \(set.joined(separator: ", "))\(try versionAssignment(alias: alias.text))\(clause)"
+    }
+
+    /// The tenant's column and value for an INSERT of rows that have no object; nothing where it has a value already.
+    ///
+    /// - Parameter columns: the columns that have values.
+    func tenantAssignment(besides columns: [Int]) throws -> (names: [String], values: [String]) {
+        guard let tenantColumn = entity.tenantColumn, !columns.contains(tenantColumn) else { return ([], []) }
+        let value = TenantSetting.value(as: TenantSetting.type(for: entity.entity.attributes[tenantColumn]))
+        return ([try quoted(tenantColumn)], [value])
     }
 }

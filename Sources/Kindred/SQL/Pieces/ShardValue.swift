@@ -12,7 +12,7 @@ struct ShardValue {
 
     /// ` AND t."tenant_id" = $3`.
     func clause(_ alias: String?) throws -> String {
-        " AND \(try entity.equality(column, alias: alias, to: parameter.description))"
+        " AND \(try entity.texts.equality(column, alias: alias, to: parameter.description))"
     }
 }
 

@@ -11,14 +11,14 @@ extension SelectQuery {
     ) throws -> Statement {
         let (resolver, condition) = try begin(in: schema)
         if resolver.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
-            var text = try runtime.deletion(ofRequest: condition)
-            text += " RETURNING \(try runtime.selectList(of: columns, alias: "t0"))"
+            var text = try runtime.texts.deletion(ofRequest: condition)
+            text += " RETURNING \(try runtime.texts.selectList(of: columns, alias: "t0"))"
             return resolver.parameters.statement(StatementText(text))
         }
-        let keys = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
+        let keys = try runtime.key.map { (name: try runtime.texts.quoted($0), alias: "k\($0)") }
         let selected = keys.map { "t0.\($0.name) AS \($0.alias)" }.joined(separator: ", ")
-        let same = try runtime.same("t", as: "s")
-        let list = try runtime.selectList(of: columns, alias: "t")
+        let same = try runtime.texts.same("t", as: "s")
+        let list = try runtime.texts.selectList(of: columns, alias: "t")
         let deleted = try runtime.all(as: .row, .all).from(where: same, joining: " USING s")
         let lock = try lockForDeletion(runtime)
         return try statement(in: schema, selecting: selected, isSorted: true) { selection in

@@ -5,7 +5,7 @@ import KindredSchema
 extension SelectQuery {
     /// `SELECT key …`: the keys of the rows, in their order.
     func keysStatement(_ runtime: EntityRuntime, in schema: DatabaseSchema) throws -> Statement {
-        try statement(in: schema, selecting: try runtime.selectList(of: runtime.key, alias: "t0"), isSorted: true)
+        try statement(in: schema, selecting: try runtime.texts.selectList(of: runtime.key, alias: "t0"), isSorted: true)
     }
 
     /// `SELECT key … FOR UPDATE`, or another lock: the given keys whose rows the condition still finds.
@@ -14,7 +14,7 @@ extension SelectQuery {
     ) throws -> Statement {
         var query = self
         (query.limit, query.offset, query.lock, query.keys) = (nil, nil, nil, (runtime, keys))
-        let list = try runtime.selectList(of: runtime.key, alias: "t0")
+        let list = try runtime.texts.selectList(of: runtime.key, alias: "t0")
         return try query.statement(in: schema, selecting: list, isSorted: false) {
             "\($0) \(lock.0.rawValue) OF t0\(lock.1.rawValue)"
         }

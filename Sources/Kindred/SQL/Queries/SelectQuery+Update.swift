@@ -18,12 +18,12 @@ extension SelectQuery {
         let sorting = try resolver.order(sort)
         let text: String
         if resolver.joins[0].isEmpty, limit == nil, offset == nil, lock == nil {
-            text = try runtime.update(
+            text = try runtime.texts.update(
                 ofRequest: condition,
-                set: try values.map { "\(try runtime.quoted($0.column)) = \(try $0.value.sql)" },
-                returning: returnsRows ? try runtime.selectList(alias: "t0") : nil)
+                set: try values.map { "\(try runtime.texts.quoted($0.column)) = \(try $0.value.sql)" },
+                returning: returnsRows ? try runtime.texts.selectList(alias: "t0") : nil)
         } else {
-            let names = try runtime.key.map { (name: try runtime.quoted($0), alias: "k\($0)") }
+            let names = try runtime.key.map { (name: try runtime.texts.quoted($0), alias: "k\($0)") }
             var columns = names.map { "t0.\($0.name) AS \($0.alias)" }
             // A parameter stays in the outer statement, where its column gives it a type.
             columns += try values.filter { !$0.isParameter }.map { "\(try $0.value.sql) AS v\($0.column)" }
@@ -38,12 +38,12 @@ extension SelectQuery {
             let (strength, waiting) = lock ?? (.forNoKeyUpdate, .wait)
             if keys == nil { selection += " \(strength.rawValue) OF t0\(waiting.rawValue)" }
             let set = try values.map { value in
-                "\(try runtime.quoted(value.column)) = \(value.isParameter ? try value.value.sql : "s.v\(value.column)")"
+                "\(try runtime.texts.quoted(value.column)) = \(value.isParameter ? try value.value.sql : "s.v\(value.column)")"
             }
-            let same = try runtime.same("t", as: "s")
+            let same = try runtime.texts.same("t", as: "s")
             let change = try runtime.all(as: .row, .all).update(
                 set: set, from: "s", where: same,
-                returning: returnsRows ? try runtime.selectList(alias: "t") : nil)
+                returning: returnsRows ? try runtime.texts.selectList(alias: "t") : nil)
             text = "WITH s AS MATERIALIZED (\(selection)) \(change)"
         }
         return resolver.parameters.statement(StatementText(text))
@@ -62,7 +62,7 @@ extension SelectQuery {
 
     /// The order in which rows are locked where the query has none of its own.
     func orderToLock(_ runtime: EntityRuntime) throws -> String {
-        sort.isEmpty && memberOrder == nil && limit == nil && offset == nil ? try runtime.orderToLock("t0") : ""
+        sort.isEmpty && memberOrder == nil && limit == nil && offset == nil ? try runtime.texts.orderToLock("t0") : ""
     }
 }
 
@@ -104,7 +104,7 @@ extension ConditionResolver {
     fileprivate func mark(_ column: Int, of entity: EntityRuntime) -> AssignedColumn {
         let name = entity.entity.attributes[column].name
         let mark = RowColumn(alias: 0, name: name, comparedType: nil)
-        return AssignedColumn(column: column, value: .mark(mark, type: entity.markType), isParameter: false)
+        return AssignedColumn(column: column, value: .mark(mark, type: entity.texts.markType), isParameter: false)
     }
 
     /// A calculation as the value of a column.

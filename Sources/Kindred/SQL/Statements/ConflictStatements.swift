@@ -21,7 +21,7 @@ struct ConflictStatements {
         var parameters = Parameters()
         let keys = try parameters.rows(held, of: entity.key, in: entity, prefix: "k")
         let values = try parameters.rows(taken, of: check.columns, in: entity, prefix: "c")
-        let names = try check.columns.map { try entity.quoted($0) }
+        let names = try check.columns.map { try entity.texts.quoted($0) }
         let stored = """
             SELECT \(names.map { "t.\($0)" }.joined(separator: ", ")), new.place AS \(Self.place) \
             FROM \(try entity.all(as: .row, .all).from(where: try keys.equality("t"), joining: ", \(keys.placedTable)"))

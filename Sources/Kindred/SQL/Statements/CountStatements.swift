@@ -95,7 +95,7 @@ struct CountStatements {
         )
         let pairs = try parameters.shown(rows, as: .row, .own)
         return try parameters.statement("count owners \(owners.index).\(relationship.slot)", in: rows) {
-            let list = try rows.selectList(of: columns, alias: "t")
+            let list = try rows.texts.selectList(of: columns, alias: "t")
             return "SELECT DISTINCT \(list) FROM \(try pairs.from(where: try members.condition("t")))"
         }
     }
@@ -107,7 +107,7 @@ struct CountStatements {
         var parameters = Parameters()
         let keys = try parameters.keysToLock(keys, of: own, in: entity)
         return try parameters.statement("count lock \(own)", in: entity) {
-            let columns = try own.map { "o.\(try entity.quoted($0))" }
+            let columns = try own.map { "o.\(try entity.texts.quoted($0))" }
             return """
                 SELECT 1 FROM \(try entity.all(as: .owner, .own).from(where: try keys.condition("o"))) \
                 ORDER BY \(columns.joined(separator: ", ")) FOR NO KEY UPDATE OF o
@@ -127,7 +127,7 @@ struct CountStatements {
         let shown = try parameters.shownLinks(relationship, countsUnseen: true)
         return try parameters.statement("count limits \(relationship.slot)", in: entity) {
             return """
-                SELECT \(try entity.selectList(of: own, alias: "o")), c.n FROM \(try entity.all(as: .owner, .own).from(
+                SELECT \(try entity.texts.selectList(of: own, alias: "o")), c.n FROM \(try entity.all(as: .owner, .own).from(
                 where: "\(try keys.condition("o")) AND (c.n < \(least) OR c.n > \(most))",
                 joining: """
                      CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT \

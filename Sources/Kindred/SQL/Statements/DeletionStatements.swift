@@ -10,8 +10,8 @@ enum DeletionStatements {
         let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
         return try parameters.statement("deletion rows \(isLocked) \(columns)", in: entity) {
             """
-            SELECT \(try entity.selectList(of: columns, alias: "t")) \
-            FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("t")))\(isLocked ? try entity.locking("t") : "")
+            SELECT \(try entity.texts.selectList(of: columns, alias: "t")) \
+            FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("t")))\(isLocked ? try entity.texts.locking("t") : "")
             """
         }
     }
@@ -32,8 +32,8 @@ enum DeletionStatements {
         return try parameters.statement(shape, in: entity) {
             let found = "\(try others.condition(sources))\(try unmarked(rows, of: entity))"
             return """
-                SELECT \(try entity.selectList(of: columns, alias: "t")) \
-                FROM \(try others.rows.from(where: found))\(isLocked ? try entity.locking("t") : "")
+                SELECT \(try entity.texts.selectList(of: columns, alias: "t")) \
+                FROM \(try others.rows.from(where: found))\(isLocked ? try entity.texts.locking("t") : "")
                 """
         }
     }
@@ -50,7 +50,7 @@ enum DeletionStatements {
 
     private static func unmarked(_ rows: Rows, of entity: EntityRuntime) throws -> String {
         guard rows == .unmarked, let mark = entity.deletionMark else { return "" }
-        return " AND t.\(try entity.quoted(mark)) IS NULL"
+        return " AND t.\(try entity.texts.quoted(mark)) IS NULL"
     }
 
     /// `SELECT … WHERE key IN (…) AND tableoid IN (…)`: the rows that reference the given ones by foreign keys of
@@ -66,13 +66,14 @@ enum DeletionStatements {
         let shape = "deletion partition rows \(referenced.index) \(key.columns) \(key.referenced)"
         return try parameters.statement(shape, in: entity) {
             let pairs = try zip(key.columns, key.referenced).map {
-                entity.equality(of: $0, try entity.compared($0, alias: "t"), try referenced.compared($1, alias: "r"))
+                entity.texts.equality(
+                    of: $0, try entity.texts.compared($0, alias: "t"), try referenced.texts.compared($1, alias: "r"))
             }
             func within(_ table: String) -> String {
                 "(SELECT \(table) UNION SELECT relid::oid FROM pg_catalog.pg_partition_tree(\(table)))"
             }
             return """
-                SELECT \(try entity.selectList(of: entity.key, alias: "t")) FROM \(try entity.all(as: .row, .all).from(
+                SELECT \(try entity.texts.selectList(of: entity.key, alias: "t")) FROM \(try entity.all(as: .row, .all).from(
                 where: """
                     \(try keys.condition("r")) AND (t.tableoid, r.tableoid) IN (SELECT h.relid, d.relid \
                     FROM unnest(\(holders)::int8[]::oid[], \(targets)::int8[]::oid[]) AS k (holder, target) \
@@ -100,8 +101,9 @@ enum DeletionStatements {
         let shape = "deletion blockers \(step.source.index).\(step.relationship.slot) \(isPartial) \(isFiltered)"
         return try parameters.statement(shape, in: entity) {
             let (linked, alias) = (step.linkedEntity, step.helper == nil ? "t" : "h")
-            let columns = try linked.selectList(of: step.destinationColumns, alias: alias)
-            let names = try step.destinationColumns.map { "\(alias).\(try linked.quoted($0))" }.joined(separator: ", ")
+            let columns = try linked.texts.selectList(of: step.destinationColumns, alias: alias)
+            let names = try step.destinationColumns.map { "\(alias).\(try linked.texts.quoted($0))" }.joined(
+                separator: ", ")
             return """
                 SELECT \(columns), count(*) FROM \(try others.rows.from(
                 where: "\(try sources.condition(alias))\(try kept.map(exclusion) ?? "")", joining: try others.join)) \
@@ -129,13 +131,15 @@ enum DeletionStatements {
             let found = try others.condition(sources) + (try kept.map(exclusion) ?? "")
             guard entity.isChecked(.updateTriggers) else {
                 return try others.rows.update(
-                    set: try entity.nulls(cleared), where: found, returning: try entity.selectList(alias: "t"))
+                    set: try entity.texts.nulls(cleared), where: found,
+                    returning: try entity.texts.selectList(alias: "t"))
             }
             // A trigger may give the rows another owner.
             let hasLeft = "(\(try others.condition(sources))) IS NOT TRUE"
-            return try entity.checkedRows(
+            return try entity.texts.checkedRows(
                 try others.rows.checkedUpdate(
-                    set: try entity.nulls(cleared), where: found, isRight: hasLeft, keepsKeys: !entity.key.isEmpty))
+                    set: try entity.texts.nulls(cleared), where: found, isRight: hasLeft, keepsKeys: !entity.key.isEmpty
+                ))
         }
     }
 
@@ -174,7 +178,7 @@ enum DeletionStatements {
             guard entity.isChecked(.deleteTriggers) else { return "DELETE FROM \(try rows.from(where: found))" }
             return Self.checked(
                 "\(try entity.all(as: .row, .all).found(where: found, isDeletion: true))",
-                "DELETE FROM \(try rows.from(where: "\(found)\(EntityRuntime.afterFound)"))")
+                "DELETE FROM \(try rows.from(where: "\(found)\(CheckedWrite.afterFound)"))")
         }
     }
 
@@ -189,7 +193,7 @@ enum DeletionStatements {
             guard entity.isChecked(.deleteTriggers) else {
                 return """
                     WITH locked AS MATERIALIZED (\
-                    SELECT 1 FROM \(try rows.from(where: "\(filter)\(version)"))\(try entity.locking("t"))) \
+                    SELECT 1 FROM \(try rows.from(where: "\(filter)\(version)"))\(try entity.texts.locking("t"))) \
                     DELETE FROM \(try rows.from(where: "\(filter) AND (SELECT count(*) FROM locked) = \(count)"))
                     """
             }
@@ -239,8 +243,8 @@ enum DeletionStatements {
                 let isLinked = try helper.isLinked("h", to: "t", of: step.relationship)
                 return "EXISTS (SELECT FROM \(try pairs.from(where: "\(try sources.condition("h")) AND \(isLinked)")))"
             }
-            let names = try step.relationship.otherColumns.map { try step.destination.compared($0, alias: "t") }
-            let columns = try helper.destinationColumns.map { try helper.entity.compared($0, alias: "h") }
+            let names = try step.relationship.otherColumns.map { try step.destination.texts.compared($0, alias: "t") }
+            let columns = try helper.destinationColumns.map { try helper.entity.texts.compared($0, alias: "h") }
             return """
                 (\(names.joined(separator: ", "))) IN (SELECT \(columns.joined(separator: ", ")) \
                 FROM \(try pairs.from(where: try sources.condition("h"))))
@@ -259,7 +263,7 @@ enum DeletionStatements {
     /// An anti-join, since a long list is slow to search in older servers.
     private static func exclusion(_ keys: KeySet) throws -> String {
         let pairs = try zip(keys.names, keys.columns).map {
-            keys.entity.equality(of: $1, "d.\($0)", try keys.entity.compared($1, alias: "t"))
+            keys.entity.texts.equality(of: $1, "d.\($0)", try keys.entity.texts.compared($1, alias: "t"))
         }
         return " AND NOT EXISTS (SELECT FROM \(keys.table("d")) WHERE \(pairs.joined(separator: " AND ")))"
     }

@@ -40,42 +40,46 @@ struct HelperStatements {
         ) {
             // The other end's order, if it has one, gets the pair at its end.
             let ends = link.positions.filter { !columns.contains($0.column) }
-            let tenant = try helper.tenantAssignment(besides: link.sourceColumns + memberColumns + columns)
+            let tenant = try helper.texts.tenantAssignment(besides: link.sourceColumns + memberColumns + columns)
             let names =
-                try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map { try helper.quoted($0) }
+                try (link.sourceColumns + memberColumns + columns + ends.map(\.column)).map {
+                    try helper.texts.quoted($0)
+                }
                 + tenant.names
             func value(_ column: Int) -> String {
                 if let place = memberColumns.firstIndex(of: column) { return "member.m\(place)" }
                 return owner[column]?.description ?? "NULL"
             }
-            let places = try ends.map { try helper.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
+            let places = try ends.map {
+                try helper.texts.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value)
+            }
             let values = owner.list + ["member.*"] + (given?.list ?? []) + places + tenant.values
-            let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
-            let conflict = try helper.onPairConflict(setting: columns)
+            let pair = try link.pairColumns.map { try helper.texts.quoted($0) }.joined(separator: ", ")
+            let conflict = try helper.texts.onPairConflict(setting: columns)
             let source = members.table("member", names: "m")
-            let placing = try helper.placing(ends, through: link, from: source, value: value)
+            let placing = try helper.texts.placing(ends, through: link, from: source, value: value)
             let insert = """
-                \(try helper.insertion(as: .pair)) (\(names.joined(separator: ", "))) \
+                \(try helper.texts.insertion(as: .pair)) (\(names.joined(separator: ", "))) \
                 SELECT \(values.joined(separator: ", ")) \
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
             if checks == .nothing {
                 let isReturned = !columns.isEmpty || helper.restoresPairs
-                return placing + insert + (isReturned ? " RETURNING \(try helper.selectList(alias: "h"))" : "")
+                return placing + insert + (isReturned ? " RETURNING \(try helper.texts.selectList(alias: "h"))" : "")
             }
             let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
             let isPair = try isPair(owner, members)
-            let written = try helper.written(insert, alias: "h", isRight: "\(isPair)\(try shown.clause)")
+            let written = try helper.texts.written(insert, alias: "h", isRight: "\(isPair)\(try shown.clause)")
             if checks == .storedPairs {
-                return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
+                return try helper.texts.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
             // With payload all rows are returned, without it only rows that were no pairs.
             let existing = "existing AS MATERIALIZED (SELECT FROM \(try shown.from(where: isPair)))"
             let count = members.cardinality
             // A trigger may have changed an existing pair into another pair.
             let others = "(SELECT count(*) FROM written WHERE NOT \(CheckedWrite.isRight))"
-            return try helper.checkedRows(
+            return try helper.texts.checkedRows(
                 "\(before)\(existing), \(written)",
                 expecting: columns.isEmpty ? "(\(count) - (SELECT count(*) FROM existing) + \(others))" : count)
         }
@@ -160,25 +164,26 @@ struct HelperStatements {
             if isCheck { return try links.rows.absence(of: found) }
             if let mark = helper.deletionMark { return try marking(links.rows, where: found, at: mark) }
             guard helper.isChecked(.deleteTriggers) else {
-                return "DELETE FROM \(try links.rows.from(where: found)) RETURNING \(try helper.selectList(alias: "t"))"
+                return
+                    "DELETE FROM \(try links.rows.from(where: found)) RETURNING \(try helper.texts.selectList(alias: "t"))"
             }
-            let delete = "DELETE FROM \(try links.rows.from(where: "\(found)\(EntityRuntime.afterFound)"))"
-            return try helper.checkedRows(
+            let delete = "DELETE FROM \(try links.rows.from(where: "\(found)\(CheckedWrite.afterFound)"))"
+            return try helper.texts.checkedRows(
                 """
                 \(try links.rows.found(where: found, isDeletion: true)), \
-                \(try helper.written(delete, alias: "t", isRight: "true"))
+                \(try helper.texts.written(delete, alias: "t", isRight: "true"))
                 """)
         }
     }
 
     /// An UPDATE that marks rows of pairs as deleted.
     private func marking(_ rows: ScopedRows, where found: String, at mark: Int) throws -> String {
-        let column = try helper.quoted(mark)
-        let set = ["\(column) = now()::\(helper.markType)"]
+        let column = try helper.texts.quoted(mark)
+        let set = ["\(column) = now()::\(helper.texts.markType)"]
         guard helper.isChecked(.updateTriggers) else {
-            return try rows.update(set: set, where: found, returning: try helper.selectList(alias: "t"))
+            return try rows.update(set: set, where: found, returning: try helper.texts.selectList(alias: "t"))
         }
-        return try helper.checkedRows(
+        return try helper.texts.checkedRows(
             try rows.checkedUpdate(
                 set: set, where: found, isRight: "t.\(column) IS NOT NULL", keepsKeys: !helper.key.isEmpty))
     }
@@ -235,42 +240,43 @@ extension HelperStatements {
         return try parameters.statement("save pairs \(link.pairColumns) \(payloadColumns)", in: helper) {
             // Pairs join the end of an order, one after the other.
             let ends = link.positions.filter { !payloadColumns.contains($0.column) }
-            let tenant = try helper.tenantAssignment(besides: columns)
-            let names = try (columns + ends.map(\.column)).map { try helper.quoted($0) } + tenant.names
+            let tenant = try helper.texts.tenantAssignment(besides: columns)
+            let names = try (columns + ends.map(\.column)).map { try helper.texts.quoted($0) } + tenant.names
             let given = values.expressions
             func value(_ column: Int) -> String { columns.firstIndex(of: column).map { given[$0] } ?? "NULL" }
             let places = try ends.map { end in
                 """
-                \(try helper.endPosition(end.column, ownerColumns: end.ownerColumns, value: value)) - 1 + row_number() \
+                \(try helper.texts.endPosition(end.column, ownerColumns: end.ownerColumns, value: value)) - 1 + row_number() \
                 OVER (PARTITION BY \(end.ownerColumns.map(value).joined(separator: ", ")) ORDER BY new.place)
                 """
             }
-            let pair = try link.pairColumns.map { try helper.quoted($0) }.joined(separator: ", ")
-            let conflict = try helper.onPairConflict(setting: payloadColumns)
+            let pair = try link.pairColumns.map { try helper.texts.quoted($0) }.joined(separator: ", ")
+            let conflict = try helper.texts.onPairConflict(setting: payloadColumns)
             let source = values.placedTable
-            let placing = try helper.placing(ends, through: link, from: source, value: value)
+            let placing = try helper.texts.placing(ends, through: link, from: source, value: value)
             let insert = """
-                \(try helper.insertion(as: .pair)) (\(names.joined(separator: ", "))) \
+                \(try helper.texts.insertion(as: .pair)) (\(names.joined(separator: ", "))) \
                 SELECT \((given + places + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
                 ON CONFLICT (\(pair)) DO \(conflict)
                 """
             guard helper.isChecked(helper.pairTriggers(!payloadColumns.isEmpty)) else {
                 return placing + insert
-                    + (helper.restoresPairs ? " RETURNING \(try helper.selectList(alias: "h"))" : "")
+                    + (helper.restoresPairs ? " RETURNING \(try helper.texts.selectList(alias: "h"))" : "")
             }
             // Fails where it stores another pair than one of the given.
-            let stored = try link.pairColumns.map { try helper.compared($0, alias: "h") }.joined(separator: ", ")
-            let wanted = zip(link.pairColumns, given).map { helper.compared($0, with: $1) }.joined(separator: ", ")
-            let pairs = try zip(link.pairColumns, given).map { try helper.equality($0, alias: "h", to: $1) }
+            let stored = try link.pairColumns.map { try helper.texts.compared($0, alias: "h") }.joined(separator: ", ")
+            let wanted = zip(link.pairColumns, given).map { helper.texts.compared($0, with: $1) }.joined(
+                separator: ", ")
+            let pairs = try zip(link.pairColumns, given).map { try helper.texts.equality($0, alias: "h", to: $1) }
             let isRight =
                 helper.hasOwnEquality(link.pairColumns)
                 ? "EXISTS (SELECT FROM \(source) WHERE \(pairs.joined(separator: " AND ")))"
                 : "((\(stored)) IN (SELECT \(wanted) FROM \(source))) IS TRUE"
             if helper.restoresPairs {
                 let before = placing.isEmpty ? "" : "\(placing.dropFirst("WITH ".count).dropLast()), "
-                let written = try helper.written(insert, alias: "h", isRight: isRight)
-                return try helper.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
+                let written = try helper.texts.written(insert, alias: "h", isRight: isRight)
+                return try helper.texts.checkedRows("\(before)\(written)", expecting: CheckedWrite.allWritten)
             }
             return """
                 \(placing.isEmpty ? "WITH " : "\(placing.dropLast()), ")\
@@ -297,14 +303,16 @@ extension EntityRuntime {
     func pairTriggers(_ hasPayload: Bool) -> RowObstacles {
         hasPayload || restoresPairs ? [.insertTriggers, .updateTriggers] : .insertTriggers
     }
+}
 
+extension EntityTexts {
     /// The action of an INSERT of pairs, after DO, where a row has the key already: it stores the payload, and takes a mark back.
     ///
     /// - Parameter columns: the columns that get the new row's values.
     func onPairConflict(setting columns: [Int]) throws -> String {
         var set = try columns.map { "\(try quoted($0)) = excluded.\(try quoted($0))" }
         var condition: String?
-        if restoresPairs, let mark = deletionMark, !columns.contains(mark) {
+        if entity.restoresPairs, let mark = entity.deletionMark, !columns.contains(mark) {
             set.append("\(try quoted(mark)) = NULL")
             if columns.isEmpty { condition = "h.\(try quoted(mark)) IS NOT NULL" }
         }

@@ -9,7 +9,7 @@ enum LockStatements {
         let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
         return try parameters.statement("free rows", in: entity) {
             """
-            SELECT \(try entity.selectList(of: entity.key, alias: "t")) \
+            SELECT \(try entity.texts.selectList(of: entity.key, alias: "t")) \
             FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("t"))) FOR NO KEY UPDATE OF t SKIP LOCKED
             """
         }

@@ -13,10 +13,10 @@ enum MarkStatements {
         var parameters = Parameters()
         let (keys, versioned) = try parameters.keys(keys, versions: versions, of: entity)
         let shape = parameters.shape("mark \(isMarked) \(versioned != nil)")
-        let column = try entity.quoted(mark)
-        let text = try entity.text(shape) {
+        let column = try entity.texts.quoted(mark)
+        let text = try entity.texts.statement(shape) {
             let isByMoment = isMarked && entity.distributionColumn != nil
-            let moment = "now()::\(entity.markType)"
+            let moment = "now()::\(entity.texts.markType)"
             let value = isMarked ? "coalesce(t.\(column), \(isByMoment ? "marked.moment" : moment))" : "NULL"
             let rows = entity.all(as: .row, .all)
             let found = "\(try keys.condition("t"))\(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")"
@@ -25,15 +25,15 @@ enum MarkStatements {
                     // Citus takes no now() in a coalesce.
                     set: ["\(column) = \(value)"],
                     from: isByMoment ? "(SELECT \(moment) AS moment) AS marked" : nil, where: found,
-                    returning: try entity.selectList(alias: "t"))
+                    returning: try entity.texts.selectList(alias: "t"))
             }
-            return try entity.checkedRows(
+            return try entity.texts.checkedRows(
                 try rows.checkedUpdate(
                     set: ["\(column) = \(value)"], where: found,
                     isRight: "t.\(column) IS \(isMarked ? "NOT " : "")NULL", keepsKeys: true))
         }
         guard entity.hasRules else { return [parameters.statement(text)] }
-        let check = try entity.text("check \(shape)") {
+        let check = try entity.texts.statement("check \(shape)") {
             try entity.all(as: .row, .all).absence(
                 of: "\(try keys.condition("t")) AND t.\(column) IS \(isMarked ? "" : "NOT ")NULL")
         }
@@ -56,11 +56,11 @@ enum MarkStatements {
                 joins = try helper.entity.all(as: .pair, .own).join(on: isLinked)
             }
             var pairs = [try step.relationship.isLinked(step.helper == nil ? "t" : "h", to: "o")]
-            pairs.append("t.\(try entity.quoted(mark)) = o.\(try owners.quoted(source.mark))")
+            pairs.append("t.\(try entity.texts.quoted(mark)) = o.\(try owners.texts.quoted(source.mark))")
             joins += try owners.all(as: .owner, .all).join(on: pairs.joined(separator: " AND "))
             return """
-                SELECT \(try entity.selectList(of: entity.key, alias: "t")) \
-                FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("o"), joining: joins))\(try entity.locking("t"))
+                SELECT \(try entity.texts.selectList(of: entity.key, alias: "t")) \
+                FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("o"), joining: joins))\(try entity.texts.locking("t"))
                 """
         }
     }

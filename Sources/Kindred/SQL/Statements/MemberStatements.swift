@@ -38,9 +38,9 @@ struct MemberStatements {
         return try parameters.statement("attach 1 \(columns)", in: members) {
             let (set, found) = (try owner.assignments(), try row.equality("t"))
             guard members.isChecked(.updateTriggers) else {
-                return try all.update(set: set, where: found, returning: try members.selectList(alias: "t"))
+                return try all.update(set: set, where: found, returning: try members.texts.selectList(alias: "t"))
             }
-            return try members.checkedRows(
+            return try members.texts.checkedRows(
                 try all.checkedUpdate(
                     set: set, where: found, isRight: try owner.equality("t"), keepsKeys: false))
         }
@@ -71,7 +71,7 @@ struct MemberStatements {
             // yet.
             let isOwned = try owner.equality("t")
             return Change(
-                set: try members.nulls(leaving), condition: "\(try keys.condition("t")) AND (\(isOwned)) IS TRUE",
+                set: try members.texts.nulls(leaving), condition: "\(try keys.condition("t")) AND (\(isOwned)) IS TRUE",
                 isRight: "(\(isOwned)) IS NOT TRUE")
         }
     }
@@ -86,7 +86,8 @@ struct MemberStatements {
         ) { keys, owner in
             let isOwned = try owner.equality("t")
             return Change(
-                set: try members.nulls(leaving), condition: "\(isOwned) AND NOT \(try keys.unconfined.condition("t"))",
+                set: try members.texts.nulls(leaving),
+                condition: "\(isOwned) AND NOT \(try keys.unconfined.condition("t"))",
                 isRight: "(\(isOwned)) IS NOT TRUE")
         }
     }
@@ -98,19 +99,20 @@ struct MemberStatements {
         let owner = try parameters.values(
             ownerValues, of: columns, in: members, by: relationship.comparison(of: columns))
         let owned = try owned(&parameters)
-        let text = try members.text("detach all \(columns)") {
+        let text = try members.texts.statement("detach all \(columns)") {
             let isOwned = try owner.equality("t")
             guard members.isChecked(.updateTriggers) else {
                 return try owned.update(
-                    set: try members.nulls(leaving), where: isOwned, returning: try members.selectList(alias: "t"))
+                    set: try members.texts.nulls(leaving), where: isOwned,
+                    returning: try members.texts.selectList(alias: "t"))
             }
-            return try members.checkedRows(
+            return try members.texts.checkedRows(
                 try owned.checkedUpdate(
-                    set: try members.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
+                    set: try members.texts.nulls(leaving), where: isOwned, isRight: "(\(isOwned)) IS NOT TRUE",
                     keepsKeys: true))
         }
         guard members.hasRules else { return [parameters.statement(text)] }
-        let check = try members.text("check all \(columns)") {
+        let check = try members.texts.statement("check all \(columns)") {
             try owned.absence(of: try owner.equality("t"))
         }
         return [parameters.statement(text), parameters.statement(check)]
@@ -180,11 +182,11 @@ struct MemberStatements {
             let given = "\(try keys.condition("t"))\(try versioned.map { " AND \(try $0.exists("t"))" } ?? "")"
             let locked = """
                 WITH locked AS MATERIALIZED (\
-                SELECT 1 FROM \(try all.from(where: given))\(try members.orderToLock("t")) FOR NO KEY UPDATE)
+                SELECT 1 FROM \(try all.from(where: given))\(try members.texts.orderToLock("t")) FOR NO KEY UPDATE)
                 """
             guard members.isChecked(.updateTriggers) else {
                 let update = try rows.update(
-                    set: change.set, where: condition, returning: try members.selectList(alias: "t"))
+                    set: change.set, where: condition, returning: try members.texts.selectList(alias: "t"))
                 return """
                     \(locked), changed AS (\(update)) \
                     SELECT changed.*, found.count FROM (SELECT count(*) FROM locked) AS found LEFT JOIN changed ON true
@@ -195,7 +197,7 @@ struct MemberStatements {
                 set: change.set, where: condition, isRight: change.isRight,
                 keepsKeys: !joining.contains(where: members.key.contains))
             return """
-                \(locked), \(update) SELECT \(try members.writtenColumns), present.count \
+                \(locked), \(update) SELECT \(try members.texts.writtenColumns), present.count \
                 FROM (SELECT count(*) FROM locked) AS present LEFT JOIN written ON true \
                 WHERE \(CheckedWrite.condition())
                 """

@@ -60,7 +60,7 @@ struct OrderStatements {
         let shown = try parameters.shownLinks(relationship)
         return try parameters.statement(shape("read end of order"), in: rows) {
             let isOwned = try owner.equality("t")
-            let column = "t.\(try rows.quoted(position))"
+            let column = "t.\(try rows.texts.quoted(position))"
             let isShown = shownColumn == nil ? "" : " AND \(try shown.isShown)"
             let last = "SELECT max(\(column)) FROM \(try allRows.from(where: isOwned))"
             let found = "(\(column) IS NULL\(isShown) OR \(try members.condition("t")) OR \(column) = (\(last)))"
@@ -73,13 +73,14 @@ struct OrderStatements {
         // Keys are read in the form in which they are written, for any width of integer.
         let columns = try memberColumns.map { column in
             let isText = rows.entity.attributes[column].isReadAsText
-            return "t.\(try rows.quoted(column))\(isText ? "::text" : "")"
+            return "t.\(try rows.texts.quoted(column))\(isText ? "::text" : "")"
         }
-        return "SELECT \((columns + ["t.\(try rows.quoted(position))"] + more).joined(separator: ", "))"
+        return "SELECT \((columns + ["t.\(try rows.texts.quoted(position))"] + more).joined(separator: ", "))"
     }
 
     private func order() throws -> String {
-        let columns = try ["t.\(rows.quoted(position)) NULLS LAST"] + memberColumns.map { "t.\(try rows.quoted($0))" }
+        let columns =
+            try ["t.\(rows.texts.quoted(position)) NULLS LAST"] + memberColumns.map { "t.\(try rows.texts.quoted($0))" }
         return "ORDER BY \(columns.joined(separator: ", "))"
     }
 
@@ -98,9 +99,9 @@ struct OrderStatements {
             ownerValues, of: ownerColumns, in: rows, by: relationship.comparison(of: ownerColumns))
         let stayingCount = joined.isEmpty ? nil : try parameters.count(staying.count)
         return try parameters.statement(shape("place \(joined)"), in: rows) {
-            var set = ["\(try rows.quoted(position)) = new.position"]
+            var set = ["\(try rows.texts.quoted(position)) = new.position"]
             for column in joined {
-                if let value = owner[column] { set.append("\(try rows.quoted(column)) = \(value)") }
+                if let value = owner[column] { set.append("\(try rows.texts.quoted(column)) = \(value)") }
             }
             let isOwners = try owner.equality("t")
             let isOwned = stayingCount.map { "(\(isOwners) OR new.place > \($0))" } ?? isOwners
@@ -109,7 +110,7 @@ struct OrderStatements {
             let owned = mayKeepRows ? ", (\(isOwners)) IS TRUE" : ""
             return try allRows.update(
                 set: set, from: given, where: "\(try members.equality("t", to: "new")) AND \(isOwned)",
-                returning: "\(try rows.selectList(alias: "t")), new.place\(owned)")
+                returning: "\(try rows.texts.selectList(alias: "t")), new.place\(owned)")
         }
     }
 
@@ -132,21 +133,23 @@ struct OrderStatements {
             }
             let written = ownerColumns + memberColumns + [position] + columns
             let values = owner.list + memberColumns.map(value) + ["new.position"] + (given?.list ?? [])
-            let ends = try others.map { try rows.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value) }
-            let pair = try link.pairColumns.map { try rows.quoted($0) }.joined(separator: ", ")
-            let tenant = try rows.tenantAssignment(besides: written)
-            let quoted = try (written + others.map(\.column)).map { try rows.quoted($0) } + tenant.names
+            let ends = try others.map {
+                try rows.texts.endPosition($0.column, ownerColumns: $0.ownerColumns, value: value)
+            }
+            let pair = try link.pairColumns.map { try rows.texts.quoted($0) }.joined(separator: ", ")
+            let tenant = try rows.texts.tenantAssignment(besides: written)
+            let quoted = try (written + others.map(\.column)).map { try rows.texts.quoted($0) } + tenant.names
             let source = """
                 unnest(\((members.arrays + [positions.description]).joined(separator: ", "))) \
                 AS new(\((members.names + ["position"]).joined(separator: ", ")))
                 """
             return """
-                \(try rows.placing(others, through: link, from: source, value: value))\
-                \(try rows.insertion(as: .pair)) (\(quoted.joined(separator: ", "))) \
+                \(try rows.texts.placing(others, through: link, from: source, value: value))\
+                \(try rows.texts.insertion(as: .pair)) (\(quoted.joined(separator: ", "))) \
                 SELECT \((values + ends + tenant.values).joined(separator: ", ")) \
                 FROM \(source) \
-                ON CONFLICT (\(pair)) DO \(try rows.onPairConflict(setting: [position] + columns)) \
-                RETURNING \(try rows.selectList(alias: "h"))
+                ON CONFLICT (\(pair)) DO \(try rows.texts.onPairConflict(setting: [position] + columns)) \
+                RETURNING \(try rows.texts.selectList(alias: "h"))
                 """
         }
     }
@@ -162,15 +165,16 @@ struct OrderStatements {
     private func shape(_ name: String) -> String { "\(name) \(relationship.source.index).\(relationship.slot)" }
 }
 
-extension EntityRuntime {
+extension EntityTexts {
     /// The position after the last one among rows of the same owner, including rows that `placing` gives a position.
     func endPosition(_ position: Int, ownerColumns: [Int], value: (Int) -> String) throws -> String {
         let owned =
             try ownerColumns.map { try equality($0, alias: "h", to: value($0)) }
             .joined(separator: " AND ")
         let column = "h.\(try quoted(position))"
-        let unplaced = entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
-        return "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try all(as: .pair, .own).from(where: owned)))"
+        let unplaced = entity.entity.attributes[position].isNotNull ? "" : " + count(*) - count(\(column))"
+        return
+            "(SELECT coalesce(max(\(column)), 0)\(unplaced) + 1 FROM \(try entity.all(as: .pair, .own).from(where: owned)))"
     }
 
     /// `WITH … UPDATE` before an INSERT of pairs: gives positions to rows of the same owners without one, in their
@@ -181,7 +185,8 @@ extension EntityRuntime {
         _ ends: [(column: Int, ownerColumns: [Int])], through link: RelationshipRuntime.HelperLink,
         from source: String, value: (Int) -> String
     ) throws -> String {
-        let updates = try ends.filter { !entity.attributes[$0.column].isNotNull }.enumerated().map { number, end in
+        let updates = try ends.filter { !entity.entity.attributes[$0.column].isNotNull }.enumerated().map {
+            number, end in
             let column = try quoted(end.column)
             let pair = try link.pairColumns.map { try quoted($0) }
             let owner = try end.ownerColumns.map { try quoted($0) }
@@ -195,12 +200,12 @@ extension EntityRuntime {
             let unplaced = "u.\(column) IS NULL AND EXISTS (SELECT FROM \(source) WHERE \(isOwners))"
             let places = """
                 (SELECT \(pair.map { "u.\($0)" }.joined(separator: ", ")), \
-                (SELECT coalesce(max(h.\(column)), 0) FROM \(try all(as: .pair, .own).from(where: sameOwner))) \
+                (SELECT coalesce(max(h.\(column)), 0) FROM \(try entity.all(as: .pair, .own).from(where: sameOwner))) \
                 + row_number() OVER (PARTITION BY \(owner.map { "u.\($0)" }.joined(separator: ", ")) \
                 ORDER BY \(pair.map { "u.\($0)" }.joined(separator: ", "))) AS place \
-                FROM \(try all(as: .unplaced, .own).from(where: unplaced))) AS n
+                FROM \(try entity.all(as: .unplaced, .own).from(where: unplaced))) AS n
                 """
-            let update = try all(as: .row, .own).update(
+            let update = try entity.all(as: .row, .own).update(
                 set: ["\(column) = n.place"], from: places, where: try same(link.pairColumns, "t", as: "n"),
                 returning: nil)
             return "placed\(number) AS (\(update))"

@@ -42,7 +42,7 @@ struct RelationshipQuery {
         let pairs = try relationship.helper.map { try parameters.shown($0.entity, as: .pair, .own) }
         let shape = "load \(relationship.slot)" + ColumnSet.shape(leftOut, lacking)
         return try parameters.statement(shape, in: relationship.source) {
-            let columns = try destination.selectList(alias: "t", leavingOut: leftOut, lacking: lacking)
+            let columns = try destination.texts.selectList(alias: "t", leavingOut: leftOut, lacking: lacking)
             return try text(of: owners, members, through: pairs, columns)
         }
     }
@@ -57,13 +57,13 @@ struct RelationshipQuery {
             // The owner's key, in columns after the member's.
             for column in linkColumns {
                 let isText = linkRows.entity.attributes[column].isReadAsText
-                columns += ", h.\(try linkRows.quoted(column))\(isText ? "::text" : "")"
+                columns += ", h.\(try linkRows.texts.quoted(column))\(isText ? "::text" : "")"
             }
             join = try rows.join(on: try helper.isLinked("h", to: "t", of: relationship))
         }
         if let position = relationship.position {
-            let ties = try destination.key.map { ", t.\(try destination.quoted($0))" }.joined()
-            order = " ORDER BY \(alias).\(try linkRows.quoted(position)) NULLS LAST\(ties)"
+            let ties = try destination.key.map { ", t.\(try destination.texts.quoted($0))" }.joined()
+            order = " ORDER BY \(alias).\(try linkRows.texts.quoted(position)) NULLS LAST\(ties)"
         }
         return "SELECT \(columns) FROM \(try members.from(where: try owners.condition(alias), joining: join))\(order)"
     }
@@ -76,11 +76,11 @@ struct RelationshipQuery {
         var parameters = Parameters()
         let keys = try parameters.keys(keys, of: linkColumns, in: linkRows)
         let owner = try parameters.keys([owner], of: own, in: source)
-        let columns = try own.map { try source.quoted($0) }
+        let columns = try own.map { try source.texts.quoted($0) }
         let foreign = relationship.comparison(of: linkColumns)
         let isEqual = zip(own, owner.names).enumerated().map { place, pair in
             let (owner, given) = ("owner.\(pair.1)", "given.\(pair.1)")
-            return foreign?.sql(at: place, given, owner) ?? source.equality(of: pair.0, owner, given)
+            return foreign?.sql(at: place, given, owner) ?? source.texts.equality(of: pair.0, owner, given)
         }
         let text = """
             SELECT given.place FROM \(keys.rows) \

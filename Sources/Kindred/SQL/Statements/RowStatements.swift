@@ -11,16 +11,17 @@ struct RowStatements {
         var parameters = Parameters()
         let given = try parameters.values(values)
         return try parameters.statement("create \(columns)", in: entity) {
-            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+            let names = try columns.map { try entity.texts.quoted($0) }.joined(separator: ", ")
             let row =
                 columns.isEmpty
                 ? "DEFAULT VALUES" : "(\(names)) VALUES (\(given.list.joined(separator: ", ")))"
             guard entity.isChecked(.insertTriggers) else {
-                return "\(try entity.insertion(as: .none)) \(row) RETURNING \(try entity.selectList())"
+                return "\(try entity.texts.insertion(as: .none)) \(row) RETURNING \(try entity.texts.selectList())"
             }
-            let insert = "\(try entity.insertion(as: .row)) \(row)"
-            return try entity.checkedRows(
-                try entity.written(insert, alias: "t", isRight: try entity.hasKey(alias: "t")), expecting: "1")
+            let insert = "\(try entity.texts.insertion(as: .row)) \(row)"
+            return try entity.texts.checkedRows(
+                try entity.texts.written(insert, alias: "t", isRight: try entity.texts.hasKey(alias: "t")),
+                expecting: "1")
         }
     }
 
@@ -33,14 +34,14 @@ struct RowStatements {
         let values = try parameters.rows(rows, of: columns, in: entity, prefix: "c")
         let count = columns.isEmpty ? try parameters.count(rows.count) : nil
         return try parameters.statement("save insert \(columns)", in: entity) {
-            let names = try columns.map { try entity.quoted($0) }
+            let names = try columns.map { try entity.texts.quoted($0) }
             let rows =
                 count.map { "SELECT FROM generate_series(1, \($0))" }
                     ?? """
                     (\(names.joined(separator: ", "))) SELECT \(values.expressions.joined(separator: ", ")) \
                     FROM \(values.placedTable) ORDER BY new.place
                     """
-            return "\(try entity.insertion(as: .none)) \(rows) RETURNING \(try entity.selectList())"
+            return "\(try entity.texts.insertion(as: .none)) \(rows) RETURNING \(try entity.texts.selectList())"
         }
     }
 
@@ -54,10 +55,10 @@ struct RowStatements {
             }
             return "(\(cells.joined(separator: ", ")))"
         }
-        let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
+        let names = try columns.map { try entity.texts.quoted($0) }.joined(separator: ", ")
         let text = """
-            \(try entity.insertion(as: .none)) (\(names)) VALUES \(values.joined(separator: ", ")) \
-            RETURNING \(try entity.selectList())
+            \(try entity.texts.insertion(as: .none)) (\(names)) VALUES \(values.joined(separator: ", ")) \
+            RETURNING \(try entity.texts.selectList())
             """
         return parameters.statement(StatementText(text))
     }
@@ -70,12 +71,12 @@ struct RowStatements {
         return try parameters.statement("update \(columns)", in: entity) {
             guard entity.isChecked(.updateTriggers) else {
                 return try entity.all(as: .none, .all).update(
-                    set: try values.assignments(), where: try row.equality(), returning: try entity.selectList())
+                    set: try values.assignments(), where: try row.equality(), returning: try entity.texts.selectList())
             }
-            return try entity.checkedRows(
+            return try entity.texts.checkedRows(
                 try entity.all(as: .row, .all).checkedUpdate(
                     set: try values.assignments(), where: try row.equality("t"),
-                    isRight: try entity.hasKey(alias: "t"), keepsKeys: false))
+                    isRight: try entity.texts.hasKey(alias: "t"), keepsKeys: false))
         }
     }
 
@@ -103,7 +104,7 @@ struct RowStatements {
         let shape = "save update \(columns)\(flags == nil ? "" : " of some")\(isLocking ? " locking" : "")"
         return try parameters.statement(shape, in: entity) {
             let set = try zip(columns, values.expressions).enumerated().map { place, assigned in
-                let name = try entity.quoted(assigned.0)
+                let name = try entity.texts.quoted(assigned.0)
                 if flags == nil { return "\(name) = \(assigned.1)" }
                 return "\(name) = CASE WHEN new.w\(place) THEN \(assigned.1) ELSE t.\(name) END"
             }
@@ -114,7 +115,7 @@ struct RowStatements {
                 set: set, from: ColumnArrays.placedTable(arrays, names: names),
                 where: try identified.map { try $0.equality("t") }.joined(separator: " AND ") + shard.clause("t")
                     + (isLocking ? try lockFirst(keys, shard) : ""),
-                returning: "\(try entity.selectList(alias: "t")), new.place")
+                returning: "\(try entity.texts.selectList(alias: "t")), new.place")
         }
     }
 
@@ -122,7 +123,7 @@ struct RowStatements {
     private func lockFirst(_ keys: ColumnArrays, _ shard: ShardValue?) throws -> String {
         let found = try entity.all(as: .referenced, .all).from(where: try keys.equality("r") + shard.clause("r"))
         return """
-             AND (SELECT count(*) FROM (SELECT FROM \(keys.table), \(found)\(try entity.orderToLock("r")) \
+             AND (SELECT count(*) FROM (SELECT FROM \(keys.table), \(found)\(try entity.texts.orderToLock("r")) \
             FOR NO KEY UPDATE OF r) AS locked) IS NOT NULL
             """
     }

@@ -88,18 +88,18 @@ struct Upsert {
         let count = isChecked ? try parameters.count(rows.count) : nil
         let shape = "upsert \(columns) \(key) \(predicate ?? "") \(updated) \(isChecked)"
         return try parameters.statement(shape, in: entity) {
-            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-            let set = try updated.map { "\(try entity.quoted($0)) = EXCLUDED.\(try entity.quoted($0))" }
+            let names = try columns.map { try entity.texts.quoted($0) }.joined(separator: ", ")
+            let set = try updated.map { "\(try entity.texts.quoted($0)) = EXCLUDED.\(try entity.texts.quoted($0))" }
             let action =
                 set.isEmpty
                 ? "NOTHING"
-                : try entity.updateOnConflict(set: set, as: .row)
+                : try entity.texts.updateOnConflict(set: set, as: .row)
             let insert = """
-                \(try entity.insertion(as: .row)) (\(names)) \
+                \(try entity.texts.insertion(as: .row)) (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.placedTable) ORDER BY new.place \
                 ON CONFLICT \(try target) DO \(action)
                 """
-            guard let count else { return "\(insert) RETURNING \(try entity.selectList(alias: "t"))" }
+            guard let count else { return "\(insert) RETURNING \(try entity.texts.selectList(alias: "t"))" }
             return try checked(insert, of: values, count: count)
         }
     }
@@ -107,7 +107,7 @@ struct Upsert {
     /// The unique key for ON CONFLICT: `("email") WHERE (deleted_at IS NULL)`, by which the server finds the index.
     private var target: String {
         get throws {
-            let columns = try key.map { try entity.quoted($0) }.joined(separator: ", ")
+            let columns = try key.map { try entity.texts.quoted($0) }.joined(separator: ", ")
             return "(\(columns))\(predicate.map { " WHERE \($0)" } ?? "")"
         }
     }
@@ -117,10 +117,11 @@ struct Upsert {
         get throws {
             guard let predicate else { return "" }
             // The condition names columns without a table.
-            let columns = try entity.key.map { try entity.quoted($0) }
+            let columns = try entity.key.map { try entity.texts.quoted($0) }
             if entity.hasOwnEquality(entity.key) {
                 let same = try entity.key.map {
-                    entity.equality(of: $0, "u.\(try entity.quoted($0))", "t.\(try entity.quoted($0))")
+                    entity.texts.equality(
+                        of: $0, "u.\(try entity.texts.quoted($0))", "t.\(try entity.texts.quoted($0))")
                 }
                 return """
                      AND EXISTS (SELECT FROM (SELECT \(columns.joined(separator: ", ")) \
@@ -137,25 +138,25 @@ struct Upsert {
 
     private func checked(_ insert: String, of values: ColumnArrays, count: Parameter) throws -> String {
         func names(_ columns: [Int], _ prefix: String) throws -> [String] {
-            try columns.enumerated().map { "t.\(try entity.quoted($1)) AS \"kindred: \(prefix)\($0)\"" }
+            try columns.enumerated().map { "t.\(try entity.texts.quoted($1)) AS \"kindred: \(prefix)\($0)\"" }
         }
         let keys = try names(key, "k") + names(entity.key, "p")
         let written = """
-            written AS (\(insert) RETURNING \(try entity.namedList(alias: "t")), \(keys.joined(separator: ", ")), \
-            (\(try entity.hasKey(alias: "t"))) AS \(CheckedWrite.isRight))
+            written AS (\(insert) RETURNING \(try entity.texts.namedList(alias: "t")), \(keys.joined(separator: ", ")), \
+            (\(try entity.texts.hasKey(alias: "t"))) AS \(CheckedWrite.isRight))
             """
         let rows = values.placedTable
         var (expected, exception) = (count.description, "")
         let new = Dictionary(uniqueKeysWithValues: zip(columns, values.expressions))
-        func given(_ column: Int) -> String { entity.compared(column, with: new[column] ?? "NULL") }
-        let known = try key.map { entity.equality(of: $0, try entity.compared($0, alias: "t"), given($0)) }
+        func given(_ column: Int) -> String { entity.texts.compared(column, with: new[column] ?? "NULL") }
+        let known = try key.map { entity.texts.equality(of: $0, try entity.texts.compared($0, alias: "t"), given($0)) }
         let (existing, isKnown) = (entity.all(as: .row, .own), "\(known.joined(separator: " AND "))\(try amongUnique)")
         if !keepsRows {
             // An existing row keeps its primary key, by which its object is found.
             let same = try entity.key.enumerated().map {
-                entity.equality(
-                    of: $1, entity.compared($1, with: "written.\"kindred: p\($0)\""),
-                    try entity.compared($1, alias: "t"))
+                entity.texts.equality(
+                    of: $1, entity.texts.compared($1, with: "written.\"kindred: p\($0)\""),
+                    try entity.texts.compared($1, alias: "t"))
             }
             expected = """
                 (\(count) + (SELECT count(*) FROM \(rows)\(try existing.join(on: isKnown)) \
@@ -163,7 +164,7 @@ struct Upsert {
                 """
         } else {
             let stored = key.enumerated().map {
-                entity.equality(of: $1, entity.compared($1, with: "written.\"kindred: k\($0)\""), given($1))
+                entity.texts.equality(of: $1, entity.texts.compared($1, with: "written.\"kindred: k\($0)\""), given($1))
             }
             exception = """
                 WHEN (SELECT count(*) FROM \(rows) \
@@ -172,7 +173,7 @@ struct Upsert {
                 """
         }
         return """
-            WITH \(written) SELECT \(try entity.writtenColumns) FROM written \
+            WITH \(written) SELECT \(try entity.texts.writtenColumns) FROM written \
             WHERE \(CheckedWrite.condition(expecting: expected, unless: exception))
             """
     }
@@ -183,13 +184,13 @@ struct Upsert {
         var parameters = Parameters()
         let values = try parameters.rows([rows[place]], of: columns, in: entity, prefix: "c")
         return try parameters.statement("upsert conflict \(columns) \(key) \(predicate ?? "")", in: entity) {
-            let names = try columns.map { try entity.quoted($0) }.joined(separator: ", ")
-            let first = try entity.quoted(key[0])
+            let names = try columns.map { try entity.texts.quoted($0) }.joined(separator: ", ")
+            let first = try entity.texts.quoted(key[0])
             return """
-                \(try entity.insertion(as: .row)) (\(names)) \
+                \(try entity.texts.insertion(as: .row)) (\(names)) \
                 SELECT \(values.expressions.joined(separator: ", ")) FROM \(values.table) \
-                ON CONFLICT \(try target) DO \(try entity.updateOnConflict(set: ["\(first) = t.\(first)"], as: .row)) \
-                RETURNING \(try entity.selectList(alias: "t"))
+                ON CONFLICT \(try target) DO \(try entity.texts.updateOnConflict(set: ["\(first) = t.\(first)"], as: .row)) \
+                RETURNING \(try entity.texts.selectList(alias: "t"))
                 """
         }
     }
@@ -202,7 +203,7 @@ struct Upsert {
         let keys = try parameters.rows(rows, of: key, in: entity, prefix: "k")
         return try parameters.statement("upserted \(key) \(predicate ?? "")", in: entity) {
             """
-            SELECT \(try entity.selectList(alias: "t")), new.place \
+            SELECT \(try entity.texts.selectList(alias: "t")), new.place \
             FROM \(keys.placedTable)\(try entity.all(as: .row, .own).join(on: "\(keys.equality("t"))\(amongUnique)")) \
             ORDER BY new.place
             """

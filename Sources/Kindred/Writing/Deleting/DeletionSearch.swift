@@ -54,7 +54,7 @@ struct DeletionSearch {
         let mayLock = entity.entity.privileges.contains(.update)
         let request = try await request.lockedByTenant(entity, in: core, orBy: mayLock ? .forUpdate : nil)
         let statement = try request.deletionStatement(
-            of: entity, in: core.runtime.schema, selecting: try entity.selectList(of: columns, alias: "t0"))
+            of: entity, in: core.runtime.schema, selecting: try entity.texts.selectList(of: columns, alias: "t0"))
         _ = try addNewRows(try await core.client.send([statement], entity)[0], of: entity, columns: columns)
     }
 

@@ -51,7 +51,7 @@ struct ConditionWriter: Sendable {
         let query = try await query.lockedByTenant(entity, in: core, orBy: .forUpdate)
         let former = try FormerOwners(links) { selected in
             try query.deletionStatement(
-                of: entity, in: core.runtime.schema, selecting: try entity.selectList(of: selected, alias: "t0"))
+                of: entity, in: core.runtime.schema, selecting: try entity.texts.selectList(of: selected, alias: "t0"))
         }
         guard let former else { return }
         try CountCheck(core).note(former, try await core.client.send([former.statement], entity)[0])

@@ -10,7 +10,7 @@ struct EnumLabels: Sendable {
     /// Reads the labels of columns, one SELECT for each.
     func read(_ columns: [Int], of entity: EntityRuntime) async throws {
         for column in columns {
-            let result = try await core.client.execute(entity.labels(of: column), for: entity.name)
+            let result = try await core.client.execute(entity.texts.labels(of: column), for: entity.name)
             let labels = try result.first?.decode(0, as: [String].self) ?? []
             entity.readLabels.withLock { $0[column] = labels }
         }

@@ -2,16 +2,19 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Statements that find rows by their keys.
-extension EntityRuntime {
+/// The statements that find rows of an entity by their keys.
+struct KeyStatements {
+    let entity: EntityRuntime
+
     /// `SELECT … WHERE key`.
     func select(byKey key: ObjectKey) throws -> Statement {
         var parameters = Parameters()
-        let row = try parameters.key(key, of: self)
-        let text = try selectionByKey.withLock { known in
+        let row = try parameters.key(key, of: entity)
+        let text = try entity.statementTexts.selectionByKey.withLock { known in
             if let known { return known }
             let made = StatementText(
-                "SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try row.equality()))")
+                "SELECT \(try entity.texts.selectList()) FROM \(try entity.all(as: .none, .all).from(where: try row.equality()))"
+            )
             known = made
             return made
         }
@@ -25,19 +28,19 @@ extension EntityRuntime {
         var keys = keys
         while keys.count < 10 { keys.append(keys[0]) }
         var parameters = Parameters()
-        let given = try parameters.keys(keys, of: key, in: self)
-        return try parameters.statement("select by keys", in: self) {
-            "SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try given.condition()))"
+        let given = try parameters.keys(keys, of: entity.key, in: entity)
+        return try parameters.statement("select by keys", in: entity) {
+            "SELECT \(try entity.texts.selectList()) FROM \(try entity.all(as: .none, .all).from(where: try given.condition()))"
         }
     }
 
     /// `SELECT key … WHERE key IN (…)`: the keys of rows that the entity's filter shows.
     func selectShown(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.shardKeys(keys, of: key, in: self)
-        let rows = try parameters.shown(self, as: .row, .all)
-        return try parameters.statement("shown keys", in: self) {
-            let list = try selectList(of: key, alias: "t")
+        let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
+        let rows = try parameters.shown(entity, as: .row, .all)
+        return try parameters.statement("shown keys", in: entity) {
+            let list = try entity.texts.selectList(of: entity.key, alias: "t")
             return "SELECT \(list) FROM \(try rows.from(where: try keys.condition("t")))"
         }
     }
@@ -46,9 +49,9 @@ extension EntityRuntime {
     func select(byKey key: ObjectKey, lock: RowLock, waiting: RowLock.Waiting) throws -> Statement {
         let clause = lock.rawValue + waiting.rawValue
         var parameters = Parameters()
-        let row = try parameters.key(key, of: self)
-        return try parameters.statement("lock \(clause)", in: self) {
-            "SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try row.equality())) \(clause)"
+        let row = try parameters.key(key, of: entity)
+        return try parameters.statement("lock \(clause)", in: entity) {
+            "SELECT \(try entity.texts.selectList()) FROM \(try entity.all(as: .none, .all).from(where: try row.equality())) \(clause)"
         }
     }
 
@@ -56,11 +59,11 @@ extension EntityRuntime {
     /// table.
     func selectFirst(_ values: ObjectKey) throws -> Statement {
         var parameters = Parameters()
-        let row = try parameters.values(values.values, of: referencedKey, in: self)
+        let row = try parameters.values(values.values, of: entity.referencedKey, in: entity)
         let table = try ownTable(&parameters)
-        return try parameters.statement("find first", in: self) {
+        return try parameters.statement("find first", in: entity) {
             """
-            SELECT \(try selectList()) FROM \(try all(as: .none, .all).from(where: try row.equality())) \
+            SELECT \(try entity.texts.selectList()) FROM \(try entity.all(as: .none, .all).from(where: try row.equality())) \
             \(try ownFirst("", table)) LIMIT 1
             """
         }
@@ -69,25 +72,25 @@ extension EntityRuntime {
     /// `SELECT … WHERE key IN (…)`, of several tables: one row for each key, of the entity's own table if it has one.
     func selectFirst(_ keys: [ObjectKey]) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.keys(keys, of: referencedKey, in: self)
+        let keys = try parameters.keys(keys, of: entity.referencedKey, in: entity)
         let table = try ownTable(&parameters)
-        return try parameters.statement("find first of keys", in: self) {
-            let list = try referencedKey.map { "t.\(try quoted($0))" }.joined(separator: ", ")
+        return try parameters.statement("find first of keys", in: entity) {
+            let list = try entity.referencedKey.map { "t.\(try entity.texts.quoted($0))" }.joined(separator: ", ")
             return """
-                SELECT DISTINCT ON (\(list)) \(try selectList(alias: "t")) \
-                FROM \(try all(as: .row, .all).from(where: try keys.condition("t"))) \(try ownFirst("t.", table, after: list + ", "))
+                SELECT DISTINCT ON (\(list)) \(try entity.texts.selectList(alias: "t")) \
+                FROM \(try entity.all(as: .row, .all).from(where: try keys.condition("t"))) \(try ownFirst("t.", table, after: list + ", "))
                 """
         }
     }
 
     private func ownFirst(_ prefix: String, _ own: ColumnParameters?, after keys: String = "") throws -> String {
         guard let own else { return "" }
-        let table = prefix + (try quoted(own.columns[0]))
+        let table = prefix + (try entity.texts.quoted(own.columns[0]))
         return "ORDER BY \(keys)\(table) <> \(own.list[0]), \(table)"
     }
 
     private func ownTable(_ parameters: inout Parameters) throws -> ColumnParameters? {
-        try rowTable.map { try parameters.values([$0.own], of: [$0.column], in: self) }
+        try entity.rowTable.map { try parameters.values([$0.own], of: [$0.column], in: entity) }
     }
 
     /// `SELECT … WHERE key IN (…)`: the rows of any number of keys.
@@ -99,11 +102,12 @@ extension EntityRuntime {
         _ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
     ) throws -> Statement {
         var parameters = Parameters()
-        let keys = try parameters.shardKeys(keys, of: key, in: self)
+        let keys = try parameters.shardKeys(keys, of: entity.key, in: entity)
         let shape = "find keys" + ColumnSet.shape(leftOut, lacking)
-        return try parameters.statement(shape, in: self) {
-            let rows = try all(as: .row, .all).from(where: try keys.condition("t"))
-            return "SELECT \(try selectList(alias: "t", leavingOut: leftOut, lacking: lacking)) FROM \(rows)"
+        return try parameters.statement(shape, in: entity) {
+            let rows = try entity.all(as: .row, .all).from(where: try keys.condition("t"))
+            return
+                "SELECT \(try entity.texts.selectList(alias: "t", leavingOut: leftOut, lacking: lacking)) FROM \(rows)"
         }
     }
 }
