@@ -19,7 +19,7 @@ enum ReservedNames {
         "apply", "awakeFromFetch", "awakeFromInsert", "cell", "changedValues", "context", "databaseObject",
         "debugDescription",
         "delete", "description", "dictionary", "encode", "entity", "expect", "entityName", "attributeValue",
-        "hasChanges", "isDeleted",
+        "hasChanges", "hasStagedChanges", "isDeleted",
         "isDeletionStaged", "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "lazyProperty",
         "lock",
         "mapping", "missing", "object",
@@ -27,7 +27,8 @@ enum ReservedNames {
         "refresh",
         "relationship", "requireRelationship", "rollback", "row", "rowVersion", "runtime", "save", "set", "setValue",
         "setValues",
-        "stage", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo", "validate",
+        "stage", "stagedValues", "storedRow", "storedValues", "target", "toManyProperty", "toOneProperty", "undo",
+        "validate",
         "value", "view", "willSave", "withState", "writeProperty",
     ]
 

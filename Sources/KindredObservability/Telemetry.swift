@@ -40,7 +40,7 @@ extension PostgresClient {
 
     func addTelemetry(
         _ telemetry: Telemetry, to tracer: any Tracer, _ factory: any MetricsFactory,
-        tracking: (@Sendable () -> TrackingMetrics?)? = nil, reads: (@Sendable () -> ReadMetrics?)? = nil
+        tracking: (@Sendable () -> Tracking.Metrics?)? = nil, reads: (@Sendable () -> ReadMetrics?)? = nil
     ) -> StatementObservation {
         let place = DatabasePlace(configuration)
         let spans = telemetry.traces && !(tracer is NoOpTracer) ? StatementSpans(place, telemetry) : nil

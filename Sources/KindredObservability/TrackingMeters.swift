@@ -33,7 +33,7 @@ final class TrackingMeters: Sendable {
     }
 
     private struct State {
-        var figures = TrackingMetrics()
+        var figures = Tracking.Metrics()
         var instruments: Instruments?
     }
 
@@ -42,8 +42,8 @@ final class TrackingMeters: Sendable {
 
     init(_ place: DatabasePlace) { dimensions = place.dimensions }
 
-    func report(_ figures: TrackingMetrics) {
-        let (before, instruments) = last.withLock { last -> (TrackingMetrics, Instruments?) in
+    func report(_ figures: Tracking.Metrics) {
+        let (before, instruments) = last.withLock { last -> (Tracking.Metrics, Instruments?) in
             // Another task may come with older figures.
             let known = last.figures
             guard figures != known, figures.readings >= known.readings, figures.retries >= known.retries,

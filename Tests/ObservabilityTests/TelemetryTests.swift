@@ -28,7 +28,7 @@ private enum Systems {
         var configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
         configuration.pool.acquireTimeout = .seconds(60)
         // Woken by no notification, so that figures are exact.
-        let database = try await Database.connect(configuration, tracking: TrackingOptions(wakeUp: .poll))
+        let database = try await Database.connect(configuration, tracking: Tracking.Options(wakeUp: .poll))
         do {
             try await body(database, configuration.database ?? "")
         } catch {
@@ -156,7 +156,7 @@ private enum Systems {
                 #expect(try await context.fetch("book").count() == 1)
                 try await Task.sleep(for: .milliseconds(5))
             }
-            _ = try context.insert("book", ["id": 2])
+            _ = try context.add("book", ["id": 2])
             _ = try await context.fetch("book").count()
             context.rollback()
             // A read is reported with a statement after it.

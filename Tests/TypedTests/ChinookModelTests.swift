@@ -40,7 +40,7 @@ import Testing
             let agent: Employee? = try await customer.supportRep.object
             #expect(agent?.state == "AB" && customer.state == "SP")
             // Keys without a default are given by the program.
-            let invoice = try context.insert(Invoice.self) {
+            let invoice = try context.add(Invoice.self) {
                 $0.invoiceID = 10_000
                 $0.customer = customer
                 $0.invoiceDate = PostgresTimestamp("2026-01-01 12:00:00")
@@ -48,7 +48,7 @@ import Testing
             }
             for number in 1...3 {
                 let track = try #require(await context.find(Track.self, number))
-                try context.insert(InvoiceLine.self) {
+                try context.add(InvoiceLine.self) {
                     $0.invoiceLineID = 20_000 + number
                     $0.invoice = invoice
                     $0.track = track

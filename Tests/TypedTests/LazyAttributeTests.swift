@@ -38,8 +38,8 @@ import TypeModels
             letters[0].scan.stage(nil)
             letters[1].tags.stage(["a", nil])
             #expect(try await letters[0].body.value == "New")
-            #expect(letters[0].changedValues.count == 2)
-            let new = try context.insert(Letter.self) {
+            #expect(letters[0].stagedValues.count == 2)
+            let new = try context.add(Letter.self) {
                 $0.id = 6
                 $0.subject = "Sixth"
                 $0.body = "In memory"
@@ -54,7 +54,7 @@ import TypeModels
             .all()
             #expect(again[0].body.loaded == "New" && again[0].scan.loaded == .some(nil))
             #expect(again[1].tags.loaded == ["a", nil] && again[5].body.loaded == "In memory")
-            let empty = try context.insert(Letter.self)
+            let empty = try context.add(Letter.self)
             await expectError(.missingValue) { _ = try await empty.body.value }
             empty.rollback()
         }

@@ -51,7 +51,7 @@ import TypeModels
     private func checkNew(_ type: any TypedObject.Type, _ database: Database, _ calls: HookCalls) async throws {
         let context = database.makeContext()
         guard !isReadOnly(type, context) else { return }
-        let new = try context.insert("\(type.mapping.entity)")
+        let new = try context.add("\(type.mapping.entity)")
         #expect(calls.take("awakeFromInsert", type) == 1)
         for (name, value) in new.properties {
             #expect(isNeutral(value), "\(type).\(name) is \(String(describing: value)) of a new object")
@@ -89,7 +89,7 @@ import TypeModels
         new.setEverything()
         _ = new.properties
         context.rollback()
-        let deleted = try context.insert("\(type.mapping.entity)")
+        let deleted = try context.add("\(type.mapping.entity)")
         try context.stageDeletion(of: deleted)
         for (name, value) in deleted.properties { #expect(isNeutral(value), "\(type).\(name) of one given up") }
     }

@@ -54,7 +54,7 @@ import Testing
         try await withDatabase(classes: [Member.self]) { database, context in
             let validations = Mutex(0)
             try database.addHooks(ObjectHooks(validate: { _ in validations.withLock { $0 += 1 } }), to: "member")
-            let new = try context.insert(Member.self)
+            let new = try context.add(Member.self)
             #expect(new.email == "" && new.id == 0 && new.age == 0 && new["email"] == nil)
             let error = await expectError(.missingValue) { try await context.save() }
             #expect(error?.key == "email" && new.age == 1 && validations.withLock { $0 } == 0)
@@ -90,7 +90,7 @@ import Testing
             let error = await expectError(.classMismatch) { try await context.save() }
             #expect(error?.object === member)
             member.rollback()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 

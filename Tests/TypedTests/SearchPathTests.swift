@@ -137,7 +137,7 @@ import Testing
             }
             try await new.tags.insert(try #require(await context.find(Tag.self, 1)))
             people[1].name = "Changed"
-            let staged = try context.insert(Person.self) {
+            let staged = try context.add(Person.self) {
                 $0.name = "Staged"
                 $0.id = 10
                 $0.country = country

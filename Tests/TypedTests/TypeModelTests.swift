@@ -31,9 +31,9 @@ import TypeModels
             check(house, 5)
             check(try await database.makeContext().fetch(House.self).one(), 5)
             // Staged, and written by one statement for several rows.
-            let other = try context.insert(House.self) { $0.address = Address(street: "New") }
+            let other = try context.add(House.self) { $0.address = Address(street: "New") }
             house.address?.number = 6
-            #expect(house.hasChanges && house.address?.number == 6)
+            #expect(house.hasStagedChanges && house.address?.number == 6)
             try await context.save()
             let all = try await database.makeContext().fetch(House.self).sorted { $0.id }.all()
             check(all[0], 6)
@@ -57,10 +57,10 @@ import TypeModels
             var values = NewValues<Visit>()
             values.setProperty(number, "stray")
             await withStatementLimit(0) {
-                await expectError(.unknownKey) { _ = try context.insert(values) }
+                await expectError(.unknownKey) { _ = try context.add(values) }
                 await expectError(.unknownKey) { _ = try await context.create(values) }
             }
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 
@@ -68,12 +68,12 @@ import TypeModels
         try await withDatabase(classes: KindredModels.all) { (database, context) async throws in
             let date = Date(timeIntervalSince1970: 1_700_000_000.5)
             let moment = PostgresTimestamp(clamping: date)
-            try context.insert(Visit.self) {
+            try context.add(Visit.self) {
                 $0.id = 1
                 $0.began = date
                 $0.ended = date
             }
-            try context.insert(Visit.self) {
+            try context.add(Visit.self) {
                 $0.id = 2
                 $0.began = moment
             }
@@ -91,7 +91,7 @@ import TypeModels
             let read = try await database.makeContext().fetch(House.self).one()
             #expect(read.codes == ["1", nil] && house.codes == ["1", nil])
             house.codes?.append("22")
-            let other = try context.insert(House.self) { $0.codes = ["3"] }
+            let other = try context.add(House.self) { $0.codes = ["3"] }
             house["codes"] = .array(PostgresArray(elementType: .text, elements: ["4", "5"]))
             try await context.save()
             let all = try await database.makeContext().fetch(House.self).sorted { $0.id }.all()

@@ -159,7 +159,7 @@ import Testing
                 _ = try context.fetch(Person.self).where { $0.isDeleted == true }
             }
             #expect(error?.entity == "public.person")
-            await expectError(.unknownKey) { _ = try context.fetch(Person.self).sorted { $0.hasChanges } }
+            await expectError(.unknownKey) { _ = try context.fetch(Person.self).sorted { $0.hasStagedChanges } }
             let hostile = "'; DROP TABLE person; --"
             #expect(try await context.fetch(Person.self).where { $0.surname == hostile }.count() == 0)
             #expect(try await context.fetch(Profile.self).where { $0.settings[hostile] == hostile }.count() == 0)

@@ -43,7 +43,7 @@ extension Suite {
     static func insertReviews(_ count: Int, _ database: Database) async throws {
         let context = database.makeContext()
         for row in 0..<count {
-            try context.insert(
+            try context.add(
                 "review",
                 [
                     "book_id": row % Int(Workload.books) + 1,

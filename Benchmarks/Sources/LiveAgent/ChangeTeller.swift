@@ -16,7 +16,7 @@ struct ChangeTeller {
         let sequence = try await database.makeContext().changes(of: names, since: since)
         if since == nil { Output.say("started", ["id": .string(id), "cursor": try text(sequence.cursor)]) }
         // The named changes of the transactions whose other changes are not named.
-        var named: Changes?
+        var named: ChangeBatch?
         for try await element in sequence {
             switch element {
             case .changes(let changes):
@@ -38,7 +38,7 @@ struct ChangeTeller {
         }
     }
 
-    private func facts(_ changes: Changes?, unnamed: [String], _ cursor: ChangeCursor) throws -> [String: JSON] {
+    private func facts(_ changes: ChangeBatch?, unnamed: [String], _ cursor: ChangeCursor) throws -> [String: JSON] {
         let updated = (changes?.updated ?? [:]).map { id, columns in
             JSON.object(id.named.merging(["columns": .array(columns.map { .string($0) })]) { first, _ in first })
         }

@@ -75,7 +75,7 @@ actor TrackedContext {
 
     private func save(_ transaction: Int) async throws -> [String: JSON] {
         do {
-            _ = try context.insert("public.ledger", ["txn": transaction, "writer": 77])
+            _ = try context.add("public.ledger", ["txn": transaction, "writer": 77])
             try await context.save()
             return ["ok": .bool(true)]
         } catch let error as KindredError {

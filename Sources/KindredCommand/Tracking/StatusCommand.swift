@@ -31,7 +31,7 @@ struct StatusCommand: ToolCommand {
         }
     }
 
-    private func print(_ status: TrackingStatus, in terminal: Terminal) {
+    private func print(_ status: Tracking.Status, in terminal: Terminal) {
         var facts = TextTable()
         facts.add([("version", .faint), (Self.versions(status), status.isUpgradeDue ? .red : nil)])
         facts.add([("retention", .faint), (Self.text(status.retention), nil)])
@@ -59,7 +59,7 @@ struct StatusCommand: ToolCommand {
     }
 
     /// The installed version, and this library's where it is another.
-    private static func versions(_ status: TrackingStatus) -> String {
+    private static func versions(_ status: Tracking.Status) -> String {
         let library = "\(status.version), and this library has version \(Tracking.version)"
         if status.isUpgradeDue { return library + ": run `kindred install`" }
         return status.version == Tracking.version ? "\(status.version)" : library

@@ -10,9 +10,9 @@ import Testing
         let old = try ModelFixture.model("Shop", version: "Shop")
         let new = try ModelFixture.model("Shop")
         let context = try await importModel(old).makeContext()
-        let category = try context.insert("Category", ["name": "Books"])
-        let tags = try ["new", "old"].map { try context.insert("Tag", ["word": $0]) }
-        try context.insert("Article", ["title": "Dune", "price": 9.5, "category": category, "tags": tags])
+        let category = try context.add("Category", ["name": "Books"])
+        let tags = try ["new", "old"].map { try context.add("Tag", ["word": $0]) }
+        try context.add("Article", ["title": "Dune", "price": 9.5, "category": category, "tags": tags])
         try await context.save()
         let migration = try ModelMigration(from: old, to: new)
         try await withClient { try await migration.apply(to: $0) }

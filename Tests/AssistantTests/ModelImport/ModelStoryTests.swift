@@ -16,8 +16,8 @@ import Testing
 
     @Test(.database) func aUnitIsDeniedItsDeletion() async throws {
         let context = try await importModel(ModelFixture.model("Grocery")).makeContext()
-        let kg = try context.insert("Unit", ["name": "Kg"])
-        try context.insert("Item", ["name": "Oranges", "unit": kg])
+        let kg = try context.add("Unit", ["name": "Kg"])
+        try context.add("Item", ["name": "Oranges", "unit": kg])
         try await context.save()
         #expect(await code { try await context.delete(kg) } == .deletionDenied)
         let oranges = try await context.fetch("Item").one()
@@ -31,8 +31,8 @@ import Testing
     @Test(.database) func aUnitTakesItsItemsAlong() async throws {
         let model = try ModelFixture.model("Grocery", version: "Grocery Cascade")
         let context = try await importModel(model).makeContext()
-        let kg = try context.insert("Unit", ["name": "Kg"])
-        try context.insert("Item", ["name": "Oranges", "unit": kg])
+        let kg = try context.add("Unit", ["name": "Kg"])
+        try context.add("Item", ["name": "Oranges", "unit": kg])
         try await context.save()
         try await context.delete(kg)
         #expect(try await context.fetch("Item").count() == 0)
@@ -41,8 +41,8 @@ import Testing
     @Test(.database) func aUnitIsForgottenByItsItems() async throws {
         let model = try ModelFixture.model("Grocery", version: "Grocery Nullify")
         let context = try await importModel(model).makeContext()
-        let kg = try context.insert("Unit", ["name": "Kg"])
-        let oranges = try context.insert("Item", ["name": "Oranges", "unit": kg])
+        let kg = try context.add("Unit", ["name": "Kg"])
+        let oranges = try context.add("Item", ["name": "Oranges", "unit": kg])
         try await context.save()
         try await context.delete(kg)
         #expect(try await oranges.object(forKey: "unit") == nil && oranges["unit_id"] == nil)
@@ -51,16 +51,16 @@ import Testing
     @Test(.database) func withoutAnActionTheDatabaseDecides() async throws {
         let model = try ModelFixture.model("Grocery", version: "Grocery No Action")
         let context = try await importModel(model).makeContext()
-        let kg = try context.insert("Unit", ["name": "Kg"])
-        try context.insert("Item", ["name": "Oranges", "unit": kg])
+        let kg = try context.add("Unit", ["name": "Kg"])
+        try context.add("Item", ["name": "Oranges", "unit": kg])
         try await context.save()
         #expect(await code { try await context.delete(kg) } == .deletionDenied)
     }
 
     @Test(.database) func aPhotoTakesItsAlbumAlong() async throws {
         let context = try await importModel(ModelFixture.model("Album")).makeContext()
-        let album = try context.insert("Album", ["title": "Summer"])
-        let photos = try (1...3).map { try context.insert("Photo", ["caption": "no \($0)", "album": album]) }
+        let album = try context.add("Album", ["title": "Summer"])
+        let photos = try (1...3).map { try context.add("Photo", ["caption": "no \($0)", "album": album]) }
         try await context.save()
         #expect(try await album.set(forKey: "photos").count == 3)
         try await context.delete(photos[0])
@@ -70,9 +70,9 @@ import Testing
 
     @Test(.database) func aStudentWithAClassAndTwoCoursesIsStoredByOneSave() async throws {
         let context = try await importModel(ModelFixture.model("School")).makeContext()
-        let clazz = try context.insert("Clazz", ["name": "1a"])
-        let courses = try ["Art", "Music"].map { try context.insert("Course", ["name": $0]) }
-        let student = try context.insert("Student", ["name": "Ann", "clazz": clazz, "courses": courses])
+        let clazz = try context.add("Clazz", ["name": "1a"])
+        let courses = try ["Art", "Music"].map { try context.add("Course", ["name": $0]) }
+        let student = try context.add("Student", ["name": "Ann", "clazz": clazz, "courses": courses])
         try await context.save()
         #expect(try await clazz.set(forKey: "students").objects == [student])
         #expect(try await courses[1].set(forKey: "students").objects == [student])
@@ -108,7 +108,7 @@ import Testing
         }
         let europe = try await region("Continent", 150)
         let germany = try await region("Country", 276, ["continent_id": europe["id"]])
-        let mood = try context.insert(
+        let mood = try context.add(
             "Mood", ["colors": [1, 2, 3] as [UInt8], "date": "2024-05-01 10:00:00+00", "country": germany])
         try await context.save()
         #expect(try await germany.object(forKey: "continent") === europe)
@@ -127,12 +127,12 @@ import Testing
     @Test(.database) func aDepartmentHasEmployeesAndKeepsThem() async throws {
         let context = try await importModel(ModelFixture.model("Company")).makeContext()
         // At least one employee is required.
-        try context.insert("Department", ["name": "Empty"])
+        try context.add("Department", ["name": "Empty"])
         #expect(await code { try await context.save() } == .countOutOfRange)
         context.rollback()
-        let sales = try context.insert("Department", ["name": "Sales"])
-        let boss = try context.insert("Employee", ["name": "Ada", "department": sales])
-        let clerk = try context.insert(
+        let sales = try context.add("Department", ["name": "Sales"])
+        let boss = try context.add("Employee", ["name": "Ada", "department": sales])
+        let clerk = try context.add(
             "Employee", ["name": "Bob", "department": sales, "manager": boss, "salary": 10])
         try await context.save()
         #expect(try await boss.set(forKey: "directReports").objects == [clerk])
@@ -148,7 +148,7 @@ import Testing
 
     @Test(.database) func friendsAreFriendsOfTheirFriends() async throws {
         let context = try await importModel(ModelFixture.model("Friends")).makeContext()
-        let people = try ["Ann", "Bob", "Eve"].map { try context.insert("Person", ["name": $0]) }
+        let people = try ["Ann", "Bob", "Eve"].map { try context.add("Person", ["name": $0]) }
         try await people[0].set(forKey: "friends").formUnion([people[1], people[2]])
         try await context.save()
         #expect(try await people[1].set(forKey: "friendOf").objects == [people[0]])
@@ -163,7 +163,7 @@ import Testing
         let model = try ModelFixture.model("Friends", version: "Mutual")
         #expect(try ModelImport(model).reports.contains { $0.subject == "Person.friends" && $0.level == .changed })
         let context = try await importModel(model).makeContext()
-        let people = try ["Ann", "Bob"].map { try context.insert("Person", ["name": $0]) }
+        let people = try ["Ann", "Bob"].map { try context.add("Person", ["name": $0]) }
         try await people[0].set(forKey: "friends").insert(people[1])
         try await context.save()
         #expect(try await people[1].set(forKey: "friends_inverse").objects == [people[0]])
@@ -171,8 +171,8 @@ import Testing
 
     @Test(.database) func aPlaylistHasAnOrderAndAtMostThreeTracks() async throws {
         let context = try await importModel(ModelFixture.model("Playlist")).makeContext()
-        let tracks = try (0..<4).map { try context.insert("Track", ["title": "t\($0)"]) }
-        let list = try context.insert("Playlist", ["name": "Walk", "tracks": [tracks[2], tracks[0]]])
+        let tracks = try (0..<4).map { try context.add("Track", ["title": "t\($0)"]) }
+        let list = try context.add("Playlist", ["name": "Walk", "tracks": [tracks[2], tracks[0]]])
         try await context.save()
         let set = try await list.set(forKey: "tracks")
         try await set.insert(tracks[1], at: 1)

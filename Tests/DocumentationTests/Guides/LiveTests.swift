@@ -64,7 +64,7 @@ import Testing
             // end
             let person = try await context.fetch("person").where("surname = %@", "Smith").one()
             // block: observe
-            for try await update in try await context.observe(person, prefetch: "emailSet") {
+            for try await update in try await context.live(person, prefetch: "emailSet") {
                 guard let person = update.objects.first else { break }  // its row is gone
                 print(person["surname"] ?? "-", try await person.set(forKey: "emailSet").count)
                 break
@@ -90,7 +90,7 @@ import Testing
             }
             // end
             #expect(try JSONDecoder().decode(ChangeCursor.self, from: start) == changes.cursor)
-            func index(_ changes: Changes) async throws { #expect(!changes.updated.isEmpty) }
+            func index(_ changes: ChangeBatch) async throws { #expect(!changes.updated.isEmpty) }
             // block: consumer
             for try await batch in try await context.changes(of: ["book"], consumer: "search-index") {
                 try await context.transaction {

@@ -261,9 +261,9 @@ import Testing
             #expect(people.count == 100)
             try await parts(context, sent)
 
-            let strict = database.makeContext(faulting: .forbidden)
+            let strict = database.makeContext(loading: .forbidden)
             await expectError(
-                .faultingForbidden,
+                .loadingForbidden,
                 """
                 public.person.emailSet is not loaded, and this context loads no relationship by itself; prefetch
                 it with the objects
@@ -506,7 +506,7 @@ import Testing
 
             // block: typed-insert
             let novel = try await context.fetch(Book.self).prefetch(\.authors).sorted { $0.id }.first()
-            let author = try context.insert(Author.new(name: "Zoe Young"))
+            let author = try context.add(Author.new(name: "Zoe Young"))
             try await novel?.authors.insert(author)
             try await context.save()
             // end

@@ -78,11 +78,11 @@ import Testing
             // end
             #expect(count > 0)
             // block: partial-upsert
-            let address = try await context.create(
-                "email", ["address": "jo@example.org"], onConflict: .update("address"))
+            let address = try await context.upsert(
+                "email", ["address": "jo@example.org"], on: "address")
             // end
             try await context.delete(address)
-            let next = try await context.create("email", ["address": "jo@example.org"], onConflict: .update("address"))
+            let next = try await context.upsert("email", ["address": "jo@example.org"], on: "address")
             #expect(next !== address)
         }
     }

@@ -12,9 +12,9 @@ import Testing
             let person = try #require(try await context.find("person", 1))
             sent.take()
             // block: stage
-            let editor = try context.insert("title", ["name": "Editor at large"])
-            let ada = try context.insert("person", ["firstname": "Ada", "surname": "Byron", "titles": [editor]])
-            try context.insert("email", ["address": "ada@example.org", "person": ada])
+            let editor = try context.add("title", ["name": "Editor at large"])
+            let ada = try context.add("person", ["firstname": "Ada", "surname": "Byron", "titles": [editor]])
+            try context.add("email", ["address": "ada@example.org", "person": ada])
             ada["surname"] = "Lovelace"
             try await context.save()
             // end
@@ -42,7 +42,7 @@ import Testing
 
             // block: rollback
             person["firstname"] = "Joanna"
-            print(person.changedValues, context.hasChanges)
+            print(person.stagedValues, context.hasStagedChanges)
             context.rollback()
             // end
             #expect(person["firstname"] == "Ada")
@@ -57,7 +57,7 @@ import Testing
                 """)
 
             // block: upsert
-            let poet = try await context.create("title", ["name": "Poet"], onConflict: .keep("name"))
+            let poet = try await context.create("title", ["name": "Poet"], unlessExists: "name")
             // end
             sent.expect(
                 """
@@ -83,8 +83,8 @@ import Testing
 
             do {
                 // block: problems
-                try context.insert("person", ["firstname": "Nameless"])
-                try context.insert("email", ["address": "no address"])
+                try context.add("person", ["firstname": "Nameless"])
+                try context.add("email", ["address": "no address"])
                 try await context.save()
                 // end
                 Issue.record("the save succeeded")
@@ -94,11 +94,11 @@ import Testing
                 for problem in error.problems { print(problem.entity, problem.key ?? "-", problem.message) }
                 // end
             }
-            #expect(context.hasChanges)
+            #expect(context.hasStagedChanges)
             context.rollback()
 
             do {
-                try context.insert("email", ["address": "no address"])
+                try context.add("email", ["address": "no address"])
                 try await context.save()
                 Issue.record("the save succeeded")
             } catch let error as KindredError {
@@ -113,7 +113,7 @@ import Testing
                 }),
                 to: "person")
             // end
-            let unborn = try context.insert("person", ["firstname": "A", "surname": "B"])
+            let unborn = try context.add("person", ["firstname": "A", "surname": "B"])
             do {
                 try await context.save()
                 Issue.record("the save succeeded")

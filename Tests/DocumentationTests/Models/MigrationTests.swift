@@ -39,7 +39,7 @@ import Testing
             }
             try await context.save()
             // end
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 
@@ -49,13 +49,13 @@ import Testing
             try await database.withContext { context in
                 let person = try await context.fetch(Person.self).where { $0.surname == "Smith" }.one()
                 person.firstname = "Jo"
-                try context.insert(Email.new(address: "jo@example.org", person: person))
+                try context.add(Email.new(address: "jo@example.org", person: person))
                 try await context.save()
             }
             // end
             sent.expectCount(3)
             // block: sqlalchemy-options
-            try await database.withContext(faulting: .forbidden) { context in
+            try await database.withContext(loading: .forbidden) { context in
                 let books = try await context.fetch(Book.self).prefetch(\.authors).limit(20).all()
                 for book in books { print(book.title, try await book.authors.count) }
             }

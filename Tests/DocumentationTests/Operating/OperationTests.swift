@@ -86,7 +86,7 @@ import Testing
         // block: listener-address
         let database = try await Database.connect(
             "postgres://app@pooler.example.org:6432/shop?pooler=transaction",
-            tracking: TrackingOptions(wakeUp: .notify(uri: "postgres://app@db.example.org/shop")))
+            tracking: Tracking.Options(wakeUp: .notify(uri: "postgres://app@db.example.org/shop")))
         // end
         _ = database
     }
@@ -125,7 +125,7 @@ import Testing
             let metrics = database.tracking.metrics
             print(metrics.backlog, metrics.oldestRecord, metrics.isListening, metrics.retries, metrics.gaps)
             // end
-            #expect(metrics == TrackingMetrics())
+            #expect(metrics == Tracking.Metrics())
         }
     }
 

@@ -44,7 +44,7 @@ import Testing
             #expect(shelves.count > 1 && signed.count == 3)
             // block: names
             let encoder = JSONEncoder()
-            encoder.userInfo[.jsonKeys] = JSONKeys.properties
+            encoder.userInfo[.jsonKeys] = DatabaseObject.JSONKeys.properties
             let named = try encoder.encode(book)
             let views = try await context.fetch(Book.self).views("categoryID", "category.name", keys: .properties)
             // end
@@ -90,7 +90,7 @@ import Testing
             #expect(book["price"] == .numeric(10))
             let new = try ObjectPatch(
                 json: #"{"isbn": "1", "title": "x", "published": "2024-01-01", "price": 1, "category_id": 1}"#.utf8)
-            try context.insert("book", new)
+            try context.add("book", new)
             try await context.save()
         }
     }

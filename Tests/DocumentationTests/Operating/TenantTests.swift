@@ -57,7 +57,7 @@ import Testing
         // block: by-schema
         let database = try await Database.connect(uri, tenants: .schemas(template: "tenant_template"))
         let tenant = try await database.tenant("acme")
-        let context = try tenant.makeContext()
+        let context = tenant.makeContext()
         print(try await context.fetch("person").count())  // FROM "acme"."person"
         print(try await context.fetch("country").count())  // FROM "public"."country"
         // end

@@ -25,7 +25,7 @@ import Testing
             let authors = try await context.fetch("author").sorted("id").limit(200).all()
             #expect(try await counts(authors, "bookSet") == [5])
             for (number, author) in authors.enumerated() {
-                try context.insert("book", ["id": 10_000 + number, "title": "new", "author": author])
+                try context.add("book", ["id": 10_000 + number, "title": "new", "author": author])
             }
             try await context.save()
             try await expectStatements(["SELECT"]) { () async throws in
@@ -42,7 +42,7 @@ import Testing
             let books = try await context.fetch("book").sorted("id").limit(50).all()
             let tag = try #require(try await context.find("tag", 20))
             _ = try await books[0].set(forKey: "tagSet").objects
-            let pairs = try books.map { try context.insert("book_tag", ["book": $0, "tag": tag]) }
+            let pairs = try books.map { try context.add("book_tag", ["book": $0, "tag": tag]) }
             try await context.save()
             try await expectStatements(["SELECT"]) { () async throws in
                 for book in books { #expect(try await book.set(forKey: "tagSet").objects.contains(tag)) }
@@ -78,7 +78,7 @@ import Testing
             let books = try await context.fetch("book").sorted("id").all()
             #expect(try await counts(books, "reviewSet") == [1])
             for (number, book) in books.enumerated() {
-                try context.insert("review", ["id": 10_000 + number, "book": book])
+                try context.add("review", ["id": 10_000 + number, "book": book])
             }
             try await context.save()
             let (found, recorder) = try await recordingStatements { try await counts(books, "reviewSet") }

@@ -95,7 +95,7 @@ import Testing
             try await context.fetch("email").where("id = 1").update(["person": people[2]])
             try await context.delete(title)
             try await expect([2, 1, 1], [1, 2, 0])
-            _ = try context.insert("email", ["address": "staged", "person": people[1]])
+            _ = try context.add("email", ["address": "staged", "person": people[1]])
             try await expect([2, 2, 1], [1, 2, 0])
             try await context.save()
             try await expect([2, 2, 1], [1, 2, 0])
@@ -140,21 +140,21 @@ import Testing
 
     @Test(.database(.sql(referenceSchema))) func modesThatDoNotBatchAskForEachOwnerOrRefuse() async throws {
         try await withDatabase { database, _, other in
-            let alone = try await database.makeContext(faulting: .off).fetch("person").sorted("id").all()
+            let alone = try await database.makeContext(loading: .single).fetch("person").sorted("id").all()
             let (found, recorder) = try await recordingStatements {
                 var found: [Int] = []
                 for person in alone { found.append(try await person.set(forKey: "emailSet").count) }
                 return found
             }
             #expect(found == [2, 1, 0] && recorder.statements.count == 3)
-            let context = database.makeContext(faulting: .forbidden)
+            let context = database.makeContext(loading: .forbidden)
             let ann = try #require(try await context.find("person", 1))
             let email = try #require(try await context.find("email", 1))
             let emails = try await ann.set(forKey: "emailSet")
             try await expectStatements([]) { () async throws in
-                await expectError(.faultingForbidden) { _ = try await emails.count }
-                await expectError(.faultingForbidden) { _ = try await emails.isEmpty }
-                await expectError(.faultingForbidden) { _ = try await emails.contains(email) }
+                await expectError(.loadingForbidden) { _ = try await emails.count }
+                await expectError(.loadingForbidden) { _ = try await emails.isEmpty }
+                await expectError(.loadingForbidden) { _ = try await emails.contains(email) }
             }
             let prefetched = try await context.fetch("person").sorted("id").prefetch("emailSet").all()
             try await expectStatements([]) { () async throws in

@@ -56,8 +56,8 @@ private let rows = """
         Call(name: "create") { try await $0.context.create("person", ["id": 9, "name": "New"]) },
         Call(name: "setValue") { try await $0.people[0].setValue("Zoe", forKey: "name") },
         Call(name: "save") { scene in
-            let new = try scene.context.insert("person", ["id": 9, "name": "New"])
-            try scene.context.insert("email", ["id": 9, "address": "z", "person": new])
+            let new = try scene.context.add("person", ["id": 9, "name": "New"])
+            try scene.context.add("email", ["id": 9, "address": "z", "person": new])
             scene.people[1]["name"] = "Zoe"
             try await new.set(forKey: "titleSet").insert(scene.titles[2])
             try await scene.context.save()
@@ -76,11 +76,11 @@ private let rows = """
         Call(name: "delete by condition") { _ = try await $0.context.fetch("email").where("id < 3").delete() },
         Call(name: "update by condition") { _ = try await $0.context.fetch("person").update(["age": 7]) },
         Call(name: "upsert") {
-            try await $0.context.create("email", ["id": 1, "address": "z"], onConflict: .update("id"))
+            try await $0.context.upsert("email", ["id": 1, "address": "z"], on: "id")
         },
         Call(name: "upsert that keeps rows") {
             let rows: [[String: (any PropertyValue)?]] = [["id": 1, "address": "y"], ["id": 9, "address": "z"]]
-            _ = try await $0.context.create("email", rows, onConflict: .keep("id"))
+            _ = try await $0.context.create("email", rows, unlessExists: "id")
         },
         Call(name: "transaction") { scene in
             try await scene.context.transaction {

@@ -119,7 +119,7 @@ import Testing
             seats[1]["note"] = "changed"
             let error = await expectPostgresError(.unsupported) { try await context.save() }
             #expect(error?.message.contains("one after the other") == true)
-            #expect(seats[0].hasChanges && seats[1].hasChanges)
+            #expect(seats[0].hasStagedChanges && seats[1].hasStagedChanges)
         }
     }
 

@@ -27,8 +27,8 @@ import Testing
     @Test(.database(.sql(schema)), arguments: ["fields", "message"])
     func objectAndKeyAreFound(name: String) async throws {
         try await withDatabase { _, context, _ in
-            try context.insert("person", ["id": 1, "name": "taken"])
-            let refused = try context.insert("person", ["id": 2, "name": name])
+            try context.add("person", ["id": 1, "name": "taken"])
+            let refused = try context.add("person", ["id": 2, "name": name])
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.key == "name" && error?.constraint == "person_name_key")
             #expect(error?.problems.map(\.object) == [refused])

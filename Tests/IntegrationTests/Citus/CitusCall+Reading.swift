@@ -142,7 +142,7 @@ extension CitusCall {
         CitusCall("object with an identifier") {
             let task = try await $0.object("task", 1)
             let other = $0.database.makeContext()
-            #expect(try await other.object(with: try #require(task.objectID))["title"] == "task 1")
+            #expect(try await other.get(try #require(task.objectID))["title"] == "task 1")
         },
     ]
 }

@@ -17,24 +17,24 @@ extension CitusCall {
         },
         CitusCall("upsert one") {
             let values: [String: (any PropertyValue)?] = ["tenant_id": 1, "id": 1, "name": "again"]
-            let label = try await $0.context.create("label", values, onConflict: .update("tenant_id", "id"))
+            let label = try await $0.context.upsert("label", values, on: "tenant_id", "id")
             #expect(label["name"] == "again")
         },
         CitusCall("upsert several of all tenants") {
             let values = (1...3).map { ["tenant_id": $0, "id": 1, "name": "again"] as [String: (any PropertyValue)?] }
-            try await $0.context.create("label", values, onConflict: .update("tenant_id", "id"))
+            try await $0.context.upsert("label", values, on: "tenant_id", "id")
             try await $0.expect(["3"], "SELECT count(*) FROM label WHERE name = 'again'")
         },
         CitusCall("upsert that keeps") {
             let values = (1...4).map { ["tenant_id": 1, "id": $0, "name": "again"] as [String: (any PropertyValue)?] }
-            try await $0.context.create("label", values, onConflict: .keep("tenant_id", "id"))
+            try await $0.context.create("label", values, unlessExists: "tenant_id", "id")
             try await $0.expect(["1"], "SELECT count(*) FROM label WHERE name = 'again'")
         },
         CitusCall("save new objects that refer to each other") { scene in
             for tenant in 1...2 {
-                let project = try scene.context.insert("project", ["tenant_id": tenant, "id": 9, "name": "new"])
+                let project = try scene.context.add("project", ["tenant_id": tenant, "id": 9, "name": "new"])
                 for _ in 0..<3 {
-                    let task = try scene.context.insert("task", ["tenant_id": tenant, "title": "new"])
+                    let task = try scene.context.add("task", ["tenant_id": tenant, "title": "new"])
                     try await task.setValue(project, forKey: "project")
                 }
             }
@@ -42,7 +42,7 @@ extension CitusCall {
             try await scene.expect(["6"], "SELECT count(*) FROM task WHERE project_id = 9")
         },
         CitusCall("save new pairs") { scene in
-            let task = try scene.context.insert("task", ["tenant_id": 1, "id": 9, "title": "new"])
+            let task = try scene.context.add("task", ["tenant_id": 1, "id": 9, "title": "new"])
             try await task.set(forKey: "labelSet").formUnion(try await scene.objects("label"))
             try await scene.context.save()
             try await scene.expect(["3"], "SELECT count(*) FROM task_label WHERE task_id = 9")
@@ -125,7 +125,7 @@ extension CitusCall {
             try await $0.context.fetch("task").where("project.name == 'project 1'").update(["title": "x"]) == 6
         },
         CitusCall("a unique value that is taken") { scene in
-            _ = try scene.context.insert("project", ["tenant_id": 1, "id": 9, "name": "project 1"])
+            _ = try scene.context.add("project", ["tenant_id": 1, "id": 9, "name": "project 1"])
             let error = await expectError(.constraintViolation) { try await scene.context.save() }
             #expect(error?.constraint == "project_tenant_id_name_key", "\(error.map { "\($0)" } ?? "-")")
         },

@@ -125,7 +125,7 @@ private struct CombinedWorld {
             if try await set.unfiltered().count() != all.count { return "\(owner) counts otherwise without the filter" }
         }
         if let wrong = Self.wrongValue(held, rows) { return wrong }
-        for task in held where random.once(in: 6) && !task.hasChanges && !task.isDeleted {
+        for task in held where random.once(in: 6) && !task.hasStagedChanges && !task.isDeleted {
             guard let row = task["id"].flatMap({ rows[$0] }) else { continue }
             for column in ["title", "body", "log"] where random.once(in: 2) {
                 let value = try await task.loaded(column)
@@ -137,7 +137,7 @@ private struct CombinedWorld {
 
     /// A value in memory that is not the row's.
     private static func wrongValue(_ tasks: [DatabaseObject], _ rows: [PostgresValue: Values]) -> String? {
-        for task in tasks where !task.hasChanges && !task.isDeleted {
+        for task in tasks where !task.hasStagedChanges && !task.isDeleted {
             guard let row = task["id"].flatMap({ rows[$0] }) else { continue }
             for (key, value) in task.dictionary where row[key] != nil && row[key] != value {
                 return "\(task).\(key) is \(String(describing: value)), and not \(String(describing: row[key]))"

@@ -126,13 +126,13 @@ import Testing
                 email, name -> [String: (any PropertyValue)?] in
                 ["email": email, "name": name, "project": project]
             }
-            let made = try await context.create("member", values, onConflict: .update("email"))
+            let made = try await context.upsert("member", values, on: "email")
             #expect(made[0] === held[0] && held[0]["name"] == "newer" && held[0].has("photo"))
             try await expectStatements(["SELECT"]) { () async throws in #expect(try await names() == ["newer", "back"])
             }
             try await context.delete(made[1])
             try await expectStatements(["SELECT"]) { () async throws in #expect(try await names() == ["newer"]) }
-            let again = try await context.create("member", values, onConflict: .update("email"))
+            let again = try await context.upsert("member", values, on: "email")
             #expect(again[0] === held[0] && again[1] !== made[1])
             #expect(try await names() == ["newer", "back"])
             #expect(try await other.value("SELECT count(*) FROM member WHERE email = 'b@x.org'") == 3)

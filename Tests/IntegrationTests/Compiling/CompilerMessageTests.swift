@@ -46,7 +46,7 @@ struct CompilerMessageTests {
             print(seen ?? .now, born ?? .today, keeper.seen.map { $0.date } ?? .today, \\Keeper.seen, \\Keeper.boss)
             let visits = try context.fetch(Visit.self).where { $0.began >= Date() && $0.ended < .now }
             _ = try visits.sorted { $0.began }.sorted(by: "-ended", allowing: [\\.began, \\.ended])
-            _ = try context.insert(Visit.self) {
+            _ = try context.add(Visit.self) {
                 $0.id = 1
                 $0.began = .now
                 $0.ended = Date()
@@ -62,7 +62,7 @@ struct CompilerMessageTests {
                 $0.seen = Date.now
                 $0.price = 0.99
             }
-            _ = try context.insert(Pet.new(id: 1))
+            _ = try context.add(Pet.new(id: 1))
             try await keepers.update {
                 $0.size = $0.size + 1
                 $0.name = nil
@@ -104,7 +104,7 @@ struct CompilerMessageTests {
             "a dictionary does not check the types of its values: write create(Type.self) { $0.name = … }, or Type.new(…)"
         ),
         (
-            "_ = try context.insert(Keeper.self, [\\.id: 1, \\.name: 5])",
+            "_ = try context.add(Keeper.self, [\\.id: 1, \\.name: 5])",
             "a dictionary does not check the types of its values: write insert(Type.self) { $0.name = … }, or Type.new(…)"
         ),
         (
@@ -119,11 +119,11 @@ struct CompilerMessageTests {
 
     @Test func requiredValuesAreDemanded() async throws {
         let missing = try await errors(
-            "_ = try context.insert(Keeper.new(id: 1, code: \"x\", rank: 1, size: 1, visible: true, clubID: 1))")
+            "_ = try context.add(Keeper.new(id: 1, code: \"x\", rank: 1, size: 1, visible: true, clubID: 1))")
         #expect(missing == ["missing argument for parameter 'numbers' in call"])
-        let wrong = try await errors("_ = try context.insert(Pet.new(id: \"x\"))")
+        let wrong = try await errors("_ = try context.add(Pet.new(id: \"x\"))")
         #expect(wrong == ["cannot convert value of type 'String' to expected argument type 'Int'"])
-        let mixed = try await errors("_ = try context.insert(Pet.self) { $0.id = \"x\" }")
+        let mixed = try await errors("_ = try context.add(Pet.self) { $0.id = \"x\" }")
         #expect(mixed.contains { $0.hasPrefix("cannot assign value of type 'String' to type 'Int") }, "\(mixed)")
     }
 

@@ -92,8 +92,8 @@ struct ExpressionMessageTests {
         ),
         ("keepers.prefetch(\\.pets) { $0.where { $0.name ?? \"x\" == \"y\" }.sorted { $0.name ?? \"x\" } }", nil),
         ("keeper.pets.where { $0.name ?? \"x\" == \"y\" }.sorted { $0.weight ?? 0 }", nil),
-        ("context.insert(Visit.self) { $0.began = .now; $0.ended = $0.began ?? .now }", nil),
-        ("context.insert(Visit.self) { let began: Date? = $0.began; print(began as Any) }", "a date is given as one"),
+        ("context.add(Visit.self) { $0.began = .now; $0.ended = $0.began ?? .now }", nil),
+        ("context.add(Visit.self) { let began: Date? = $0.began; print(began as Any) }", "a date is given as one"),
     ]
 
     @Test func whatHasNoMeaningDoesNotCompile() async throws {

@@ -36,7 +36,7 @@ private let fixture = """
             try await thing.setValue([1, 2, 3] as [UInt8], forKey: "blob")
             #expect(thing["blob"] == .bytes([1, 2, 3]))
             try await context.create("thing", ["id": 3, "blob": [UInt8]()])
-            try context.insert("thing", ["id": 4, "blob": [9] as [UInt8]])
+            try context.add("thing", ["id": 4, "blob": [9] as [UInt8]])
             try await context.save()
             try await context.fetch("thing").where("id == 2").update(["blob": [8] as [UInt8]])
             let stored = try await other.query("SELECT string_agg(encode(blob, 'hex'), ',' ORDER BY id) FROM thing")

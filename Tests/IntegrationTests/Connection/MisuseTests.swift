@@ -9,7 +9,7 @@ import Testing
         let database = try await Database.connect(try TestDatabase.current.uri)
         let context = database.makeContext()
         let stored = try await context.create("note", ["id": 1])
-        let staged = try context.insert("note", ["id": 2])
+        let staged = try context.add("note", ["id": 2])
         await database.close()
         let uses: [() async throws -> Void] = [
             { _ = try await context.fetch("note").all() }, { _ = try await context.fetch("note").count() },
@@ -30,7 +30,7 @@ import Testing
                 #expect(error.code == .closed, "use \(number)")
             }
         }
-        #expect(staged.isInserted && staged.hasChanges && stored["text"] == nil)
+        #expect(staged.isInserted && staged.hasStagedChanges && stored["text"] == nil)
     }
 
     @Test func closingTogetherAndFromInsideEnds() async throws {

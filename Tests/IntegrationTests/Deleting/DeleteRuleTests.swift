@@ -109,7 +109,7 @@ import Testing
                 continue
             }
             guard let id = object.objectID else { continue }
-            let twin = try await context.object(with: id)
+            let twin = try await context.get(id)
             #expect(object.dictionary == twin.dictionary, "\(ruleCase): \(object)")
             guard let found = object.entity.relationship(named: relationship.name) ?? object.entity.relationships.first
             else { continue }

@@ -21,7 +21,7 @@ import Testing
             try await titles.removeAll()
             try await context.delete(bob)
             let before = (bob["id"], bob["firstname"])
-            #expect(bob.isDeleted && gone.isDeleted && !bob.hasChanges)
+            #expect(bob.isDeleted && gone.isDeleted && !bob.hasStagedChanges)
             let uses: [(String, () async throws -> Void)] = [
                 ("setValue", { try await bob.setValue("x", forKey: "firstname") }),
                 ("setValues", { try await bob.setValues(["firstname": "x"]) }),
@@ -76,7 +76,7 @@ import Testing
 
     @Test(.database(.sql(referenceSchema))) func aGivenUpNewObjectRefusesUseToo() async throws {
         try await withDatabase { database, context, other in
-            let new = try context.insert("person", ["firstname": "New"])
+            let new = try context.add("person", ["firstname": "New"])
             new.rollback()
             #expect(new.isDeleted)
             try await expectStatements([]) { () async throws in
@@ -92,7 +92,7 @@ import Testing
     @Test(.database(.sql(referenceSchema))) func aDeletedObjectLeavesTheSetsItWasToJoin() async throws {
         try await withDatabase { database, context, other in
             let titles = try await context.fetch("title").sorted("id").all()
-            let person = try context.insert("person", ["surname": "New", "titles": [titles[1], titles[2]]])
+            let person = try context.add("person", ["surname": "New", "titles": [titles[1], titles[2]]])
             let set = try await person.set(forKey: "titles")
             struct Failure: Error {}
             await #expect(throws: Failure.self) { () async throws in

@@ -166,7 +166,7 @@ private struct Graph {
         let context = database.makeContext()
         for object in objects {
             guard let id = object.objectID else { continue }
-            guard let twin = try? await context.object(with: id) else {
+            guard let twin = try? await context.get(id) else {
                 #expect(object.isDeleted, "\(object): \(place)")
                 continue
             }

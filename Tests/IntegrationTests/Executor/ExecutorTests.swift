@@ -135,7 +135,7 @@ struct ExecutorTests {
                             let context = database.makeContext()
                             for step in 0..<4 {
                                 let id = Int64(4 * task + step)
-                                try context.insert("note", ["id": id, "text": "\(task)"])
+                                try context.add("note", ["id": id, "text": "\(task)"])
                                 try await context.save()
                                 let found = try await database.makeContext().find("note", id)
                                 #expect(found?["text"] == .string("\(task)"))

@@ -21,7 +21,7 @@ import Testing
             let regions = ["north", "south"]
             var events: [DatabaseObject] = []
             for number in 0..<6 {
-                let event = try context.insert("event", ["id": number, "region": regions[number % 2]])
+                let event = try context.add("event", ["id": number, "region": regions[number % 2]])
                 event["name"] = .string("name \(number)")
                 event["number"] = .integer(Int64(number) << 40)
                 events.append(event)
@@ -78,9 +78,9 @@ import Testing
                 try await context.create("item", ["id": 3, "owner": "bob"])
             }
             #expect(refused?.underlying?.sqlState == .insufficientPrivilege && refused?.entity == "public.item")
-            let staged = try context.insert("item", ["id": 3, "owner": "bob"])
+            let staged = try context.add("item", ["id": 3, "owner": "bob"])
             await expectError(.accessDenied) { try await context.save() }
-            #expect(staged.isInserted && staged.hasChanges)
+            #expect(staged.isInserted && staged.hasStagedChanges)
             // From here on the row belongs to another owner: it is gone for this session.
             try await admin.query("UPDATE item SET owner = 'bob' WHERE id = 1")
             await expectError(.objectDeleted) { try await items[0].setValue("mine", forKey: "name") }
@@ -130,7 +130,7 @@ import Testing
             box["size"] = 2
             item["size"] = 2
             let error = await expectError(.schemaChanged) { try await context.save() }
-            #expect(error?.entity == "public.item" && item.hasChanges && box.hasChanges)
+            #expect(error?.entity == "public.item" && item.hasStagedChanges && box.hasStagedChanges)
             // SQL that is written by hand is sent as it is.
             await expectPostgresError(.server) { try await context.query("SELECT size FROM item") }
             try await other.query("ALTER TABLE box RENAME TO crate")

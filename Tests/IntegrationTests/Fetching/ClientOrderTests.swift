@@ -84,7 +84,7 @@ import TypeModels
             await message(.unknownKey) { _ = try await context.create(Keeper.self) { $0.isDeleted = true } },
             await message(.foreignContext) {
                 let club = try await database.makeContext().create(TypeModels.Club.new(id: 90, name: "x"))
-                _ = try context.insert(Keeper.self) { $0.club = club }
+                _ = try context.add(Keeper.self) { $0.club = club }
             },
             await message(.unknownKey) { _ = try await keepers.update { $0.isDeleted = true } },
         ]

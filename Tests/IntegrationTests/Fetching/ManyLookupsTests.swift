@@ -30,7 +30,7 @@ private let notes = """
                         #expect(note?["text"] == (id <= 100 ? .string("note \(id)") : nil))
                         #expect((note == nil) == (id > 100))
                         let mark = marks[(task * 11 + step) % 100]
-                        let found = try await context.object(with: try #require(mark.objectID))
+                        let found = try await context.get(try #require(mark.objectID))
                         #expect(found["note_id"] == mark["note_id"])
                     }
                 }

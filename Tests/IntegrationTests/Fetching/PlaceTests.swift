@@ -47,15 +47,15 @@ import Testing
 
     @Test(.database(.sql(librarySchema))) func forbiddenFaultsNameThePlace() async throws {
         try await withDatabase { database, context, other in
-            let strict = database.makeContext(faulting: .forbidden)
+            let strict = database.makeContext(loading: .forbidden)
             let book = try await strict.fetch("book").where("id = 1").one()
-            let toOne = await expectError(.faultingForbidden) { _ = try await book.object(forKey: "author") }
+            let toOne = await expectError(.loadingForbidden) { _ = try await book.object(forKey: "author") }
             #expect(toOne?.message.contains("IntegrationTests/PlaceTests.swift:\(#line - 1)") == true)
             let tags = try await book.set(forKey: "tags")
             let line = #line - 1
-            let toMany = await expectError(.faultingForbidden) { for try await _ in tags {} }
+            let toMany = await expectError(.loadingForbidden) { for try await _ in tags {} }
             #expect(toMany?.message.contains("IntegrationTests/PlaceTests.swift:\(line)") == true)
-            let path = await expectError(.faultingForbidden) { _ = try await book.value(forKeyPath: "author.name") }
+            let path = await expectError(.loadingForbidden) { _ = try await book.value(forKeyPath: "author.name") }
             #expect(path?.message.contains("IntegrationTests/PlaceTests.swift:\(#line - 1)") == true)
         }
     }

@@ -63,7 +63,7 @@ import Testing
             for try await item in try context.fetch("item").sorted("id").stream()
             where upserted == nil && item["id"] == 1 {
                 let values: [String: (any PropertyValue)?] = ["id": 1000, "filler": "x", "number": 7]
-                upserted = try await context.create("item", [values], onConflict: .update("id")).first
+                upserted = try await context.upsert("item", [values], on: "id").first
             }
             #expect(upserted?["number"] == 7 && upserted?["filler"] == "x")
             let stored = try await other.value("SELECT number FROM item WHERE id = 1000")

@@ -148,8 +148,8 @@ import Testing
             let two = try await context.any("task", 2)
             try await expectStatements([]) { () async throws in #expect(try await context.find("task", 2) == nil) }
             let id = try #require(two.objectID)
-            #expect(try await context.object(with: id) === two)
-            #expect(try await database.makeContext().object(with: id)["title"] == "two")
+            #expect(try await context.get(id) === two)
+            #expect(try await database.makeContext().get(id)["title"] == "two")
             // A to-one end is there, whatever it is.
             let six = try await context.any("task", 6)
             #expect(try await six.object(forKey: "project")?["name"] == "gone")

@@ -97,7 +97,7 @@ import Testing
             let project = try await context.any("project", 1)
             let tasks = try await project.set(forKey: "taskSet")
             #expect(try await tasks.ids == [1, 3])
-            let new = try context.insert("task", ["id": 10, "title": "new", "project": project])
+            let new = try context.add("task", ["id": 10, "title": "new", "project": project])
             #expect(try await tasks.count == 3)
             try await context.save()
             try await expectStatements([]) { () async throws in #expect(try await tasks.ids == [1, 3, 10]) }
@@ -256,7 +256,7 @@ import Testing
             #expect(try await context.find("item", 1) == nil)
             #expect(try await context.find("item", 2) === two)
             #expect(try await context.find("item", [1, 2, 4]).map { $0["id"] } == [2, 4])
-            let new = try context.insert(
+            let new = try context.add(
                 "item", ["id": 9, "name": "b", "rank": 1, "list": try await context.any("list", 1)])
             #expect(try await items.count == 2)
             try await context.save()

@@ -147,7 +147,7 @@ enum FilterAction {
         case .moveByCondition(let from, let to):
             try await context.fetch("task").where("project_id = %@", from).update(["project_id": to])
         case .create(let id, let project):
-            try context.insert("task", ["id": id, "project": try await context.any("project", project)])
+            try context.add("task", ["id": id, "project": try await context.any("project", project)])
             try await context.save()
         }
     }

@@ -178,13 +178,13 @@ import Testing
             try context.stageDeletion(of: tasks[0])
             tasks[1]["title"] = "kept"
             try await context.save()
-            #expect(!context.hasChanges && tasks[0]["deleted_at"] != nil && tasks[0]["title"] == "one")
+            #expect(!context.hasStagedChanges && tasks[0]["deleted_at"] != nil && tasks[0]["title"] == "one")
             #expect(try await other.value("SELECT title FROM task WHERE id = 3") == "kept")
             #expect(try await context.fetch("task").ids == [3, 4, 6])
             // A new row takes the value of a row that is marked in the same save.
             let person = try await context.fetch("person").where("id = 3").one()
             try context.stageDeletion(of: person)
-            try context.insert("person", ["email": "c@x"])
+            try context.add("person", ["email": "c@x"])
             try await context.save()
             #expect(try await other.value("SELECT count(*) FROM person WHERE email = 'c@x'") == 2)
         }
@@ -247,20 +247,20 @@ import Testing
         try await withDatabase { _, context, other in
             let person = try await context.fetch("person").where("id = 3").one()
             try await expectStatements(["INSERT"]) { () async throws in
-                let same = try await context.create(
-                    "person", ["email": "c@x", "name": "c"], onConflict: .update("email"))
+                let same = try await context.upsert(
+                    "person", ["email": "c@x", "name": "c"], on: "email")
                 #expect(same === person && person["name"] == "c")
             }
             try await context.delete(person)
-            let new = try await context.create("person", ["email": "c@x", "name": "d"], onConflict: .update("email"))
+            let new = try await context.upsert("person", ["email": "c@x", "name": "d"], on: "email")
             #expect(new !== person && person["name"] == "c")
-            let kept = try await context.create("person", ["email": "c@x", "name": "e"], onConflict: .keep("email"))
+            let kept = try await context.create("person", ["email": "c@x", "name": "e"], unlessExists: "email")
             #expect(kept === new && new["name"] == "d")
             #expect(try await other.value("SELECT count(*) FROM person WHERE email = 'c@x'") == 2)
             await expectError(.constraintViolation) { try await context.restore(person) }
             #expect(person["deleted_at"] != nil)
             await expectError(.invalidRequest) {
-                _ = try await context.create("person", ["email": "x", "name": "e"], onConflict: .update("name"))
+                _ = try await context.upsert("person", ["email": "x", "name": "e"], on: "name")
             }
         }
     }

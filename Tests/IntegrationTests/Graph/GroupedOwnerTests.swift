@@ -76,7 +76,7 @@ struct GroupedOwnerTests {
         try await withDatabase { _, context, _ in
             let units = try await units(context)
             let item = try await context.fetch("item").where("name == 'i5'").one()
-            let new = try context.insert("unit", ["name": "new"])
+            let new = try context.add("unit", ["name": "new"])
             try await new.set(forKey: "items").insert(item)
             _ = try await units[0].set(forKey: "items").objects
             try await self.end(end, item)
@@ -118,7 +118,7 @@ struct GroupedOwnerTests {
         try await withDatabase { _, context, _ in
             let unit = try #require(try await context.find("unit", 1))
             if isNew {
-                try context.insert("badge", ["unit": unit])
+                try context.add("badge", ["unit": unit])
             } else {
                 try #require(try await context.find("badge", 3))["unit_id"] = 1
             }
@@ -133,7 +133,7 @@ struct GroupedOwnerTests {
         try await withDatabase { _, context, _ in
             let units = try await units(context)
             let old = try #require(try await units[1].object(forKey: "badge"))
-            let new = try context.insert("badge", ["unit": units[1]])
+            let new = try context.add("badge", ["unit": units[1]])
             if isDeleted {
                 try await context.delete(old)
             } else {
@@ -173,7 +173,7 @@ struct GroupedOwnerTests {
     @Test func theForeignKeyOfAMemberOfANewOwnerShowsNoOldOwnerAfterAWrite() async throws {
         try await withDatabase { _, context, _ in
             let item = try #require(try await context.find("item", 1))
-            let new = try context.insert("unit", ["name": "new", "items": [item]])
+            let new = try context.add("unit", ["name": "new", "items": [item]])
             #expect(item["unit_id"] == nil)
             try await item.setValue("renamed", forKey: "name")
             #expect(item["unit_id"] == nil)

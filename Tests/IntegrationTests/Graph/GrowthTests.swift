@@ -65,7 +65,7 @@ import Testing
                     try await context.create(entity, ["note": 1])
                 }
                 try await expectStatements(["INSERT"]) { () async throws in
-                    for note in 1...10 { try context.insert(entity, ["note": note]) }
+                    for note in 1...10 { try context.add(entity, ["note": note]) }
                     try await context.save()
                 }
             }

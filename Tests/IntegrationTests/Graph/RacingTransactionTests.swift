@@ -31,7 +31,7 @@ struct RacingTransactionTests {
                     }
                     try await group.waitForAll()
                 }
-                #expect(!context.hasChanges)
+                #expect(!context.hasStagedChanges)
                 for (owners, key, column) in [(units, "items", "unit_id"), (tags, "items", "tag_id")] {
                     let table = column == "unit_id" ? "item" : "item_tag"
                     let id = column == "unit_id" ? "id" : "item_id"

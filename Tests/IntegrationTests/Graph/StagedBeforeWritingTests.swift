@@ -41,7 +41,7 @@ struct StagedBeforeWritingTests {
             members[0]["unit_id"] = nil
             #expect(try await unit.set(forKey: key).count == members.count - 1)
             try await unit.set(forKey: key).formUnion([members[0]])
-            #expect(!members[0].hasChanges)
+            #expect(!members[0].hasStagedChanges)
             #expect(try await unit.set(forKey: key).objects.count == members.count)
             try await context.save()
             #expect(members[0]["unit_id"] == .integer(1))
@@ -67,12 +67,12 @@ struct StagedBeforeWritingTests {
             step["unit_id"] = .integer(1)
             await #expect(throws: Undone.self) {
                 try await context.transaction {
-                    let new = try context.insert("unit", ["name": "new"])
+                    let new = try context.add("unit", ["name": "new"])
                     try await new.set(forKey: "steps").insert(step)
                     throw Undone()
                 }
             }
-            #expect(step.hasChanges && step["unit_id"] == .integer(1))
+            #expect(step.hasStagedChanges && step["unit_id"] == .integer(1))
         }
     }
 
@@ -120,10 +120,10 @@ struct StagedBeforeWritingTests {
         try await withDatabase { _, context, _ in
             let badge = try #require(await context.find("badge", 1))
             let seal = try #require(await context.find("seal", 1))
-            let new = try context.insert("seal", ["badge_id": 1])
+            let new = try context.add("seal", ["badge_id": 1])
             #expect(try await badge.object(forKey: "seal") != nil)
             try await badge.setValue(new, forKey: "seal")
-            #expect(seal["badge_id"] == nil && seal.hasChanges)
+            #expect(seal["badge_id"] == nil && seal.hasStagedChanges)
             #expect(try await badge.object(forKey: "seal") === new)
         }
     }

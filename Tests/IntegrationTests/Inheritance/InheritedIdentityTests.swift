@@ -28,11 +28,11 @@ import Testing
                 let object = try await row(name, as: "place", context)
                 let id = try #require(object.objectID)
                 #expect(id.uri == text)
-                #expect(try await context.object(with: id) === object)
-                let found = try await database.makeContext().object(with: text)
+                #expect(try await context.get(id) === object)
+                let found = try await database.makeContext().get(uri: text)
                 #expect(found["name"] == .string(name))
                 #expect(found.objectID == id)
-                #expect(try await database.makeContext().object(with: id)["name"] == .string(name))
+                #expect(try await database.makeContext().get(id)["name"] == .string(name))
             }
             // The same row read through its own table is an object of that.
             let city = try await row("city 3", as: "city", context)
@@ -40,16 +40,16 @@ import Testing
             #expect(city !== (try await row("city 3", as: "place", context)))
             for bad in ["id=1&tableoid=public.visit", "id=1&tableoid=", "tableoid=public.city", "id=1&tableoid=place"] {
                 await expectError(.invalidObjectID) {
-                    _ = try await context.object(with: "kindred:/public/place?" + bad)
+                    _ = try await context.get(uri: "kindred:/public/place?" + bad)
                 }
             }
             await expectError(.invalidObjectID) {
-                _ = try await context.object(with: "kindred:/public/capital?id=1&tableoid=public.capital")
+                _ = try await context.get(uri: "kindred:/public/capital?id=1&tableoid=public.capital")
             }
             await expectError(.notFound) {
-                _ = try await context.object(with: "kindred:/public/place?id=3&tableoid=public.port")
+                _ = try await context.get(uri: "kindred:/public/place?id=3&tableoid=public.port")
             }
-            await expectError(.notFound) { _ = try await context.object(with: "kindred:/public/place?id=3") }
+            await expectError(.notFound) { _ = try await context.get(uri: "kindred:/public/place?id=3") }
         }
     }
 
@@ -64,7 +64,7 @@ import Testing
                 DROP TABLE former CASCADE
                 """)
             try await database.refreshSchema()
-            #expect(try await database.makeContext().object(with: id.uri)["name"] == "city 3")
+            #expect(try await database.makeContext().get(uri: id.uri)["name"] == "city 3")
         }
     }
 

@@ -44,7 +44,7 @@ import Testing
             try await expectRows()
             _ = try await context.create("city", ["id": 5, "name": "new", "country": country])
             try await expectRows()
-            _ = try context.insert("seaport", ["id": 6, "name": "newer", "country": country])
+            _ = try context.add("seaport", ["id": 6, "name": "newer", "country": country])
             try await context.save()
             try await expectRows()
             try await context.fetch("place").where("name = 'new'").update(["country_id": 2])

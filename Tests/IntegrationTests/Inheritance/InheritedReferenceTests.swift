@@ -138,8 +138,8 @@ import Testing
                 await expectError(.wrongType) {
                     _ = try await context.create("visit", ["id": 9, "place": city.objectID])
                 }
-                await expectError(.wrongType) { _ = try context.insert("visit", ["id": 9, "place": city]) }
-                let new = try context.insert("visit", ["id": 9])
+                await expectError(.wrongType) { _ = try context.add("visit", ["id": 9, "place": city]) }
+                let new = try context.add("visit", ["id": 9])
                 await expectError(.wrongType) { try await city.set(forKey: "visitSet").insert(new) }
                 context.rollback()
             }
@@ -161,9 +161,9 @@ import Testing
             #expect(try await visit.object(forKey: "place") === place)
             let made = try await context.create("visit", ["id": 9, "label": "made", "place": place.objectID])
             #expect(try await made.object(forKey: "place") === place)
-            let new = try context.insert("place", ["id": 3, "name": "place 3"])
-            let staged = try context.insert("visit", ["id": 10, "label": "staged", "place": new])
-            _ = try context.insert("visit", ["id": 11, "label": "by value", "place_id": 3])
+            let new = try context.add("place", ["id": 3, "name": "place 3"])
+            let staged = try context.add("visit", ["id": 10, "label": "staged", "place": new])
+            _ = try context.add("visit", ["id": 11, "label": "by value", "place_id": 3])
             try await tag.set(forKey: "placeSet").insert(new)
             try await context.save()
             #expect(try await staged.object(forKey: "place") === new)

@@ -124,8 +124,8 @@ import Testing
         try await withDatabase { _, context, other in
             let created = try await context.create("place", ["id": 3, "name": "created"])
             #expect(created.objectID?.uri == "kindred:/public/place?id=3")
-            let inserted = try context.insert("place", ["id": 4, "name": "inserted"])
-            let city = try context.insert("city", ["id": 7, "name": "new city"])
+            let inserted = try context.add("place", ["id": 4, "name": "inserted"])
+            let city = try context.add("city", ["id": 7, "name": "new city"])
             try await context.save()
             #expect(inserted.objectID?.uri == "kindred:/public/place?id=4")
             #expect(city.objectID?.uri == "kindred:/public/city?id=7")
@@ -141,11 +141,11 @@ import Testing
     @Test(.database(.sql(inheritanceSchema))) func aConflictIsOneWithARowOfTheSameTable() async throws {
         try await withDatabase { _, context, other in
             let cities = try await context.fetch("place").where("name BEGINSWITH 'city'").sorted("id").all()
-            let both = try await context.create(
-                "place", [["id": 1, "name": "updated"], ["id": 3, "name": "stored"]], onConflict: .update("id"))
+            let both = try await context.upsert(
+                "place", [["id": 1, "name": "updated"], ["id": 3, "name": "stored"]], on: "id")
             #expect(both.map { $0.objectID?.uri } == ["kindred:/public/place?id=1", "kindred:/public/place?id=3"])
             let kept = try await context.create(
-                "place", [["id": 1, "name": "kept"], ["id": 4, "name": "new"]], onConflict: .keep("id"))
+                "place", [["id": 1, "name": "kept"], ["id": 4, "name": "new"]], unlessExists: "id")
             #expect(kept.map { $0["name"] } == ["updated", "new"])
             #expect(kept[0] === both[0])
             let names = try await other.values("SELECT name FROM ONLY place ORDER BY id")
@@ -162,7 +162,7 @@ import Testing
             let city = try await row("city 1", as: "place", context)
             place["id"] = 10
             city["id"] = 11
-            let new = try context.insert("place", ["id": 1, "name": "new"])
+            let new = try context.add("place", ["id": 1, "name": "new"])
             try await context.save()
             #expect(try await other.values("SELECT id FROM place WHERE name = 'city 1'") == [11])
             #expect(

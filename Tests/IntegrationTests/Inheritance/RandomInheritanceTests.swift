@@ -52,7 +52,7 @@ import Testing
                     }
                     rows[key] = name
                 case (1, _):
-                    held.append(try await context.create(entity, ["id": id, "name": name], onConflict: .update("id")))
+                    held.append(try await context.upsert(entity, ["id": id, "name": name], on: "id"))
                     rows[Key(table: entity, id: id)] = name
                 case (2, let key?), (3, let key?):
                     let object = try await Self.object(key, as: entity, context)
@@ -100,7 +100,7 @@ import Testing
                         "seed \(seed), step \(step), \(table)")
                     for object in objects {
                         let id = try #require(object.objectID)
-                        #expect(try await context.object(with: id.uri) === object)
+                        #expect(try await context.get(uri: id.uri) === object)
                     }
                 }
             }
@@ -111,6 +111,6 @@ import Testing
     private static func object(_ key: Key, as entity: String, _ context: DatabaseContext) async throws -> DatabaseObject
     {
         let table = key.table == entity ? "" : "&tableoid=public.\(key.table)"
-        return try await context.object(with: "kindred:/public/\(entity)?id=\(key.id)\(table)")
+        return try await context.get(uri: "kindred:/public/\(entity)?id=\(key.id)\(table)")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Objects, sets and views of them as JSON.
 @Suite struct JSONTests {
-    private static func text(_ value: some Encodable, _ keys: JSONKeys = .columns) throws -> String {
+    private static func text(_ value: some Encodable, _ keys: DatabaseObject.JSONKeys = .columns) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.userInfo[.jsonKeys] = keys
@@ -110,7 +110,7 @@ import Testing
                 try Self.text(views[0])
                     == #"{"author":{"id":2,"mentor_id":1,"name":"Author 2"},"author_id":2,"id":1,"price":"0.10","title":"Book 1"}"#
             )
-            let new = try context.insert("book", ["id": 500, "title": "New", "author_id": 2])
+            let new = try context.add("book", ["id": 500, "title": "New", "author_id": 2])
             #expect(
                 try Self.text(try await new.view("title", "author.name", "tags"))
                     == #"{"author":{"name":"Author 2"},"tags":[],"title":"New"}"#)
@@ -169,13 +169,13 @@ import Testing
                 let patch = try ObjectPatch(json: try Self.text(thing).utf8)
                 try thing.apply(patch)
                 // The document's spaces are all that may differ.
-                #expect(Set(thing.changedValues.keys).isSubset(of: ["doc", "raw"]), "\(thing.changedValues)")
+                #expect(Set(thing.stagedValues.keys).isSubset(of: ["doc", "raw"]), "\(thing.stagedValues)")
                 try await context.save()
             }
             // A second row from nothing but the text.
             let first = try #require(try await context.find("thing", 1))
             let text = try Self.text(first).replacing(#""id":1,"#, with: #""id":9,"#)
-            let copy = try context.insert("thing", try ObjectPatch(json: text.utf8))
+            let copy = try context.add("thing", try ObjectPatch(json: text.utf8))
             try await context.save()
             #expect(
                 try await other.value(
@@ -211,8 +211,8 @@ import Testing
                 try ObjectPatch(json: text.utf8)
             }
             let long = "0.1234567890123456789012345678901234567890123"
-            try context.insert("sum", try patch(#"{"id": 1, "amount": \#(long), "amounts": [1, -\#(long)]}"#))
-            try context.insert("sum", try patch(#"{"id": 2, "amount": "\#(long)", "ratio": \#(long)}"#))
+            try context.add("sum", try patch(#"{"id": 1, "amount": \#(long), "amounts": [1, -\#(long)]}"#))
+            try context.add("sum", try patch(#"{"id": 2, "amount": "\#(long)", "ratio": \#(long)}"#))
             try await context.save()
             #expect(try await other.values("SELECT amount::text FROM sum") == [.string(long), .string(long)])
             #expect(try await other.value("SELECT amounts::text FROM sum WHERE id = 1") == .string("{1,-\(long)}"))

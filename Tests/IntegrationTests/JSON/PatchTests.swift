@@ -56,14 +56,14 @@ import Testing
                 ])
             #expect(error?.problems.first { $0.key == "titel" }?.message.contains("title") == true)
             #expect(error?.problems.first { $0.key == "category" }?.message.contains("set category_id") == true)
-            #expect(!book.hasChanges && book["title"] == "One")
+            #expect(!book.hasStagedChanges && book["title"] == "One")
             await expectError(.unknownKey) {
                 try book.apply(try Self.patch(#"{"price": 2}"#), allowing: ["title", "pages"])
             }
             await expectError(.unknownKey) { try book.apply(try Self.patch("{}"), allowing: ["nothing"]) }
-            #expect(!book.hasChanges)
+            #expect(!book.hasStagedChanges)
             try book.apply(try Self.patch(#"{"title": "Two"}"#), allowing: ["title"])
-            #expect(book.hasChanges)
+            #expect(book.hasStagedChanges)
         }
     }
 
@@ -88,10 +88,10 @@ import Testing
                         "hours: valueTooLarge", "state: unknownLabel", "states: unknownLabel", "title: valueTooLarge",
                         "twice: readOnly",
                     ])
-                #expect(error?.category == .invalid && !task.hasChanges)
+                #expect(error?.category == .invalid && !task.hasStagedChanges)
                 await expectError(.missingValue) { try task.apply(try Self.patch(#"{"title": null}"#)) }
                 await expectError(.valueTooLarge) {
-                    try context.insert("task", try Self.patch(#"{"id": 2, "title": "Too long"}"#))
+                    try context.add("task", try Self.patch(#"{"id": 2, "title": "Too long"}"#))
                 }
             }
             try task.apply(try Self.patch(#"{"hours": 1.25}"#), rounding: true)
@@ -107,8 +107,8 @@ import Testing
 
     @Test(.database(.sql(schema))) func newObjectsAreMadeFromPatches() async throws {
         try await withDatabase { (database, context, other) async throws in
-            let new = try context.insert("book", try Self.patch(#"{"id": 5, "title": "New", "price": "0.10"}"#))
-            await expectError(.wrongType) { try context.insert("book", try Self.patch(#"{"title": 5}"#)) }
+            let new = try context.add("book", try Self.patch(#"{"id": 5, "title": "New", "price": "0.10"}"#))
+            await expectError(.wrongType) { try context.add("book", try Self.patch(#"{"title": 5}"#)) }
             try await context.save()
             #expect(try await other.value("SELECT count(*) FROM book") == 2)
             #expect(new["version"] == 1 && new["price"] == .numeric(0.1))

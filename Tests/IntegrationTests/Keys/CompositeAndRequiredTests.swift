@@ -187,15 +187,15 @@ import Testing
 
     @Test(.database(.sql(trees))) func aChainThatGetsItsTenantFromItsRootIsStoredFromThere() async throws {
         try await withDatabase { database, context, other in
-            var last = try context.insert("node", ["tenant": 7, "id": 0])
-            for id in 1..<12 { last = try context.insert("node", ["id": id, "parent": last]) }
+            var last = try context.add("node", ["tenant": 7, "id": 0])
+            for id in 1..<12 { last = try context.add("node", ["id": id, "parent": last]) }
             try await context.save()
             #expect(last["tenant"] == 7 && last["parent_id"] == 10)
             #expect(try await other.value("SELECT count(*) FROM node WHERE tenant = 7") == 12)
             // With their tenants given, the deep ones are stored together, and find their parents afterwards.
-            last = try context.insert("node", ["tenant": 8, "id": 0])
+            last = try context.add("node", ["tenant": 8, "id": 0])
             for id in 1..<100 {
-                last = try context.insert("node", ["tenant": 8, "id": id, "parent": last])
+                last = try context.add("node", ["tenant": 8, "id": id, "parent": last])
             }
             let (_, recorder) = try await recordingStatements { try await context.save() }
             #expect(recorder.statements.count < 20)
@@ -205,10 +205,10 @@ import Testing
 
     @Test(.database(.sql(trees))) func newRowsMayReferToEachOtherByValue() async throws {
         try await withDatabase { database, context, other in
-            let one = try context.insert("person", ["id": 1, "name": "Ann", "home_id": 5])
-            try context.insert("home", ["id": 5, "owner_id": 1])
+            let one = try context.add("person", ["id": 1, "name": "Ann", "home_id": 5])
+            try context.add("home", ["id": 5, "owner_id": 1])
             let nodes = try [(1, 2), (2, 3), (3, 1), (4, 2)].map { id, parent in
-                try context.insert("node", ["tenant": 1, "id": id, "parent_id": parent])
+                try context.add("node", ["tenant": 1, "id": id, "parent_id": parent])
             }
             struct Failure: Error {}
             await #expect(throws: Failure.self) { () async throws in
@@ -217,9 +217,9 @@ import Testing
                     throw Failure()
                 }
             }
-            #expect(one["home_id"] == 5 && nodes.map { $0["parent_id"] } == [2, 3, 1, 2] && context.hasChanges)
+            #expect(one["home_id"] == 5 && nodes.map { $0["parent_id"] } == [2, 3, 1, 2] && context.hasStagedChanges)
             try await context.save()
-            #expect(one["home_id"] == 5 && nodes.map { $0["parent_id"] } == [2, 3, 1, 2] && !context.hasChanges)
+            #expect(one["home_id"] == 5 && nodes.map { $0["parent_id"] } == [2, 3, 1, 2] && !context.hasStagedChanges)
             #expect(try await other.values("SELECT parent_id FROM node ORDER BY id") == [2, 3, 1, 2])
             #expect(try await other.value("SELECT home_id FROM person") == 5)
             #expect(try await one.object(forKey: "home")?["owner_id"] == 1)

@@ -96,7 +96,7 @@ import Testing
     func aNewMemberOfAnOrderedSetGetsItsPosition() async throws {
         try await withDatabase { _, context, other in
             let project = try await context.fetch("project").one()
-            try context.insert("task", ["id": 3, "project": project])
+            try context.add("task", ["id": 3, "project": project])
             try await expectStatements(["SELECT", "INSERT"]) { () async throws in try await context.save() }
             #expect(try await other.values("SELECT position FROM task ORDER BY id") == [1, 4, 5])
         }

@@ -103,7 +103,7 @@ import Testing
                     #expect(after == truth, "\(held), \(isSaved)")
                     #expect(truth != before)
                     for object in others {
-                        let row = try await fresh.object(with: try #require(object.objectID))
+                        let row = try await fresh.get(try #require(object.objectID))
                         #expect(row.dictionary == object.dictionary)
                     }
                 }
@@ -135,7 +135,7 @@ import Testing
 
     @Test(.database(.sql(referenceSchema))) func aStagedMemberKeepsItsPlaceUnderItsNewKey() async throws {
         try await withDatabase { database, context, other in
-            let new = try context.insert("person")
+            let new = try context.add("person")
             let bob = try await context.find("person", 2)!
             _ = try await bob.set(forKey: "emailSet").objects
             let emails = [try await context.find("email", 1)!, try await context.find("email", 2)!]
@@ -199,7 +199,7 @@ import Testing
             #expect(
                 try await context.fetch("plate").where("country == %@", countries[0]).sorted("id").all()
                     == [plates[0], plates[1]])
-            let new = try context.insert("country", ["code": "n", "name": "N", "number": 2])
+            let new = try context.add("country", ["code": "n", "name": "N", "number": 2])
             #expect(try await context.fetch("plate").where("country == %@", new).count() == 0)
             plates[2]["id"] = 30
             #expect(try await countries[1].set(forKey: "plateSet").contains(plates[2]))

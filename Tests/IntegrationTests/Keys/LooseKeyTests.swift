@@ -101,7 +101,7 @@ import Testing
             rows[2]["owner"] = rows[0]["owner"]
             try await context.save()
             try await expect([1, 3, 4], [])
-            let new = try context.insert("\(name)_row", ["id": 5, name: owners[1]])
+            let new = try context.add("\(name)_row", ["id": 5, name: owners[1]])
             try await context.save()
             try await expect([1, 3, 4], [5])
             try await new.setValue(nil, forKey: name)
@@ -128,9 +128,9 @@ import Testing
             for (entity, keys) in [("padded", ["xyz", "xyz "])] + (isFolded ? [("folded", ["xyz", "XYZ"])] : []) {
                 let rows: [[String: (any PropertyValue)?]] = keys.map { ["key": $0, "name": "X"] }
                 await expectError(.invalidRequest) {
-                    try await context.create(entity, rows, onConflict: .update("key"))
+                    try await context.upsert(entity, rows, on: "key")
                 }
-                let kept = try await context.create(entity, rows, onConflict: .keep("key"))
+                let kept = try await context.create(entity, rows, unlessExists: "key")
                 #expect(kept.count == 2 && kept[0] === kept[1])
             }
         }

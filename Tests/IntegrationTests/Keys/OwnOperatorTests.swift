@@ -198,11 +198,11 @@ import Testing
         try await withDatabase { database, context, other in
             let (first, second) = (kind.forms[0], kind.forms[1])
             // An upsert by the key, of one row and of several.
-            let upserted = try await context.create("owner", ["key": first, "size": 7], onConflict: .update("key"))
+            let upserted = try await context.upsert("owner", ["key": first, "size": 7], on: "key")
             let known = try await context.fetch("owner").where("key == %@", first).one()
             #expect(upserted === known)
-            try await context.create(
-                "owner", [["key": first, "size": 8], ["key": second, "size": 9]], onConflict: .update("key"))
+            try await context.upsert(
+                "owner", [["key": first, "size": 8], ["key": second, "size": 9]], on: "key")
             #expect(try await other.values("SELECT size FROM owner ORDER BY size") == [8, 9])
             // A save of rows that are found by their keys, and of references.
             let owners = try await context.fetch("owner").sorted("key").all()

@@ -36,7 +36,7 @@ import Testing
             let more = log.take(.error)
             #expect(more.count == 3 && more[2].message.contains("is a relationship"))
             // NULL, staged values and new objects are as they are.
-            let new = try context.insert("person")
+            let new = try context.add("person")
             #expect(people[0]["born"] == nil && new["surname"] == nil)
             #expect(log.take(.error).isEmpty)
         }
@@ -53,7 +53,7 @@ import Testing
             #expect(error?.key == "surnme" && error?.entity == "public.person" && ann["surname"] == "Nobody")
             // It is reported once: the next save succeeds.
             try await context.save()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             // With other problems all are reported; a rollback takes it back, too.
             _ = ann["emailSet"]
             ann["born"] = "yesterday"
@@ -72,7 +72,7 @@ import Testing
             let ann = try await context.fetch("person").where("id = 1").one()
             ann["surname"] = "Other"
             await expectError(.unknownKey) { try await context.save() }
-            #expect(ann.hasChanges && log.take(.error).count == 1)
+            #expect(ann.hasStagedChanges && log.take(.error).count == 1)
         }
     }
 

@@ -69,7 +69,7 @@ import Testing
             #expect(!note.has("body"))
             #expect(try await note.loaded("body") == "Staged")
             #expect(try await other.value("SELECT body FROM note WHERE id = 100") == "Staged")
-            let new = try context.insert("note", ["id": 101, "title": "Other", "body": "In memory"])
+            let new = try context.add("note", ["id": 101, "title": "Other", "body": "In memory"])
             try await expectStatements([]) { () async throws in
                 #expect(try await new.loaded("body") == "In memory")
             }
@@ -99,8 +99,8 @@ import Testing
             let more = try await context.fetch("note").where("id <= 2").all()
             try await documents[1].set(forKey: "notes").formUnion(more)
             try await documents[1].set(forKey: "notes").removeAll()
-            let kept = try await context.create(
-                "note", ["id": 100, "title": "Again", "body": "b"], onConflict: .update("id"))
+            let kept = try await context.upsert(
+                "note", ["id": 100, "title": "Again", "body": "b"], on: "id")
             #expect(kept === note && !note.has("body") && note["title"] == "Again")
             #expect(try await note.loaded("body") == "B")
             try await context.fetch("note").where("id = 100").update(["body": "c"])
@@ -119,7 +119,7 @@ import Testing
             }
             notes[0]["body"] = "Staged"
             try await notes[0].refresh()
-            #expect(notes[0]["body"] == "Staged" && notes[0].hasChanges)
+            #expect(notes[0]["body"] == "Staged" && notes[0].hasStagedChanges)
             notes[0].rollback()
             #expect(!notes[0].has("body"))
             try await context.transaction {

@@ -83,12 +83,12 @@ import Testing
             // NULL is a change as well: the stored value is not known.
             documents[1]["summary"] = nil
             #expect(documents[0]["content"] == "New" && documents[1].has("summary"))
-            #expect(documents[1].changedValues == ["summary": nil])
+            #expect(documents[1].stagedValues == ["summary": nil])
             documents[2]["content"] = "Gone"
             documents[2].rollback()
-            #expect(!documents[2].has("content") && !documents[2].hasChanges)
+            #expect(!documents[2].has("content") && !documents[2].hasStagedChanges)
             try documents[3].apply(try ObjectPatch(json: #"{"summary": null}"#.utf8))
-            #expect(documents[3].hasChanges)
+            #expect(documents[3].hasStagedChanges)
             try await context.save()
             let stored = try await other.values(
                 "SELECT coalesce(summary, '-') FROM document WHERE id IN (2, 4) ORDER BY id")
@@ -155,9 +155,9 @@ import Testing
 
     @Test func aContextThatLoadsNothingRefusesIt() async throws {
         try await withDatabase { database, _, _ in
-            let context = database.makeContext(faulting: .forbidden)
+            let context = database.makeContext(loading: .forbidden)
             let document = try await context.fetch("document").omitting("content").where("id = 1").one()
-            let error = await expectError(.faultingForbidden) { _ = try await document.value(forKey: "content") }
+            let error = await expectError(.loadingForbidden) { _ = try await document.value(forKey: "content") }
             #expect(error?.key == "content")
             #expect(try await document.loaded("title") == "Title 1")
         }

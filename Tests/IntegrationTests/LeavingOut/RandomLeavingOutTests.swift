@@ -107,7 +107,7 @@ private struct LeavingOutWorld {
     /// The problem with memory, if any.
     mutating func problem() async throws -> String? {
         if let failure { return failure }
-        for object in objects where !object.hasChanges {
+        for object in objects where !object.hasStagedChanges {
             let shown = values(of: object)
             guard states[id(of: object), default: []].contains(where: { are(shown, in: $0) }) else {
                 return "\(object) shows \(shown), which its row never was"
@@ -123,7 +123,7 @@ private struct LeavingOutWorld {
     /// Checks that some columns of objects are as in the database.
     private mutating func requireCurrent(_ objects: [DatabaseObject], _ columns: [String]) async throws {
         let rows = try await rows()
-        for object in objects where !object.hasChanges {
+        for object in objects where !object.hasStagedChanges {
             let part = values(of: object).filter { columns.contains($0.key) }
             guard part.count == columns.count, are(part, in: rows[id(of: object)] ?? [:]) else {
                 failure =
@@ -183,7 +183,7 @@ private struct LeavingOutWorld {
             }
             if random(3) == 0 { _ = try await object.loaded(randomColumn()) }
             // A value that equals the value in memory is no change.
-            let staged = object.changedValues
+            let staged = object.stagedValues
             do {
                 try await context.save()
             } catch let error as KindredError where error.code == .staleObject {

@@ -20,11 +20,11 @@ private let schema = """
     @Test func whatIsLockedIsToldWhileItIs() async throws {
         try await withDatabase { database, context, _ in
             try await database.tracking.install()
-            let (told, continuation) = AsyncStream<LockUpdate>.makeStream()
+            let (told, continuation) = AsyncStream<AnnouncedLocks.Update>.makeStream()
             let following = Task.detached {
                 for try await update in try context.locks(of: "person") { continuation.yield(update) }
             }
-            @Sendable func next() async -> LockUpdate? { await told.first { _ in true } }
+            @Sendable func next() async -> AnnouncedLocks.Update? { await told.first { _ in true } }
             #expect(await next()?.held == [])
             let writer = database.makeContext()
             let object = try await person(1, writer)
@@ -170,7 +170,7 @@ private let schema = """
 
 /// The first element of a new sequence, outside of the task's transaction.
 private enum LocksNow {
-    static func held(_ context: DatabaseContext) async throws -> [AnnouncedLock] {
+    static func held(_ context: DatabaseContext) async throws -> [AnnouncedLocks.Lock] {
         try await Task.detached {
             var updates = try context.locks(of: "person").makeAsyncIterator()
             return try await updates.next()?.held ?? []

@@ -23,7 +23,7 @@ private let schema = """
         var accounts: Set<Int64> = []
         var faults: [String] = []
 
-        mutating func add(_ changes: Changes) {
+        mutating func add(_ changes: ChangeBatch) {
             for id in changes.inserted { enter(id) }
             for id in changes.deleted {
                 if id.entity.name == "ledger" { faults.append("\(id) was deleted") }

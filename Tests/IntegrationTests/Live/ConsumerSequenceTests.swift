@@ -7,7 +7,7 @@ private let schema = "CREATE TABLE person (id integer PRIMARY KEY, name text, ag
 
 /// `context.changes(of:consumer:)`, whose cursor is kept in the database.
 @Suite(.database(.sql(schema)), .timeLimit(.minutes(5))) struct ConsumerSequenceTests {
-    private func ids(_ batch: ConsumerSequence.Element?) -> [PostgresValue] {
+    private func ids(_ batch: ChangeSequence.Acknowledged.Element?) -> [PostgresValue] {
         (batch?.changes.inserted ?? []).flatMap(\.values).sorted { $0.description < $1.description }
     }
 

@@ -35,7 +35,7 @@ private typealias World = FollowedWorld
             try await other.query("UPDATE person SET name = 'Eve' WHERE id = 1")
             try await database.tracking.catchUp()
             #expect(ada["name"] == .string("Eve"))
-            #expect(!ada.hasChanges)
+            #expect(!ada.hasStagedChanges)
         }
     }
 
@@ -205,7 +205,7 @@ private typealias World = FollowedWorld
             ada["nick"] = "lost"
             try await other.query("DELETE FROM person WHERE id = 1")
             try await database.tracking.catchUp()
-            #expect(ada.isDeleted && !bob.isDeleted && !context.hasChanges)
+            #expect(ada.isDeleted && !bob.isDeleted && !context.hasStagedChanges)
             #expect(try await region.membersInMemory("personSet") == [2])
             try await other.query("INSERT INTO person VALUES (1, 'New', NULL, 1)")
             try await database.tracking.catchUp()
@@ -233,7 +233,7 @@ private typealias World = FollowedWorld
             ada["nick"] = "saved"
             try await context.save()
             try await database.tracking.catchUp()
-            #expect(ada["nick"] == .string("saved") && !ada.hasChanges)
+            #expect(ada["nick"] == .string("saved") && !ada.hasStagedChanges)
         }
     }
 
@@ -283,7 +283,7 @@ private typealias World = FollowedWorld
             #expect(try await people[0].membersInMemory("emailSet") == [1, 2])
             #expect(try await people[1].membersInMemory("emailSet") == [3, 10])
             #expect(try await people[0].membersInMemory("tags") == [1, 3])
-            #expect(people[0]["name"] == .string("Own") && !context.hasChanges)
+            #expect(people[0]["name"] == .string("Own") && !context.hasStagedChanges)
             try await other.query("UPDATE email SET person_id = 1 WHERE id = 10")
             try await database.tracking.catchUp()
             #expect(try await people[0].membersInMemory("emailSet") == [1, 2, 10])

@@ -75,7 +75,7 @@ private let schema = """
     @Test func oneObjectIsObserved() async throws {
         try await withLive("album", "photo") { _, context, other in
             let album = try await context.fetch("album").where("id = %@", 1).one()
-            var updates = try await context.observe(album, prefetch: "photos").makeAsyncIterator()
+            var updates = try await context.live(album, prefetch: "photos").makeAsyncIterator()
             let first = try await updates.update()
             let seen = try #require(first.objects.first)
             #expect(seen !== album && seen.objectID == album.objectID)
@@ -94,7 +94,7 @@ private let schema = """
     @Test func oneSetIsObservedInItsOrder() async throws {
         try await withLive("photo") { _, context, other in
             let album = try await context.fetch("album").where("id = %@", 1).one()
-            var updates = try await album.set(forKey: "photos").observe().makeAsyncIterator()
+            var updates = try await album.set(forKey: "photos").live().makeAsyncIterator()
             #expect(try await updates.update().integers() == [1, 2])
             try await other.query("UPDATE photo SET place = 3 WHERE id = 1")
             let update = try await updates.update()

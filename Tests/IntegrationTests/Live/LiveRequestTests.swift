@@ -270,12 +270,12 @@ private let schema = """
             let ann = try await updates.update().objects[0]
             func refuses(_ body: () async throws -> Void) async {
                 let error = await expectError(.readOnly, body)
-                #expect(error?.message.contains("context.object(with:") == true)
+                #expect(error?.message.contains("context.get(id)") == true)
             }
             await refuses { try await ann.setValue("new", forKey: "nick") }
             await refuses { try await ann.context.delete(ann) }
             await refuses { try ann.context.stageDeletion(of: ann) }
-            await refuses { _ = try ann.context.insert("person", ["id": 77, "nick": "x"]) }
+            await refuses { _ = try ann.context.add("person", ["id": 77, "nick": "x"]) }
             let tags = try await ann.set(forKey: "tagSet")
             let red = try await tags.objects[0]
             await refuses { try await tags.remove(red) }
@@ -284,7 +284,7 @@ private let schema = """
             #expect(ann["nick"] == .string("ann"))
             // The object of another context can be changed.
             let id = try #require(ann.objectID)
-            try await context.object(with: id).setValue("new", forKey: "nick")
+            try await context.get(id).setValue("new", forKey: "nick")
             #expect(try await updates.update().values("nick")[0] == .string("new"))
             #expect(try await other.value("SELECT count(*) FROM person") == .integer(4))
         }

@@ -62,7 +62,7 @@ import Testing
             let owner = try await context.fetch("owner").where("id = 1").one()
             #expect(owner.rowVersion == nil)
             await expectError(.invalidRequest) { try owner.expect(version: 1) }
-            let new = try context.insert("counted", ["id": 9])
+            let new = try context.add("counted", ["id": 9])
             #expect(new.rowVersion == nil)
             await expectError(.notStored) { try new.expect(version: 1) }
             try counted.expect(version: 1)

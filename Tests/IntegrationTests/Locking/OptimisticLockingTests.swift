@@ -47,7 +47,7 @@ import Testing
                 #expect(error?.problems.map(\.object) == [mine[1], mine[2]])
             }
             #expect(recorder.statements.filter { $0.hasPrefix("SELECT") }.count == 1)
-            #expect(mine.allSatisfy { $0.hasChanges && $0["value"] == 7 } && owner.hasChanges)
+            #expect(mine.allSatisfy { $0.hasStagedChanges && $0["value"] == 7 } && owner.hasStagedChanges)
             let sum: SQL = "SELECT sum(value)::int FROM \(identifier: table.rawValue)"
             #expect(try await other.value(sum) == 0)
             try await mine[1].refresh()
@@ -136,7 +136,7 @@ import Testing
     @Test(.database(.sql(lockingSchema))) func versionsBeginAtOneAndAreCountedNotSet() async throws {
         try await withDatabase { database, context, other in
             let made = try await context.create("counted", ["id": 10])
-            let staged = try context.insert("counted", ["id": 11])
+            let staged = try context.add("counted", ["id": 11])
             let copied = try await context.create("counted", ["id": 12, "version": 40])
             try await context.save()
             #expect(made["version"] == 1 && staged["version"] == 1)

@@ -19,7 +19,7 @@ import Testing
                 return seen.count
             }
             #expect(result == 2 && seen == [0, 10])
-            #expect(mine["value"] == 11 && !mine.hasChanges)
+            #expect(mine["value"] == 11 && !mine.hasStagedChanges)
             let row = try await other.query("SELECT name, value FROM \(identifier: table.rawValue) WHERE id = 1")
             #expect(try row.first?[0] == "staged before" && row.first?[1] == 11)
         }
@@ -38,7 +38,7 @@ import Testing
                 }
             }
             #expect(attempts == 2 && error?.object === mine[1])
-            #expect(!context.hasChanges && mine[0]["value"] == 0 && mine[1]["value"] == 0)
+            #expect(!context.hasStagedChanges && mine[0]["value"] == 0 && mine[1]["value"] == 0)
         }
     }
 
@@ -83,7 +83,7 @@ import Testing
                 try await context.save()
                 try await other.endSessions([database.client.processID])
             }
-            #expect(attempts == 2 && mine["name"] == "attempt 2" && !mine.hasChanges)
+            #expect(attempts == 2 && mine["name"] == "attempt 2" && !mine.hasStagedChanges)
             #expect(try await other.value("SELECT name FROM owner WHERE id = 1") == "attempt 2")
         }
     }

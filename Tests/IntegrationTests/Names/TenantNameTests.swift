@@ -41,7 +41,7 @@ struct TenantNameTests {
                 await expectDiffers { _ = try await contexts[1].create("label", ["id": 3, "name": "other"]) }
             }
             let label = try await contexts[0].get("label", 1)
-            await expectError(.otherTenant) { _ = try await contexts[1].object(with: try #require(label.objectID)) }
+            await expectError(.otherTenant) { _ = try await contexts[1].get(try #require(label.objectID)) }
             try await database.dropTenant(Spelling.decomposed)
             #expect(try await contexts[0].fetch("label").count() == 2)
             await expectError(.notFound) { _ = try await database.tenant(Spelling.decomposed) }

@@ -26,14 +26,14 @@ private let wordSchema = """
             #expect(first !== second && first["code"] == .string(Self.c) && second["code"] == .string(Self.d))
             #expect(Set(words.compactMap(\.objectID)).count == 3)
             for (word, spelling) in [(first, Self.c), (second, Self.d)] {
-                #expect(try await context.object(with: try #require(word.objectID)) === word)
+                #expect(try await context.get(try #require(word.objectID)) === word)
                 let right = try await other.values("SELECT id FROM note WHERE word_spelling = \(spelling) ORDER BY id")
                 let notes = try await word.set(forKey: "noteSet").sorted("id").all()
                 #expect(notes.map { $0["id"] } == right)
             }
-            _ = try await context.create(
+            _ = try await context.upsert(
                 "word", Spelling.both.map { ["spelling": $0, "code": $0, "kind": "plain"] },
-                onConflict: .update("spelling"))
+                on: "spelling")
             #expect(try await other.value("SELECT count(*) FROM word") == 3)
             // A key that becomes another spelling of a word is another key, in memory too.
             let plain = try await context.get("word", "cafe")
@@ -95,9 +95,9 @@ private let wordSchema = """
             // A new object may have a value that no other object has by its bytes.
             let plain = try await context.get("word", "cafe")
             plain["code"] = "e\u{301}"
-            try context.insert("word", ["spelling": "new", "code": "\u{e9}", "kind": "plain"])
-            try context.insert("word", ["spelling": "\u{e9}", "code": "a", "kind": "plain"])
-            try context.insert("word", ["spelling": "e\u{301}", "code": "b", "kind": "plain"])
+            try context.add("word", ["spelling": "new", "code": "\u{e9}", "kind": "plain"])
+            try context.add("word", ["spelling": "\u{e9}", "code": "a", "kind": "plain"])
+            try context.add("word", ["spelling": "e\u{301}", "code": "b", "kind": "plain"])
             try await context.save()
             #expect(try await other.value("SELECT count(DISTINCT code) FROM word") == 6)
         }

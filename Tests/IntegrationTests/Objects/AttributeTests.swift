@@ -85,7 +85,7 @@ import Testing
             let referencing = try #require(object.entity.relationships.first { $0.isToMany })
             let member = try #require(try await object.set(forKey: referencing.name).objects.first)
             #expect(try await member.object(forKey: referencing.inverse) === object)
-            #expect(try await context.object(with: try #require(member.objectID).uri) === member)
+            #expect(try await context.get(uri: try #require(member.objectID).uri) === member)
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
             #expect(composed == "\u{e9}" && composed != "e\u{301}")
             for word in words {
                 let id = try #require(word.objectID)
-                #expect(try await context.object(with: id.uri) === word)
+                #expect(try await context.get(uri: id.uri) === word)
             }
             let tag = try await context.fetch("tag").one()
             let price = try #require(try await tag.object(forKey: "priceObject"))

@@ -53,36 +53,36 @@ struct ContextLifeTests {
         let item = try #require(await context.find("item", 1))
         var objects = [unit, item]
         switch pattern {
-        case .newObject: objects.append(try context.insert("unit", ["name": "new"]))
+        case .newObject: objects.append(try context.add("unit", ["name": "new"]))
         case .value: item["name"] = "other"
         case .newObjectsInACircle:
-            let (first, second) = (try context.insert("unit", ["name": "a"]), try context.insert("unit", ["name": "b"]))
+            let (first, second) = (try context.add("unit", ["name": "a"]), try context.add("unit", ["name": "b"]))
             try await first.setValue(second, forKey: "parent")
             try await second.setValue(first, forKey: "parent")
             objects += [first, second]
         case .newMember:
-            let new = try context.insert("item", ["name": "new"])
+            let new = try context.add("item", ["name": "new"])
             try await unit.set(forKey: "items").insert(new)
             #expect(try await unit.set(forKey: "items").contains(new))
             objects.append(new)
         case .newPair:
-            let new = try context.insert("tag", ["name": "new"])
+            let new = try context.add("tag", ["name": "new"])
             try await item.set(forKey: "tags").insert(new)
             #expect(try await item.set(forKey: "tags").contains(new))
             objects.append(new)
         case .deletion: try context.stageDeletion(of: item)
         case .failedSave:
-            objects.append(try context.insert("unit", ["name": "u2"]))
+            objects.append(try context.add("unit", ["name": "u2"]))
             await expectError(.constraintViolation) { try await context.save() }
         case .valueAfterAMendedSave:
-            let new = try context.insert("unit", ["name": "u2"])
+            let new = try context.add("unit", ["name": "u2"])
             objects.append(new)
             await expectError(.constraintViolation) { try await context.save() }
             new["name"] = "new"
             try await context.save()
             item["name"] = "other"
         case .failedTransaction:
-            let new = try context.insert("unit", ["name": "new"])
+            let new = try context.add("unit", ["name": "new"])
             objects.append(new)
             await #expect(throws: Undone.self) {
                 try await context.transaction {
@@ -129,11 +129,11 @@ struct ContextLifeTests {
                 let context = database.makeContext()
                 let item = try #require(await context.find("item", 1))
                 item["name"] = "other"
-                let new = try context.insert("unit", ["name": "new"])
+                let new = try context.add("unit", ["name": "new"])
                 try await item.setValue(new, forKey: "unit")
                 try await context.save()
                 item["name"] = "taken back"
-                try context.insert("tag", ["name": "given up"])
+                try context.add("tag", ["name": "given up"])
                 context.rollback()
                 remains = Remains(context: context, objects: [WeakObject(object: item), WeakObject(object: new)])
             }
@@ -151,8 +151,8 @@ struct ContextLifeTests {
                 let items = try await context.fetch("item").sorted("id").prefetch("unit", "tags").all()
                 _ = try await unit.set(forKey: "items").objects
                 let new = [
-                    try context.insert("unit", ["name": "new"]), try context.insert("tag", ["name": "new"]),
-                    try context.insert("item", ["name": "new"]),
+                    try context.add("unit", ["name": "new"]), try context.add("tag", ["name": "new"]),
+                    try context.add("item", ["name": "new"]),
                 ]
                 items[0]["name"] = "other"
                 items[1]["code"] = "no number"
@@ -162,13 +162,13 @@ struct ContextLifeTests {
                 items[4]["unit_id"] = 1
                 try context.stageDeletion(of: items[5])
                 #expect(try await unit.set(forKey: "items").loaded.contains(new[2]))
-                #expect(items[4]["unit_id"] == 1 && context.hasChanges)
+                #expect(items[4]["unit_id"] == 1 && context.hasStagedChanges)
                 return (unit, items, new)
             }
             let (unit, items, new) = try await stage()
             #expect(losses(log) == 1)
             let context = unit.context
-            #expect(!context.hasChanges && items.allSatisfy { !$0.hasChanges })
+            #expect(!context.hasStagedChanges && items.allSatisfy { !$0.hasStagedChanges })
             for object in new {
                 #expect(object.isDeleted && !object.isInserted)
                 await expectError(.objectDiscarded) { try await object.setValue("x", forKey: "name") }
@@ -203,7 +203,7 @@ struct ContextLifeTests {
             item["name"] = "other"
             let line = #line - 1
             item["unit_id"] = 2
-            #expect(item["name"] == name && !item.hasChanges)
+            #expect(item["name"] == name && !item.hasStagedChanges)
             let logged = log.take(.error)
             #expect(logged.count == 2)
             #expect(logged.allSatisfy { $0.message.contains("hold the context") })
@@ -216,10 +216,10 @@ struct ContextLifeTests {
             let patch = try ObjectPatch(json: #"{"name": "other"}"#.utf8)
             await expectError(.contextReleased) { try item.apply(patch) }
             // A new object goes with the context that has made it, and so with the statement.
-            let unit = try item.context.insert("unit", ["name": "new"])
+            let unit = try item.context.add("unit", ["name": "new"])
             #expect(unit.isDeleted && losses(log) == 1)
             await expectError(.objectDiscarded) { try await item.setValue(unit, forKey: "unit") }
-            #expect(!item.context.hasChanges)
+            #expect(!item.context.hasStagedChanges)
             // Reading, and writing at once, goes on.
             try await item.setValue("written", forKey: "name")
             let stored = try await database.client.query("SELECT name FROM item WHERE id = 6")
@@ -247,7 +247,7 @@ struct ContextLifeTests {
             let items = try await database.makeContext().fetch("item").sorted("id").all()
             let context = items[0].context
             for item in items { item["name"] = .string("name \(item["id"], default: "")") }
-            #expect(items[0].context === context && context.hasChanges)
+            #expect(items[0].context === context && context.hasStagedChanges)
             let (_, recorder) = try await recordingStatements { try await context.save() }
             #expect(recorder.statements.count { $0.hasPrefix("UPDATE") } == 1)
             let stored = try await database.client.query("SELECT id FROM item WHERE name = 'name ' || id")
@@ -270,14 +270,14 @@ struct ContextLifeTests {
                             // Outside of the transaction, so that its journal has the object with the staged changes.
                             await Task.detached { items[1]["code"] = 7 }.value
                             items[1]["name"] = "staged"
-                            #expect(context.hasChanges)
+                            #expect(context.hasStagedChanges)
                         }
                         throw Undone()
                     }
                 }
                 for item in items {
                     let stored = try await database.client.query("SELECT name, code FROM item WHERE id = \(item["id"])")
-                    #expect(try item["name"] == stored[0][0] && item["code"] == stored[0][1] && !item.hasChanges)
+                    #expect(try item["name"] == stored[0][0] && item["code"] == stored[0][1] && !item.hasStagedChanges)
                 }
                 remains.objects = items.map { WeakObject(object: $0) }
             }
@@ -289,10 +289,10 @@ struct ContextLifeTests {
         try await withLog { database, log in
             let item = try #require(await database.makeContext().find("item", 1))
             let context = item.context
-            let unit = try context.insert("unit", ["name": "new"])
+            let unit = try context.add("unit", ["name": "new"])
             try await item.setValue(unit, forKey: "unit")
             unit.rollback()
-            #expect(item["unit_id"] == .integer(1) && !context.hasChanges)
+            #expect(item["unit_id"] == .integer(1) && !context.hasStagedChanges)
             #expect(try await item.object(forKey: "unit")?["name"] == "u1")
             #expect(losses(log) == 0)
         }

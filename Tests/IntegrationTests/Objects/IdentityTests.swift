@@ -8,7 +8,7 @@ import Testing
         try await withDatabase { database, context, other in
             let ann = try await context.fetch("person").where("id = 1").one()
             #expect(try await context.fetch("person").where("surname = 'Smith'").one() === ann)
-            #expect(try await context.object(with: try #require(ann.objectID)) === ann)
+            #expect(try await context.get(try #require(ann.objectID)) === ann)
             let email = try await context.fetch("email").where("id = 1").one()
             #expect(try await email.object(forKey: "person") === ann)
             let elsewhere = try await database.makeContext().fetch("person").where("id = 1").one()
@@ -86,11 +86,11 @@ import Testing
             let purchase = try await context.fetch("purchase").where("tenant = 1 AND id = 2").one()
             let id = try #require(purchase.objectID)
             #expect(id.uri == "kindred:/public/purchase?tenant=1&id=2")
-            #expect(try await context.object(with: id.uri) === purchase)
-            let elsewhere = try await database.makeContext().object(with: id.uri)
+            #expect(try await context.get(uri: id.uri) === purchase)
+            let elsewhere = try await database.makeContext().get(uri: id.uri)
             #expect(elsewhere.objectID == id)
             await expectError(.notFound) {
-                _ = try await context.object(with: "kindred:/public/purchase?tenant=9&id=9")
+                _ = try await context.get(uri: "kindred:/public/purchase?tenant=9&id=9")
             }
             for bad in [
                 "", "http://x", "kindred:/public/nothing?id=1", "kindred:/public/purchase",
@@ -98,7 +98,7 @@ import Testing
                 "kindred:/public/purchase?tenant=1&id=x", "kindred:/public/purchase?tenant=1&id=1&id=2",
                 "kindred:/public/purchase?tenant=1&id=%zz", "kindred:/public/purchase?tenant=1&id=%+1",
             ] {
-                await expectError(.invalidObjectID) { _ = try await context.object(with: bad) }
+                await expectError(.invalidObjectID) { _ = try await context.get(uri: bad) }
             }
         }
     }

@@ -30,7 +30,7 @@ import Testing
             for name in Self.names {
                 let exact = "public.\(name)"
                 let first = try await context.create(exact, ["key": 1, name: "a"])
-                let second = try context.insert(exact, ["key": 2, name: "b", "parent": 1])
+                let second = try context.add(exact, ["key": 2, name: "b", "parent": 1])
                 try await context.save()
                 try await first.setValue("c", forKey: name)
                 second[name] = .string(name)
@@ -46,7 +46,7 @@ import Testing
                 let relationship = try #require(second.entity.relationships.first { !$0.isToMany })
                 #expect(try await second.object(forKey: relationship.name) === first, "\(name)")
                 let uri = try #require(first.objectID).uri
-                #expect(try await database.makeContext().object(with: uri)[name] == "c", "\(name)")
+                #expect(try await database.makeContext().get(uri: uri)[name] == "c", "\(name)")
                 #expect(try await all.where("%K == %@", [name], name).delete() == 1 && second.isDeleted, "\(name)")
             }
         }
@@ -99,8 +99,8 @@ import Testing
                 let fresh = database.makeContext()
                 for object in objects {
                     let id = try #require(object.objectID)
-                    #expect(try await context.object(with: id.uri) === object, "\(id.uri)")
-                    let found = try await fresh.object(with: id.uri)
+                    #expect(try await context.get(uri: id.uri) === object, "\(id.uri)")
+                    let found = try await fresh.get(uri: id.uri)
                     #expect(found["id"] == object["id"], "\(id.uri)")
                     #expect(try await fresh.fetch(entity).where("id == %@", object["id"]).one() === found, "\(id.uri)")
                 }
@@ -109,13 +109,13 @@ import Testing
             let pairs = [
                 ("1,2", "3"), ("1", "2,3"), ("", "a"), ("a", ""), ("a", "b"), ("b", "a"), ("a&", "b"), ("a", "&b"),
             ]
-            for (one, two) in pairs { try context.insert("by_two", ["one": one, "two": two]) }
+            for (one, two) in pairs { try context.add("by_two", ["one": one, "two": two]) }
             try await context.save()
             let objects = try await context.fetch("by_two").all()
             #expect(Set(objects.compactMap(\.objectID)).count == pairs.count)
             for object in objects {
                 let uri = try #require(object.objectID).uri
-                let found = try await database.makeContext().object(with: uri)
+                let found = try await database.makeContext().get(uri: uri)
                 #expect(found["one"] == object["one"] && found["two"] == object["two"])
             }
             try await expectStatements([]) { () async throws in

@@ -77,20 +77,20 @@ private let schema = """
                 let new = try await context.create("email", ["address": "n", "person": ann, "country": portugal])
                 #expect(new["person_id"] == 1 && new["country_code"] == "pt")
             }
-            let staged = try context.insert("email", ["address": "s", "person": ann])
+            let staged = try context.add("email", ["address": "s", "person": ann])
             #expect(staged["person_id"] == 1)
-            let new = try context.insert("person", ["id": 9, "name": "New"])
+            let new = try context.add("person", ["id": 9, "name": "New"])
             let newID = try #require(new.objectID)
-            let both = try context.insert("email", ["address": "t", "person": newID])
+            let both = try context.add("email", ["address": "t", "person": newID])
             try await context.save()
             #expect(both["person_id"] == 9)
             #expect(try await other.value("SELECT person_id FROM email WHERE address = 's'") == 1)
             // It was the ID of a new object.
             await expectError(.invalidObjectID) { try await staged.setValue(newID, forKey: "person") }
             await expectError(.wrongType) {
-                _ = try context.insert("email", ["country": try await id(database, "country", 1)])
+                _ = try context.add("email", ["country": try await id(database, "country", 1)])
             }
-            let upserted = try await context.create("email", ["id": 2, "person": ann], onConflict: .update("id"))
+            let upserted = try await context.upsert("email", ["id": 2, "person": ann], on: "id")
             #expect(upserted["person_id"] == 1)
         }
     }
@@ -103,9 +103,9 @@ private let schema = """
             try await job.setValues(["start": ids[0], "end": ids[1]])
             #expect(job["start_id"] == 1 && job["end_id"] == 2 && job["tenant"] == 7)
             await expectError(.wrongType) { try await job.setValue(ids[2], forKey: "start") }
-            let new = try context.insert("job", ["id": 2, "start": ids[2]])
+            let new = try context.add("job", ["id": 2, "start": ids[2]])
             #expect(new["tenant"] == 8)
-            await expectError(.wrongType) { _ = try context.insert("job", ["id": 3, "start": ids[2], "end": ids[0]]) }
+            await expectError(.wrongType) { _ = try context.add("job", ["id": 3, "start": ids[2], "end": ids[0]]) }
             try await context.save()
             #expect(try await other.values("SELECT tenant FROM job ORDER BY id") == [7, 8])
         }
@@ -130,7 +130,7 @@ private let schema = """
             #expect(
                 try await context.fetch("person").where("ANY emailSet = %@", id(database, "email", 1)).all().count == 1)
             await expectError(.wrongType) { _ = try await count("person = %@", finland) }
-            let new = try context.insert("person")
+            let new = try context.add("person")
             await expectError(.invalidObjectID) { _ = try await count("person = %@", new.objectID) }
         }
     }

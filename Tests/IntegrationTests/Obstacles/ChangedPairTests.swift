@@ -79,7 +79,7 @@ import Testing
         try await withDatabase { database, context, other in
             let tags = try await context.fetch("tag").sorted("id").all()
             for tag in tags { _ = try await tag.set(forKey: "ownerSet").objects }
-            let owner = try context.insert("owner", ["id": 9])
+            let owner = try context.add("owner", ["id": 9])
             let set = try await owner.set(forKey: "tagSet")
             if hasPayload {
                 try await set.insert(tags[1], through: ["mark": "new"])
@@ -89,7 +89,7 @@ import Testing
             try await expectAllOrNothing(context, other, "save") { try await context.save() }
             #expect(try await other.values(Self.pairs) == ["1 1 old", "1 2 old"])
             #expect(try await other.value("SELECT count(*) FROM owner") == 2)
-            #expect(owner.isDeleted && !context.hasChanges)
+            #expect(owner.isDeleted && !context.hasStagedChanges)
         }
     }
 }

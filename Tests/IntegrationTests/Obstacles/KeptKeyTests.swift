@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// `create(…, onConflict: .keep)` where a trigger changes the value by which rows conflict.
+/// `create(…, unlessExists:)` where a trigger changes the value by which rows conflict.
 @Suite struct KeptKeyTests {
     private static let schema = """
         CREATE TABLE person (
@@ -28,13 +28,13 @@ import Testing
             }
             let ann = try await context.fetch("person").where("name = 'Ann'").one()
             let found = try await run {
-                try await context.create("person", ["email": "Ann@X", "name": "new"], onConflict: .keep("email"))
+                try await context.create("person", ["email": "Ann@X", "name": "new"], unlessExists: "email")
             }
             #expect(found === ann && found["name"] == "Ann")
             let rows: [[String: (any PropertyValue)?]] = ["BOB@x", "Cid@X", "ann@x", "Ann@x", "CID@x"].map {
                 ["email": $0, "name": "new"]
             }
-            let all = try await run { try await context.create("person", rows, onConflict: .keep("email")) }
+            let all = try await run { try await context.create("person", rows, unlessExists: "email") }
             #expect(all.map { $0["email"] } == ["bob@x", "cid@x", "ann@x", "ann@x", "cid@x"])
             #expect(all[2] === ann && all[3] === ann && all[1] === all[4])
             let stored = try await other.values(
@@ -53,13 +53,13 @@ import Testing
                 if inTransaction {
                     try await context.transaction {
                         await expectError(.constraintViolation) {
-                            try await context.create("person", rows, onConflict: .keep("email"))
+                            try await context.create("person", rows, unlessExists: "email")
                         }
                         #expect(try await context.fetch("person").count() == 2)
-                        try await context.create("person", rows, onConflict: .keep("email"))
+                        try await context.create("person", rows, unlessExists: "email")
                     }
                 } else {
-                    try await context.create("person", rows, onConflict: .keep("email"))
+                    try await context.create("person", rows, unlessExists: "email")
                 }
             }
             let emails = try await other.values("SELECT email FROM person ORDER BY email")
@@ -71,10 +71,10 @@ import Testing
     @Test(.database(.sql(schema))) func theUsualCaseTakesOneStatement() async throws {
         try await withDatabase { database, context, other in
             try await expectStatements(["WITH"]) {
-                try await context.create("person", ["email": "New@x"], onConflict: .keep("email"))
+                try await context.create("person", ["email": "New@x"], unlessExists: "email")
             }
             try await expectStatements(["WITH", "SELECT"]) {
-                try await context.create("person", ["email": "ann@x"], onConflict: .keep("email"))
+                try await context.create("person", ["email": "ann@x"], unlessExists: "email")
             }
             #expect(try await other.value("SELECT count(*) FROM person") == 3)
         }

@@ -25,7 +25,7 @@ import Testing
             func one(_ body: () async throws -> Void) async throws { try await expectStatements(["WITH"], body) }
             try await one { try await context.create("item", ["name": "f"]) }
             #expect(try await other.value("SELECT mark FROM item WHERE name = 'f'") == "touched")
-            try await one { try await context.create("item", ["name": "f", "mark": "x"], onConflict: .update("name")) }
+            try await one { try await context.upsert("item", ["name": "f", "mark": "x"], on: "name") }
             try await one { try await items[0].setValue("A", forKey: "name") }
             #expect(items[0]["mark"] == "touched")
             try await one { try await others.insert(items[1]) }

@@ -49,7 +49,7 @@ import Testing
                 try await context.create("only_b", ["id": 2, "kind": "b", "name": "two"])
             }
             #expect(try await other.value("SELECT count(*) FROM elsewhere") == 0)
-            try context.insert("only_b", ["id": 2, "kind": "b", "name": "two"])
+            try context.add("only_b", ["id": 2, "kind": "b", "name": "two"])
             await expectError(.constraintViolation) { try await context.save() }
             context.rollback()
             #expect(try await other.value("SELECT count(*) FROM elsewhere") == 0)

@@ -49,7 +49,7 @@ import Testing
                 let error = await expectFailure(view) { try await context.create(view, ["name": "c"]) }
                 #expect(error?.entity == "public.\(view)")
                 #expect(try await other.value("SELECT count(*) FROM base") == 2, "\(view)")
-                _ = try context.insert(view, ["name": "c"])
+                _ = try context.add(view, ["name": "c"])
                 await expectFailure(view) { try await context.save() }
                 context.rollback()
                 #expect(try await other.value("SELECT count(*) FROM base") == 2, "\(view)")
@@ -59,7 +59,7 @@ import Testing
                 let object = try await context.create(view, ["name": "c"])
                 let id = try #require(object["id"])
                 #expect(try await other.value("SELECT name FROM base WHERE id = \(id)") == "c", "\(view)")
-                let staged = try context.insert(view, ["name": "d"])
+                let staged = try context.add(view, ["name": "d"])
                 try await context.save()
                 #expect(try await other.value("SELECT name FROM base WHERE id = \(staged["id"])") == "d", "\(view)")
             }

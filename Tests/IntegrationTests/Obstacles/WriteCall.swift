@@ -39,18 +39,18 @@ struct WriteCall: Sendable {
             ]
         },
         WriteCall(
-            "create(onConflict: .update)", "INSERT",
+            "upsert(on:)", "INSERT",
             // Of an existing row a trigger decides the values, as after setValue.
             "(SELECT count(*) = 3 FROM item WHERE name = 'b' OR name IN ('c', 'f') AND mark = 'new')"
         ) { world in
             let rows: [[String: (any PropertyValue)?]] = ["b", "c", "f"].map { ["name": $0, "mark": "new"] }
-            return try await world.context.create("item", rows, onConflict: .update("name"))
+            return try await world.context.upsert("item", rows, on: "name")
         },
         WriteCall(
-            "create(onConflict: .keep)", "", "(SELECT count(*) = 3 FROM item WHERE name IN ('b', 'c', 'f'))"
+            "create(unlessExists:)", "", "(SELECT count(*) = 3 FROM item WHERE name IN ('b', 'c', 'f'))"
         ) { world in
             let rows: [[String: (any PropertyValue)?]] = ["b", "c", "f"].map { ["name": $0, "mark": "new"] }
-            return try await world.context.create("item", rows, onConflict: .keep("name"))
+            return try await world.context.create("item", rows, unlessExists: "name")
         },
         on("setValue", "UPDATE", "true") { try await $0["item", 2].setValue("new", forKey: "mark") },
         on("setValues", "UPDATE", "true") {
@@ -181,7 +181,7 @@ struct WriteCall: Sendable {
     private static let saves: [WriteCall] = [
         WriteCall("save of new objects", "INSERT", "(SELECT count(*) = 2 FROM place WHERE owner_id = 2)") { world in
             let new = try [(8, "f"), (9, "b")].map {
-                try world.context.insert(
+                try world.context.add(
                     "place", ["id": $0, "name": $1, "owner": try world["owner", 2], "position": $0])
             }
             try await world.context.save()
@@ -197,7 +197,7 @@ struct WriteCall: Sendable {
         },
         WriteCall("save of pairs", "INSERT", "EXISTS (SELECT FROM owner_tag WHERE tag_id = 2 AND owner_id = 9)") {
             world in
-            let new = try world.context.insert("owner", ["id": 9])
+            let new = try world.context.add("owner", ["id": 9])
             try await new.set(forKey: "tagSet").insert(try world["tag", 2])
             try await world.context.save()
             return []

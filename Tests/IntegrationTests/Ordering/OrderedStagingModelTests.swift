@@ -15,7 +15,7 @@ import Testing
             var items = try await kind.items(context)
             for step in 0..<10 {
                 if random.once(in: 3) {
-                    lists.append(try context.insert("\(kind.rawValue).list", ["id": lists.count + 1]))
+                    lists.append(try context.add("\(kind.rawValue).list", ["id": lists.count + 1]))
                     orders.append([])
                 }
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -23,7 +23,7 @@ import Testing
                     let new = items.count + 1
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0 where !kind.isHelper:
-                        items.append(try context.insert("\(kind.rawValue).item", ["id": new, "list": lists[list]]))
+                        items.append(try context.add("\(kind.rawValue).item", ["id": new, "list": lists[list]]))
                         orders[list].append(new)
                     case 1 where !kind.isHelper && !orders[list].isEmpty:
                         let left = orders[list].remove(at: Int.random(in: orders[list].indices, using: &random))
@@ -32,7 +32,7 @@ import Testing
                         // It is there already.
                         try await lists[list].set(forKey: "items").append(items[random.pick(orders[list]) - 1])
                     default:
-                        items.append(try context.insert("\(kind.rawValue).item", ["id": new]))
+                        items.append(try context.add("\(kind.rawValue).item", ["id": new]))
                         if random.once(in: 2) { _ = try await lists[list].set(forKey: "items").objects }
                         try await lists[list].set(forKey: "items").append(items[new - 1])
                         orders[list].append(new)

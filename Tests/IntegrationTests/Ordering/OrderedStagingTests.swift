@@ -8,8 +8,8 @@ import Testing
     func newListsAreSavedInTheirOrder(_ kind: OrderedKind) async throws {
         try await withDatabase { database, context, other in
             let items = try await kind.items(context)
-            let new = try (11...13).map { try context.insert("\(kind.rawValue).item", ["id": $0]) }
-            let list = try context.insert("\(kind.rawValue).list", ["id": 3, "items": [new[2], items[9], new[0]]])
+            let new = try (11...13).map { try context.add("\(kind.rawValue).item", ["id": $0]) }
+            let list = try context.add("\(kind.rawValue).list", ["id": 3, "items": [new[2], items[9], new[0]]])
             let set = try await list.set(forKey: "items")
             #expect(try await set.numbers == [13, 10, 11])
             try await expectStatements([]) { () async throws in
@@ -33,7 +33,7 @@ import Testing
     func newMembersOfAStoredListComeToItsEnd(_ kind: OrderedKind) async throws {
         try await withDatabase { database, context, other in
             let set = try await kind.list(2, context).set(forKey: "items")
-            let new = try (11...12).map { try context.insert("\(kind.rawValue).item", ["id": $0]) }
+            let new = try (11...12).map { try context.add("\(kind.rawValue).item", ["id": $0]) }
             try await set.append(contentsOf: new)
             #expect(try await set.numbers == [6, 7, 8, 11, 12])
             for body in [
@@ -58,8 +58,8 @@ import Testing
             try await other.query("UPDATE \(identifier: kind.rawValue).item SET position = NULL WHERE id IN (7, 8)")
             let set = try await kind.list(2, context).set(forKey: "items")
             #expect(try await set.numbers == [6, 7, 8])
-            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 5011]))
-            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 11]))
+            try await set.append(try context.add("\(kind.rawValue).item", ["id": 5011]))
+            try await set.append(try context.add("\(kind.rawValue).item", ["id": 11]))
             #expect(try await set.numbers == [6, 7, 8, 5011, 11])
             try await context.save()
             #expect(try await kind.positions(2, other) == [10, 11, 12, 13, 14])
@@ -76,11 +76,11 @@ import Testing
             let list = try await kind.list(2, context)
             let set = try await list.set(forKey: "items")
             #expect(try await set.numbers == [6, 7, 8])
-            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 5]))
-            try await set.append(try context.insert("\(kind.rawValue).item", ["id": 11]))
+            try await set.append(try context.add("\(kind.rawValue).item", ["id": 5]))
+            try await set.append(try context.add("\(kind.rawValue).item", ["id": 11]))
             await expectError(.constraintViolation) { try await context.save() }
             context.rollback()
-            for id in [12, 11] { try await set.append(try context.insert("\(kind.rawValue).item", ["id": id])) }
+            for id in [12, 11] { try await set.append(try context.add("\(kind.rawValue).item", ["id": id])) }
             #expect(try await set.numbers == [6, 7, 8, 12, 11])
             try await context.save()
             #expect(try await kind.positions(2, other) == [10, 11, 12, 13, 14])
@@ -98,12 +98,12 @@ import Testing
     func aMemberThatIsAppendedAgainStaysWhereItIs(_ kind: OrderedKind) async throws {
         try await withDatabase { database, context, other in
             let items = try await kind.items(context)
-            let list = try context.insert("\(kind.rawValue).list", ["id": 3])
+            let list = try context.add("\(kind.rawValue).list", ["id": 3])
             let set = try await list.set(forKey: "items")
             try await set.append(contentsOf: [items[8], items[9]])
             try await set.append(items[8])
             #expect(try await set.numbers == [9, 10])
-            let new = try (11...12).map { try context.insert("\(kind.rawValue).item", ["id": $0]) }
+            let new = try (11...12).map { try context.add("\(kind.rawValue).item", ["id": $0]) }
             let stored = try await kind.list(2, context).set(forKey: "items")
             try await stored.append(contentsOf: new)
             try await stored.append(new[0])
@@ -216,8 +216,8 @@ import Testing
         try await withDatabase { database, context, other in
             let items = try await kind.items(context)
             let order = [7, 2, 9, 0, 5, 8, 1, 3, 6, 4]
-            let list = try context.insert("\(kind.rawValue).list", ["id": 3, "items": order.map { items[$0] }])
-            let taken = try context.insert("\(kind.rawValue).item", ["id": 1])
+            let list = try context.add("\(kind.rawValue).list", ["id": 3, "items": order.map { items[$0] }])
+            let taken = try context.add("\(kind.rawValue).item", ["id": 1])
             await expectError(.constraintViolation) { try await context.save() }
             taken.rollback()
             // Pairs that were stored by a save that succeeded, in a transaction that did not.

@@ -79,7 +79,7 @@ import Testing
             try await loaded.expect(["SELECT"])
             try await context.delete(created)
             try await loaded.expect(["SELECT"])
-            let staged = try context.insert("task", values)
+            let staged = try context.add("task", values)
             // A staged row is noted with its owner: the part is asked for again, and is unchanged.
             try await loaded.expect(["SELECT"])
             try await context.save()
@@ -196,15 +196,15 @@ import Testing
 
     @Test func aContextThatDoesNotBatchAsksForOneOwner() async throws {
         try await withDatabase { database, context, other in
-            let alone = database.makeContext(faulting: .off)
+            let alone = database.makeContext(loading: .single)
             let loaded = try await Loaded(alone, other)
             try await loaded.expect()
             try await alone.fetch("task").where("id == 1").update(["position": -5])
             try await loaded.expect(["SELECT", "SELECT", "SELECT", "SELECT"])
-            let forbidden = database.makeContext(faulting: .forbidden)
+            let forbidden = database.makeContext(loading: .forbidden)
             let projects = try await forbidden.fetch("project").prefetch("tasks") { $0.openTasks }.all()
             #expect(try await projects[0].set(forKey: "tasks").openTasks().count() == 3)
-            await expectError(.faultingForbidden) { _ = try await projects[0].set(forKey: "tasks").objects }
+            await expectError(.loadingForbidden) { _ = try await projects[0].set(forKey: "tasks").objects }
         }
     }
 }

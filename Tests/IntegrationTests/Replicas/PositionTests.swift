@@ -156,7 +156,7 @@ private func storedAge(of id: Int, in context: DatabaseContext) async throws -> 
             for (number, read) in PrimaryRead.all.enumerated() {
                 let context = scene.lagging()
                 // Unsaved changes have it read the primary.
-                _ = try context.insert("person", ["name": "staged"])
+                _ = try context.add("person", ["name": "staged"])
                 let name = "ann \(number)"
                 try await read.run(scene, context) {
                     try await scene.writer.query("UPDATE person SET name = \(name) WHERE id = 1")

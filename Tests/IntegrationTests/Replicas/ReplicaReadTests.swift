@@ -69,7 +69,7 @@ import Testing
             #expect(try await !scene.isOnReplica(context))
         }
         // Unsaved changes.
-        _ = try context.insert("person", ["name": "eve"])
+        _ = try context.add("person", ["name": "eve"])
         let staged = scene.count(.stagedChanges)
         #expect(try await !scene.isOnReplica(context))
         #expect(scene.count(.stagedChanges) == staged + 1)

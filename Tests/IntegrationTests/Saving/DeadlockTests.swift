@@ -62,7 +62,7 @@ private let boxes = """
                                     let rows: [[String: (any PropertyValue)?]] = codes.map {
                                         ["id": 1_000 + $0, "code": "c\($0)", "n": round]
                                     }
-                                    let stored = try await context.create("box", rows, onConflict: .update("code"))
+                                    let stored = try await context.upsert("box", rows, on: "code")
                                     #expect(stored.map { $0["code"] } == codes.map { .string("c\($0)") })
                                 } else {
                                     for object in objects { object["n"] = .integer(Int64(isReversed ? -round : round)) }
@@ -99,7 +99,7 @@ private let boxes = """
                         let rows: [[String: (any PropertyValue)?]] = (1...400).shuffled().map {
                             ["id": 1_000 + $0, "code": "c\($0)", "n": round]
                         }
-                        try await context.create("box", rows, onConflict: .update("code"))
+                        try await context.upsert("box", rows, on: "code")
                     }
                 ),
                 (
@@ -220,26 +220,26 @@ private let boxes = """
                 return keys
             }
             // The program gives the whole key: in its order.
-            for key in [300, -5, 7, 20] { try context.insert("plain", ["id": key, "n": 1]) }
+            for key in [300, -5, 7, 20] { try context.add("plain", ["id": key, "n": 1]) }
             try await context.save()
             #expect(try await written() == ["-5", "7", "20", "300"])
             for object in try await context.fetch("plain").sorted("id", ascending: false).all() { object["n"] = 2 }
             try await context.save()
             #expect(try await written() == ["-5", "7", "20", "300"])
             // The server makes a number: in the order of staging.
-            for name in ["b", "a", "c"] { try context.insert("numbered", ["code": name]) }
+            for name in ["b", "a", "c"] { try context.add("numbered", ["code": name]) }
             try await context.save()
             #expect(try await written() == ["b", "a", "c"])
             #expect(
                 try await other.values("SELECT code FROM numbered ORDER BY id") == ["b", "a", "c"])
             // Upserts in the order of the conflict's key; the objects in that of the values.
             let codes = ["c", "x", "a", "d"]
-            let stored = try await context.create(
-                "numbered", codes.map { ["code": $0, "n": 5] }, onConflict: .update("code"))
+            let stored = try await context.upsert(
+                "numbered", codes.map { ["code": $0, "n": 5] }, on: "code")
             #expect(stored.map { $0["code"] } == codes.map { .string($0) })
             #expect(try await written() == ["a", "c", "d", "x"])
             let kept = try await context.create(
-                "numbered", ["z", "a", "y"].map { ["code": $0] }, onConflict: .keep("code"))
+                "numbered", ["z", "a", "y"].map { ["code": $0] }, unlessExists: "code")
             #expect(kept.map { $0["code"] } == ["z", "a", "y"])
             #expect(try await written() == ["y", "z"])
             // Tables in one order, whichever was changed first.

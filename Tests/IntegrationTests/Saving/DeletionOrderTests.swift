@@ -18,12 +18,12 @@ import Testing
         try await withDatabase { database, context, other in
             let teams = try await context.fetch("team").sorted("id").all()
             try context.stageDeletion(of: teams[0])
-            let red = try context.insert("team", ["name": "red"])
+            let red = try context.add("team", ["name": "red"])
             try await context.save()
             #expect(teams[0].isDeleted && !red.isInserted)
             // A key alone may be taken too.
             try context.stageDeletion(of: red)
-            let again = try context.insert("team", ["id": red["id"], "name": "green"])
+            let again = try context.add("team", ["id": red["id"], "name": "green"])
             try await context.save()
             #expect(try await context.fetch("team").where("id == %@", red["id"]).one() === again && red.isDeleted)
             let player = try await context.fetch("player").one()
@@ -47,8 +47,8 @@ import Testing
             let red = try #require(team)
             let players = try await red.set(forKey: "playerSet").objects
             try context.stageDeletion(of: red)
-            let new = try context.insert("team", ["id": 1, "name": "red"])
-            let player = try context.insert("player", ["shirt": -1])
+            let new = try context.add("team", ["id": 1, "name": "red"])
+            let player = try context.add("player", ["shirt": -1])
             for _ in 0..<2 {
                 await expectError(.constraintViolation) { try await context.save() }
                 #expect(!red.isDeleted && red.isDeletionStaged && new.isInserted && player.isInserted)
@@ -68,13 +68,13 @@ import Testing
         try await withDatabase { database, context, other in
             let teams = try await context.fetch("team").sorted("id").all()
             let players = try await teams[0].set(forKey: "playerSet").objects
-            let new = try context.insert("team", ["name": "white"])
+            let new = try context.add("team", ["name": "white"])
             for player in players { try await new.set(forKey: "playerSet").insert(player) }
             try context.stageDeletion(of: teams[0])
             try await context.save()
             #expect(players.allSatisfy { !$0.isDeleted } && players.allSatisfy { $0["team_id"] == new["id"] })
             // Nor where the new one takes the name: that is refused, and nothing is lost.
-            let last = try context.insert("team", ["name": "white"])
+            let last = try context.add("team", ["name": "white"])
             for player in players { try await last.set(forKey: "playerSet").insert(player) }
             try context.stageDeletion(of: new)
             await expectError(.constraintViolation) { try await context.save() }
@@ -89,12 +89,12 @@ import Testing
             let players = try await teams[0].set(forKey: "playerSet").objects
             try context.stageDeletion(of: teams[0])
             try context.stageDeletion(of: teams[1])
-            try context.insert("team", ["id": 9, "name": "blue"])
+            try context.add("team", ["id": 9, "name": "blue"])
             for player in players { player["team_id"] = 9 }
             try await context.save()
             #expect(try await other.values("SELECT name FROM team") == ["blue"])
             #expect(try await other.value("SELECT count(*) FROM player WHERE team_id = 9") == 2)
-            #expect(teams.allSatisfy(\.isDeleted) && !context.hasChanges)
+            #expect(teams.allSatisfy(\.isDeleted) && !context.hasStagedChanges)
         }
     }
 
@@ -130,7 +130,7 @@ import Testing
                     let id = freeIDs.removeLast()
                     codes[id] = freeCodes.removeLast()
                     slots[id] = dice.chance(70) ? freeSlots.removeLast() : nil
-                    objects[id] = try context.insert("item", ["id": id, "code": codes[id], "slot": slots[id]])
+                    objects[id] = try context.add("item", ["id": id, "code": codes[id], "slot": slots[id]])
                 }
                 if dice.chance(40) {
                     struct Unwanted: Error {}

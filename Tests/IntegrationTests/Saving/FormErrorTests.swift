@@ -16,7 +16,7 @@ import TypeModels
 
     @Test(.database(.sql(schema))) func aCheckOfOneColumnNamesItsKey() async throws {
         try await withDatabase { database, context, other in
-            func problem(_ values: [String: (any PropertyValue)?]) async -> ValidationProblem? {
+            func problem(_ values: [String: (any PropertyValue)?]) async -> KindredError.Problem? {
                 await expectError(.constraintViolation) { try await context.create("album", values) }?.problems.first
             }
             let price = await problem(["id": 7, "artist_id": 1, "price": -1])
@@ -31,7 +31,7 @@ import TypeModels
     @Test(.database(.file("../../TypeModels/schema.sql"))) func aProblemNamesThePropertyAsWell() async throws {
         let database = try await TestDatabase.current.connect(classes: KindredModels.all)
         let context = database.makeContext()
-        let keeper = try context.insert(Keeper.self) {
+        let keeper = try context.add(Keeper.self) {
             $0.id = 1
             $0.rank = 1
             $0.size = 1
@@ -43,7 +43,7 @@ import TypeModels
         let problems = (error?.problems ?? []).map { "\($0.key ?? "-"): \($0.property ?? "-")" }
         #expect(problems.contains("code: code"), "\(problems)")
         #expect(error?.category == .invalid)
-        let pet = try context.insert(TypeModels.Pet.self) { $0.id = 1 }
+        let pet = try context.add(TypeModels.Pet.self) { $0.id = 1 }
         pet["keeper_id"] = .string("x")
         let other = await expectError(.wrongType) { try await pet.save() }
         #expect(other?.key == "keeper_id" && other?.property == "keeperID")
@@ -95,7 +95,7 @@ import TypeModels
             #expect(await category { _ = try await albums.limit(-1).all() } == .invalid)
             #expect(await category { _ = try await albums.page(size: 0) } == .invalid)
             let patch = try ObjectPatch(json: #"{"titel": "x"}"#.utf8)
-            #expect(await category { try context.insert("album", patch) } == .invalid)
+            #expect(await category { try context.add("album", patch) } == .invalid)
             let artist = try #require(try await context.find("artist", 2))
             artist["nam"] = "x"
             #expect(await category { try await context.save() } == .mistake)
@@ -234,7 +234,7 @@ import TypeModels
                     try await context.create("person", values.merging(["id": 9]) { own, _ in own })
                 }
                 #expect(created?.key == key && created?.problems.first?.key == key, "\(created?.key ?? "none")")
-                try context.insert("person", values.merging(["id": 9]) { own, _ in own })
+                try context.add("person", values.merging(["id": 9]) { own, _ in own })
                 let saved = await expectError(.constraintViolation) { try await context.save() }
                 #expect(saved?.key == key && saved?.problems.first?.key == key, "\(saved?.key ?? "none")")
                 context.rollback()
@@ -259,12 +259,12 @@ import TypeModels
             {
                 let calls: [() async throws -> Void] = [
                     { _ = try await context.create("item", ["id": 2, key: value]) },
-                    { _ = try await context.create("item", ["id": 1, key: value], onConflict: .update("id")) },
+                    { _ = try await context.upsert("item", ["id": 1, key: value], on: "id") },
                     { try await item.setValue(value, forKey: key) },
                     { _ = try await context.fetch("item").update([key: value]) },
                     { _ = try await context.fetch("item").limit(1).update([key: value]) },
                     {
-                        let new = try context.insert("item", ["id": 2])
+                        let new = try context.add("item", ["id": 2])
                         new[key] = try value.propertyContent.plain
                         defer { context.rollback() }
                         try await context.save()
@@ -295,7 +295,7 @@ import TypeModels
     }
 }
 
-extension PropertyContent {
+extension DatabaseObject.PropertyContent {
     fileprivate var plain: PostgresValue? {
         if case .value(let value) = self { value } else { nil }
     }

@@ -44,7 +44,7 @@ import Testing
             #expect(log.take() == ["fetch 1", "fetch 2", "fetch 3"])
             _ = try await context.fetch("person").all()
             #expect(log.take() == [])
-            let new = try context.insert("person", ["surname": "New"])
+            let new = try context.add("person", ["surname": "New"])
             #expect(log.take() == ["insert"] && new["firstname"] == "Nobody")
             people[0]["firstname"] = "Anne"
             try await context.save()
@@ -97,17 +97,17 @@ import Testing
             let emails = try await ann.set(forKey: "emailSet").objects
             let titles = try await ann.set(forKey: "titles").objects
             let bob = try await context.fetch("person").where("id = 2").one()
-            let new = try context.insert("person", ["surname": "Gone"])
+            let new = try context.add("person", ["surname": "Gone"])
             try context.stageDeletion(of: new)
-            #expect(new.isDeleted && !context.hasChanges)
+            #expect(new.isDeleted && !context.hasStagedChanges)
             try context.stageDeletion(of: ann)
-            #expect(ann.isDeletionStaged && !ann.isDeleted && context.hasChanges)
+            #expect(ann.isDeletionStaged && !ann.isDeleted && context.hasStagedChanges)
             ann.rollback()
-            #expect(!ann.isDeletionStaged && !context.hasChanges)
+            #expect(!ann.isDeletionStaged && !context.hasStagedChanges)
             for email in emails { email["person_id"] = 2 }
             try context.stageDeletion(of: ann)
             try await context.save()
-            #expect(ann.isDeleted && !context.hasChanges)
+            #expect(ann.isDeleted && !context.hasStagedChanges)
             #expect(try await other.value("SELECT count(*) FROM email WHERE person_id = 2") == 3)
             #expect(try await other.value("SELECT count(*) FROM person") == 2)
             #expect(try await titles[0].set(forKey: "people").objects == [bob])
@@ -122,7 +122,7 @@ import Testing
             try context.stageDeletion(of: ann)
             // The foreign key of the e-mails has no action: the database refuses.
             await #expect(throws: KindredError.self) { try await context.save() }
-            #expect(!ann.isDeleted && ann.isDeletionStaged && email.changedValues == ["address": "x"])
+            #expect(!ann.isDeleted && ann.isDeletionStaged && email.stagedValues == ["address": "x"])
             #expect(try await other.value("SELECT address FROM email WHERE id = 4") == "nobody@example.org")
         }
     }

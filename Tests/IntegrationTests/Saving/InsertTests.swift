@@ -18,9 +18,9 @@ import Testing
 
     @Test(.database(.sql(school))) func aGraphOfNewObjectsIsStoredByOneSave() async throws {
         try await withDatabase { database, context, other in
-            let student = try context.insert("student", ["name": "Ann"])
-            let first = try context.insert("class", ["name": "5b"])
-            let courses = try ["Art", "Latin"].map { try context.insert("course", ["title": $0]) }
+            let student = try context.add("student", ["name": "Ann"])
+            let first = try context.add("class", ["name": "5b"])
+            let courses = try ["Art", "Latin"].map { try context.add("course", ["title": $0]) }
             try await expectStatements([]) { () async throws in
                 try await student.setValue(first, forKey: "class")
                 try await student.set(forKey: "courses").formUnion(courses)
@@ -32,7 +32,7 @@ import Testing
                 #expect(student["name"] == "Ann" && student["joined"] == nil)
             }
             try await expectStatements(["INSERT", "INSERT", "INSERT", "INSERT"]) { try await context.save() }
-            #expect(!context.hasChanges && !student.isInserted)
+            #expect(!context.hasStagedChanges && !student.isInserted)
             #expect(student["id"] == 1 && student["class_id"] == first["id"])
             #expect(student["joined"]?.description == "2026-01-01")
             try await expectStatements([]) { () async throws in
@@ -48,8 +48,8 @@ import Testing
     @Test(.database(.sql(school))) func tenThousandNewObjectsAreOneStatementAndOneForTheLastOfThem() async throws {
         try await withDatabase { database, context, other in
             let names = (1...10_000).map { "s\($0)" }
-            let room = try context.insert("class", ["name": "all"])
-            let students = try names.map { try context.insert("student", ["name": $0, "class": room]) }
+            let room = try context.add("class", ["name": "all"])
+            let students = try names.map { try context.add("student", ["name": $0, "class": room]) }
             try await expectStatements(["INSERT", "INSERT", "INSERT"]) { try await context.save() }
             let stored = try await other.values("SELECT name FROM student ORDER BY id")
             #expect(stored == names.map { .string($0) })
@@ -63,15 +63,15 @@ import Testing
             let people = try await context.fetch("person").sorted("id").all()
             let email = try await context.fetch("email").where("id = 1").one()
             let ann = try await people[0].set(forKey: "emailSet")
-            let new = try context.insert("email", ["address": "new", "person": people[0]])
+            let new = try context.add("email", ["address": "new", "person": people[0]])
             #expect(try await ann.contains(new))
             #expect(try await ann.count == 3)
-            let dora = try context.insert("person", ["firstname": "Dora"])
+            let dora = try context.add("person", ["firstname": "Dora"])
             try await email.setValue(dora, forKey: "person")
             #expect(try await ann.contains(email) == false)
             #expect(try await dora.set(forKey: "emailSet").objects == [email])
             try await dora.set(forKey: "titles").insert(try await context.fetch("title").where("id = 3").one())
-            try await ann.insert(try context.insert("email", ["address": "third"]))
+            try await ann.insert(try context.add("email", ["address": "third"]))
             #expect(try await ann.count == 3)
             try await context.save()
             #expect(dora["surname"] == "Doe")
@@ -84,9 +84,9 @@ import Testing
 
     @Test(.database(.sql(referenceSchema))) func leavingANewObjectIsStagedToo() async throws {
         try await withDatabase { database, context, other in
-            let person = try context.insert("person")
+            let person = try context.add("person")
             let (stored, new) = (
-                try await context.fetch("email").where("id = 1").one(), try context.insert("email", ["address": "n"])
+                try await context.fetch("email").where("id = 1").one(), try context.add("email", ["address": "n"])
             )
             let emails = try await person.set(forKey: "emailSet")
             let titles = try await person.set(forKey: "titles")
@@ -95,7 +95,7 @@ import Testing
                 try await emails.formUnion([stored, new])
                 #expect(try await emails.objects == [stored, new])
                 try await emails.remove(new)
-                #expect(new.hasChanges)
+                #expect(new.hasStagedChanges)
                 #expect(try await new.object(forKey: "person") == nil)
                 try await emails.set([new])
                 #expect(try await emails.objects == [new])
@@ -135,37 +135,37 @@ import Testing
 
     @Test(.database(.sql(circles))) func circlesAreClosedWithAnUpdate() async throws {
         try await withDatabase { database, context, other in
-            let team = try context.insert("team", ["name": "Reds"])
-            let players = try (0..<3).map { _ in try context.insert("player", ["team": team]) }
+            let team = try context.add("team", ["name": "Reds"])
+            let players = try (0..<3).map { _ in try context.add("player", ["team": team]) }
             try await team.setValue(players[1], forKey: "captain")
             try await expectStatements(["INSERT", "INSERT", "UPDATE"]) { try await context.save() }
             #expect(try await other.value("SELECT captain_id FROM team") == players[1]["id"])
             #expect(try await team.object(forKey: "captain") === players[1])
-            let node = try context.insert("node")
+            let node = try context.add("node")
             try await node.setValue(node, forKey: "parent")
             try await context.save()
             #expect(node["parent_id"] == node["id"])
-            let (egg, hen) = (try context.insert("egg"), try context.insert("hen"))
+            let (egg, hen) = (try context.add("egg"), try context.add("hen"))
             try await egg.setValue(hen, forKey: "hen")
             try await hen.setValue(egg, forKey: "egg")
             await expectError(.requiredRelationship) { try await context.save() }
-            #expect(egg.isInserted && context.hasChanges)
+            #expect(egg.isInserted && context.hasStagedChanges)
         }
     }
 
     @Test(.database(.sql(circles))) func treesAreStoredByLevelsAndChainsAreNot() async throws {
         try await withDatabase { database, context, other in
-            let root = try context.insert("node", ["name": "root"])
+            let root = try context.add("node", ["name": "root"])
             for _ in 0..<5 {
-                let child = try context.insert("node", ["name": "child", "parent": root])
-                for _ in 0..<5 { try context.insert("node", ["name": "leaf", "parent": child]) }
+                let child = try context.add("node", ["name": "child", "parent": root])
+                for _ in 0..<5 { try context.add("node", ["name": "leaf", "parent": child]) }
             }
             try await expectStatements(["INSERT", "INSERT", "INSERT"]) { try await context.save() }
             let counts = try await other.values(
                 "SELECT count(*) FROM node c LEFT JOIN node p ON p.id = c.parent_id GROUP BY p.name ORDER BY 1")
             #expect(counts == [1, 5, 25])
             var last: DatabaseObject?
-            for _ in 0..<200 { last = try context.insert("node", ["name": "link", "parent": last]) }
+            for _ in 0..<200 { last = try context.add("node", ["name": "link", "parent": last]) }
             let (_, recorder) = try await recordingStatements { try await context.save() }
             #expect(recorder.statements.count < 12)
             let linked = try await other.value("SELECT count(*) FROM node WHERE name = 'link' AND parent_id = id - 1")
@@ -175,8 +175,8 @@ import Testing
 
     @Test(.database(.sql(circles))) func keysThatAreGivenOrderTheRowsToo() async throws {
         try await withDatabase { database, context, other in
-            try context.insert("player", ["id": 1, "team_id": 7])
-            try context.insert("team", ["id": 7])
+            try context.add("player", ["id": 1, "team_id": 7])
+            try context.add("team", ["id": 7])
             try await context.save()
             #expect(try await other.value("SELECT team_id FROM player") == 7)
         }
@@ -195,7 +195,7 @@ import Testing
 
     @Test(.database(.sql(triggers))) func aTriggerThatSkipsARowFailsTheSave() async throws {
         try await withDatabase { database, context, other in
-            let items = try ["a", "skip", "b"].map { try context.insert("item", ["name": $0]) }
+            let items = try ["a", "skip", "b"].map { try context.add("item", ["name": $0]) }
             await expectError(.constraintViolation) { try await context.save() }
             #expect(try await other.value("SELECT count(*) FROM item") == 0)
             #expect(items.filter { !$0.isInserted } == [])
@@ -207,7 +207,7 @@ import Testing
 
     @Test(.database(.sql(triggers))) func rowsWithoutValuesAreStored() async throws {
         try await withDatabase { database, context, other in
-            let items = try (0..<3).map { _ in try context.insert("item") }
+            let items = try (0..<3).map { _ in try context.add("item") }
             try await expectStatements(["INSERT"]) { try await context.save() }
             #expect(Set(items.map { $0["id"] }).count == 3)
             #expect(try await other.value("SELECT count(*) FROM item") == 3)
@@ -216,9 +216,9 @@ import Testing
 
     @Test(.database(.sql(school))) func aRefusedSaveLeavesNewObjectsNew() async throws {
         try await withDatabase { database, context, other in
-            let room = try context.insert("class", ["name": "5b"])
-            let student = try context.insert("student", ["name": "Ann", "class": room])
-            let course = try context.insert("course")
+            let room = try context.add("class", ["name": "5b"])
+            let student = try context.add("student", ["name": "Ann", "class": room])
+            let course = try context.add("course")
             try await course.set(forKey: "students").insert(student)
             await #expect(throws: KindredError.self) { try await context.save() }
             #expect(room.isInserted && student.isInserted && room["id"] == nil && student["class_id"] == nil)
@@ -233,9 +233,9 @@ import Testing
 
     @Test(.database(.sql(school))) func oneObjectIsSavedWithTheNewOnesItPointsTo() async throws {
         try await withDatabase { database, context, other in
-            let room = try context.insert("class", ["name": "5b"])
-            let students = try ["Ann", "Bob"].map { try context.insert("student", ["name": $0, "class": room]) }
-            let course = try context.insert("course", ["title": "Art"])
+            let room = try context.add("class", ["name": "5b"])
+            let students = try ["Ann", "Bob"].map { try context.add("student", ["name": $0, "class": room]) }
+            let course = try context.add("course", ["title": "Art"])
             try await course.set(forKey: "students").formUnion(students)
             try await students[0].save()
             #expect(!room.isInserted && !students[0].isInserted && students[1].isInserted && course.isInserted)
@@ -250,18 +250,18 @@ import Testing
     @Test(.database(.sql(school))) func aFailedTransactionTakesNewObjectsBack() async throws {
         struct Undone: Error {}
         try await withDatabase { database, context, other in
-            let room = try context.insert("class", ["name": "5b"])
+            let room = try context.add("class", ["name": "5b"])
             var student: DatabaseObject?
             await #expect(throws: Undone.self) { () async throws in
                 try await context.transaction {
-                    student = try context.insert("student", ["name": "Ann", "class": room])
+                    student = try context.add("student", ["name": "Ann", "class": room])
                     try await context.save()
                     #expect(room["id"] != nil)
                     throw Undone()
                 }
             }
             #expect(student?.isDeleted == true)
-            #expect(room.isInserted && room["id"] == nil && context.hasChanges)
+            #expect(room.isInserted && room["id"] == nil && context.hasStagedChanges)
             #expect(try await room.set(forKey: "studentSet").isEmpty)
             try await context.save()
             #expect(try await other.value("SELECT count(*) FROM class") == 1)
@@ -272,7 +272,7 @@ import Testing
         try await withDatabase { database, context, other in
             let smith = try await context.fetch("person").where("id = 1").one()
             let email = try await context.fetch("email").where("id = 1").one()
-            let new = try context.insert("email", ["id": 9, "address": "new"])
+            let new = try context.add("email", ["id": 9, "address": "new"])
             try await smith.setValue(new, forKey: "email")
             #expect(try await smith.object(forKey: "email") === new)
             #expect(try await new.object(forKey: "person") === smith)

@@ -19,10 +19,10 @@ import Testing
     func rowsThatReferToStoredOnesAreSaved(isOtherForm: Bool) async throws {
         try await withDatabase { database, context, other in
             let forms = isOtherForm ? ["B1", "A1"] : ["b1", "a1"]
-            try context.insert("a", ["id": "a2", "b": forms[0]])
-            try context.insert("b", ["id": "b2", "a": forms[1]])
+            try context.add("a", ["id": "a2", "b": forms[0]])
+            try context.add("b", ["id": "b2", "a": forms[1]])
             try await context.save()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             #expect(try await other.values("SELECT id::text FROM a ORDER BY id") == ["a1", "a2"])
             #expect(try await other.values("SELECT id::text FROM b ORDER BY id") == ["b1", "b2"])
             let first = try await other.value("SELECT b::text FROM a WHERE id = 'a2'")
@@ -33,8 +33,8 @@ import Testing
 
     @Test(.database(.sql(schema))) func rowsThatReferToEachOtherAreRefused() async throws {
         try await withDatabase { database, context, other in
-            try context.insert("a", ["id": "a2", "b": "b2"])
-            try context.insert("b", ["id": "b2", "a": "a2"])
+            try context.add("a", ["id": "a2", "b": "b2"])
+            try context.add("b", ["id": "b2", "a": "a2"])
             await expectError(.requiredRelationship) { try await context.save() }
             #expect(try await other.value("SELECT (SELECT count(*) FROM a) + (SELECT count(*) FROM b)") == 2)
         }

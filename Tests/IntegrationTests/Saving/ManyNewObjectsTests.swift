@@ -13,13 +13,13 @@ private let schema = """
     @Test(arguments: [1, 100, 6_000]) func eachIsWrittenOnce(count: Int) async throws {
         try await withDatabase { database, context, other in
             for number in 0..<count {
-                try context.insert(
+                try context.add(
                     "review", ["book_id": number % 7, "text": "The review \(number)", "stars": number % 5])
             }
             let (_, recorder) = try await recordingStatements { try await context.save() }
             // Many rows go in two statements: memory takes the first while the server works on the second.
             #expect(recorder.all.count == (count < 5_000 ? 3 : 4), "\(recorder.all)")
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             #expect(try await other.value("SELECT count(*) FROM review") == .integer(Int64(count)))
         }
     }

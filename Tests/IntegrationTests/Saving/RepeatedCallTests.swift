@@ -77,15 +77,15 @@ private let unlucky = """
         (
             "upsert", "SELECT count(*) = 2 FROM part WHERE place = 77 AND name IN ('a', 'n2')",
             {
-                _ = try await $0.context.create(
-                    "part", [["name": "n2", "place": 77], ["name": "a", "place": 77]], onConflict: .update("name"))
+                _ = try await $0.context.upsert(
+                    "part", [["name": "n2", "place": 77], ["name": "a", "place": 77]], on: "name")
             }
         ),
         (
             "upsert that keeps", "SELECT count(*) = 1 FROM part WHERE name = 'n3'",
             {
                 _ = try await $0.context.create(
-                    "part", [["name": "n3"], ["name": "b"]], onConflict: .keep("name"))
+                    "part", [["name": "n3"], ["name": "b"]], unlessExists: "name")
             }
         ),
         (
@@ -139,13 +139,13 @@ private let unlucky = """
                 let context = $0.context
                 let part = try await context.get("part", 2)
                 part["name"] = "saved"
-                let new = try context.insert("part", ["name": "n4", "owner": try await context.get("owner", 2)])
-                let tag = try context.insert("tag", ["id": 9])
+                let new = try context.add("part", ["name": "n4", "owner": try await context.get("owner", 2)])
+                let tag = try context.add("tag", ["id": 9])
                 try await context.get("owner", 2).set(forKey: "tags").insert(tag)
                 let gone = try await context.get("part", 1)
                 try context.stageDeletion(of: gone)
                 try await context.save()
-                #expect(!context.hasChanges && !new.isInserted && gone.isDeleted && part["name"] == "saved")
+                #expect(!context.hasStagedChanges && !new.isInserted && gone.isDeleted && part["name"] == "saved")
                 #expect(
                     try await $0.other.value("SELECT count(*) FROM owner_tag WHERE tag_id = 9 AND owner_id = 2") == 1)
                 #expect(try await $0.other.value("SELECT count(*) FROM part WHERE id = 1") == 0)
@@ -201,7 +201,7 @@ private let unlucky = """
             let scene = Scene(database: database, context: context, other: other)
             let part = try await context.get("part", 1)
             part["name"] = "again"
-            let new = try context.insert("part", ["name": "new"])
+            let new = try context.add("part", ["name": "new"])
             let owner = try await context.get("owner", 1)
             try await owner.set(forKey: "parts").insert(new)
             let gone = try await context.get("part", 2)
@@ -210,11 +210,11 @@ private let unlucky = """
             await #expect(throws: PostgresError.self) { try await context.save() }
             #expect(database.client.metrics.retries == 3)
             #expect(saves.count == 3)
-            #expect(new.isInserted && part.hasChanges && gone.isDeletionStaged && part["name"] == "again")
+            #expect(new.isInserted && part.hasStagedChanges && gone.isDeletionStaged && part["name"] == "again")
             #expect(try await other.value("SELECT count(*) FROM part WHERE name IN ('again', 'new')") == 0)
             try await scene.fail(3)
             try await context.save()
-            #expect(database.client.metrics.retries == 6 && !context.hasChanges)
+            #expect(database.client.metrics.retries == 6 && !context.hasStagedChanges)
             #expect(saves.count == 6)
             #expect(
                 try await other.values("SELECT name FROM part WHERE owner_id = 1 ORDER BY id") == ["again", "new"])
@@ -235,7 +235,7 @@ private let unlucky = """
                     try await part.setValue(4, forKey: "place")
                 }
             }
-            #expect(database.client.metrics.retries == 0 && part["name"] == "inside" && part.hasChanges)
+            #expect(database.client.metrics.retries == 0 && part["name"] == "inside" && part.hasStagedChanges)
             try await scene.fail(1)
             try await context.transaction(retry: .attempts(2)) { try await context.save() }
             #expect(database.client.metrics.retries == 1)

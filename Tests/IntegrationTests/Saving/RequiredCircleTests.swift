@@ -14,16 +14,16 @@ import Testing
 
     @Test(.database(.sql(nodes))) func aRowMayReferToItself() async throws {
         try await withDatabase { database, context, other in
-            let first = try context.insert("node", ["id": 1])
+            let first = try context.add("node", ["id": 1])
             try await first.setValue(first, forKey: "next")
             try await expectStatements(["INSERT"]) { try await context.save() }
-            try context.insert("node", ["id": 2, "next_id": 2])
+            try context.add("node", ["id": 2, "next_id": 2])
             try await expectStatements(["INSERT"]) { try await context.save() }
             #expect(try await other.values("SELECT next_id FROM node ORDER BY id") == [1, 2])
             #expect(try await first.object(forKey: "next") === first)
             #expect(try await first.set(forKey: "formers").objects == [first])
             // A key that only the server knows cannot be referred to before it is stored.
-            let unknown = try context.insert("numbered")
+            let unknown = try context.add("numbered")
             try await unknown.setValue(unknown, forKey: "next")
             let error = await expectError(.requiredRelationship) { try await context.save() }
             #expect(error?.message.contains("give the objects their keys") == true)
@@ -35,7 +35,7 @@ import Testing
 
     @Test(.database(.sql(nodes))) func rowsOfOneTableAreStoredByOneStatement() async throws {
         try await withDatabase { database, context, other in
-            let nodes = try (1...3).map { try context.insert("node", ["id": $0]) }
+            let nodes = try (1...3).map { try context.add("node", ["id": $0]) }
             for (position, node) in nodes.enumerated() {
                 try await node.setValue(nodes[(position + 1) % 3], forKey: "next")
             }
@@ -43,11 +43,11 @@ import Testing
             nodes[0]["note"] = "given"
             nodes[1]["note"] = nil
             nodes[1]["mark"] = "marked"
-            try context.insert("node", ["id": 4, "next_id": 3])
+            try context.add("node", ["id": 4, "next_id": 3])
             try await expectStatements(["INSERT"]) { try await context.save() }
             let stored = try await other.values("SELECT concat_ws(' ', id, next_id, note, mark) FROM node ORDER BY id")
             #expect(stored == ["1 2 given", "2 3 marked", "3 1 none", "4 3 none"])
-            #expect(nodes.map { $0["note"] } == ["given", nil, "none"] && !context.hasChanges)
+            #expect(nodes.map { $0["note"] } == ["given", nil, "none"] && !context.hasStagedChanges)
         }
     }
 
@@ -62,16 +62,16 @@ import Testing
 
     @Test(.database(.sql(tables("DEFERRABLE", isOptional: false)))) func aForeignKeyIsDeferred() async throws {
         try await withDatabase { database, context, other in
-            try context.insert("a", ["id": 1, "a_id": 1, "b_id": 1])
-            try context.insert("b", ["id": 1, "a_id": 1])
+            try context.add("a", ["id": 1, "a_id": 1, "b_id": 1])
+            try context.add("b", ["id": 1, "a_id": 1])
             let set = #"SET CONSTRAINTS "public"."to_b" "#
             try await expectStatements([set + "DEFERRED", "INSERT", "INSERT", set + "IMMEDIATE"]) {
                 try await context.save()
             }
             #expect(try await other.values("SELECT a_id FROM b") == [1])
             // Another object has no row to refer to, which is refused when it is checked.
-            try context.insert("a", ["id": 2, "a_id": 2, "b_id": 2])
-            try context.insert("b", ["id": 3, "a_id": 2])
+            try context.add("a", ["id": 2, "a_id": 2, "b_id": 2])
+            try context.add("b", ["id": 3, "a_id": 2])
             await #expect(throws: (any Error).self) { try await context.save() }
             #expect(try await other.value("SELECT count(*) FROM a") == 1)
         }
@@ -137,7 +137,7 @@ import Testing
                 let isByObject = dice.once(in: 2)
                 var objects: [String: DatabaseObject] = [:]
                 for (table, rows) in rows.sorted(by: { dice.once(in: 2) ? $0.key < $1.key : $0.key > $1.key }) {
-                    for row in rows { objects["\(table) \(row.id)"] = try context.insert(table, ["id": row.id]) }
+                    for row in rows { objects["\(table) \(row.id)"] = try context.add(table, ["id": row.id]) }
                 }
                 for (table, rows) in rows {
                     for row in rows {

@@ -8,22 +8,22 @@ import Testing
     func savesOfOneContextFollowEachOther() async throws {
         try await withDatabase { database, context, other in
             let people = try await context.fetch("person").sorted("id").all()
-            let new = try context.insert("person", ["surname": "New"])
-            let title = try context.insert("title", ["name": "Dame"])
+            let new = try context.add("person", ["surname": "New"])
+            let title = try context.add("title", ["name": "Dame"])
             try await new.set(forKey: "titles").insert(title)
             for person in people { person["surname"] = "Saved" }
             let (_, recorder) = try await recordingStatements {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<8 {
                         group.addTask {
-                            try context.insert("title", ["name": PostgresValue.string("T\(number)")])
+                            try context.add("title", ["name": PostgresValue.string("T\(number)")])
                             try await context.save()
                         }
                     }
                     try await group.waitForAll()
                 }
             }
-            #expect(!context.hasChanges && !new.isInserted)
+            #expect(!context.hasStagedChanges && !new.isInserted)
             #expect(recorder.statements.filter { $0.contains("person_title_rel") }.count == 1)
             #expect(try await other.value("SELECT count(*) FROM person WHERE surname = 'New'") == 1)
             #expect(try await other.value("SELECT count(*) FROM person WHERE surname = 'Saved'") == 3)
@@ -63,7 +63,7 @@ import Testing
             let ann = try #require(try await context.find("owner", 1))
             let emails = try await ann.set(forKey: "items")
             #expect(try await emails.objects.isEmpty)
-            let new = try context.insert("item", ["id": 9, "owner": ann])
+            let new = try context.add("item", ["id": 9, "owner": ann])
             async let saved: Void = context.save()
             while try await other.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711")
                 == 0
@@ -72,7 +72,7 @@ import Testing
             }
             new.rollback()
             try await saved
-            #expect(new.isDeleted && !context.hasChanges)
+            #expect(new.isDeleted && !context.hasStagedChanges)
             let read = try #require(try await context.find("item", 9))
             #expect(read !== new && !read.isDeleted)
             #expect(try await emails.objects == [read])

@@ -58,7 +58,7 @@ private let schema = """
     @Test(.database(.sql(schema)), arguments: [0, 5_900], [false, true])
     func aLargeSaveThatFailsAtOneObjectLeavesEverythingStaged(position: Int, isNested: Bool) async throws {
         try await withDatabase { database, context, other in
-            let students = try (0..<6_000).map { try context.insert("student", ["name": "s\($0)"]) }
+            let students = try (0..<6_000).map { try context.add("student", ["name": "s\($0)"]) }
             students[position]["name"] = "Zoe"
             let error = await expectError(.constraintViolation) { () async throws in
                 guard isNested else { return try await context.save() }
@@ -68,7 +68,7 @@ private let schema = """
                 }
             }
             #expect(error?.object === students[position] && error?.key == "name")
-            #expect(students.allSatisfy { $0.isInserted && $0["id"] == nil && $0.hasChanges })
+            #expect(students.allSatisfy { $0.isInserted && $0["id"] == nil && $0.hasStagedChanges })
             #expect(try await other.value("SELECT count(*) FROM student") == 1)
             students[position]["name"] = "Ann"
             try await expectStatements(["INSERT", "INSERT"]) { try await context.save() }
@@ -87,7 +87,7 @@ private let schema = """
             _ = try await other.query("DELETE FROM room WHERE id = \(position + 1)")
             await expectError(.objectDeleted) { try await context.save() }
             #expect(try await other.value("SELECT count(*) FROM room WHERE name = 'south'") == 0)
-            #expect(rooms.count { $0.hasChanges } >= 5_999)
+            #expect(rooms.count { $0.hasStagedChanges } >= 5_999)
             rooms[position].rollback()
             try await expectStatements(["UPDATE", "UPDATE"]) { try await context.save() }
             #expect(try await other.value("SELECT count(*) FROM room WHERE name = 'south'") == 5_999)
@@ -110,9 +110,9 @@ private struct Graph {
         room = try await context.fetch("room").one()
         old = try await context.fetch("old").one()
         zoe = try await context.fetch("student").one()
-        year = try context.insert("class", ["name": "5b"])
-        courses = try ["Art", "Latin"].map { try context.insert("course", ["title": $0]) }
-        student = try context.insert("student", ["name": "Ann", "class": year, "courses": courses])
+        year = try context.add("class", ["name": "5b"])
+        courses = try ["Art", "Latin"].map { try context.add("course", ["title": $0]) }
+        student = try context.add("student", ["name": "Ann", "class": year, "courses": courses])
         try await zoe.setValue(year, forKey: "class")
         try await zoe.set(forKey: "courses").insert(courses[0])
         room["name"] = "west"
@@ -136,14 +136,14 @@ private struct Graph {
         #expect(try await other.value(SQL(unsafeRaw: "SELECT " + stored)) == "1 1 0", "\(place)")
         #expect(try await other.value("SELECT name FROM room") == "east", "\(place)")
         for object in courses + [student, year] { #expect(object.isInserted && object["id"] == nil, "\(place)") }
-        #expect(room.changedValues == ["name": "west"], "\(place)")
+        #expect(room.stagedValues == ["name": "west"], "\(place)")
         #expect(old.isDeleted == isOldGone && old.isDeletionStaged != isOldGone, "\(place)")
-        #expect(zoe.hasChanges && student["class_id"] == nil && context.hasChanges, "\(place)")
+        #expect(zoe.hasStagedChanges && student["class_id"] == nil && context.hasStagedChanges, "\(place)")
         try await checkLinks(place)
     }
 
     func checkStored(_ other: PostgresClient) async throws {
-        #expect(!context.hasChanges && old.isDeleted)
+        #expect(!context.hasStagedChanges && old.isDeleted)
         #expect(
             try await other.values("SELECT class_id FROM student WHERE name IN ('Ann', 'Zoe')") == [
                 year["id"], year["id"],

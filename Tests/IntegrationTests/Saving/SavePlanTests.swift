@@ -62,7 +62,7 @@ import Testing
                         books[0]["pages"] = 11; books[1]["isbn"] = "z"; return [books[0], books[1]]
                     }
                 ),
-                ("a new row", false, { [try context.insert("book", ["id": 3])] }),
+                ("a new row", false, { [try context.add("book", ["id": 3])] }),
                 (
                     "a deletion", false,
                     {
@@ -103,7 +103,7 @@ import Testing
             try await expectStatements(["UPDATE", "UPDATE"]) { try await context.save() }
             #expect(try await other.values("SELECT pages FROM book ORDER BY id") == [30, 30])
             #expect(try await other.value("SELECT name FROM shelf WHERE code = 'b'") == "C")
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 }

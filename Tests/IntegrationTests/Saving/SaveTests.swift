@@ -15,7 +15,7 @@ import Testing
             for (position, item) in items.enumerated() { item["name"] = .string("n\(position + 1)") }
             try await expectStatements(["UPDATE", "UPDATE"]) { try await context.save() }
             #expect(try await other.value("SELECT count(*) FROM item WHERE name = 'n' || id AND size = id") == 10000)
-            #expect(!context.hasChanges && items[9_999]["name"] == "n10000")
+            #expect(!context.hasStagedChanges && items[9_999]["name"] == "n10000")
             try await expectStatements([]) { try await context.save() }
         }
     }
@@ -34,7 +34,7 @@ import Testing
             // The object has the value as the server stored it.
             #expect(people[2]["height"]?.description == "1.86")
             #expect(try await other.value("SELECT person_id FROM email WHERE id = 4") == 3)
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 
@@ -45,7 +45,7 @@ import Testing
             people[1]["surname"] = "B"
             try await people[0].save()
             #expect(try await other.values("SELECT surname FROM person ORDER BY id") == ["A", "Jones", "Marx"])
-            #expect(!people[0].hasChanges && people[1].hasChanges && context.hasChanges)
+            #expect(!people[0].hasStagedChanges && people[1].hasStagedChanges && context.hasStagedChanges)
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.constraint == "title_name_key" && error?.entity == "public.title")
             #expect(try await other.value("SELECT surname FROM person WHERE id = 1") == "Smith")
-            #expect(ann.changedValues == ["surname": "A"] && titles[1].changedValues == ["name": "Lord"])
+            #expect(ann.stagedValues == ["surname": "A"] && titles[1].stagedValues == ["name": "Lord"])
             titles[0]["name"] = "Lady"
             try await context.save()
             #expect(try await other.values("SELECT name FROM title ORDER BY id") == ["Lady", "Lord", "Sir"])
@@ -76,7 +76,7 @@ import Testing
             #expect(try await other.value("SELECT count(*) FROM email WHERE address = 'x'") == 0)
             // The others stay staged; the change staged for the missing row is gone with it.
             let others = emails.filter { $0 !== emails[1] }
-            #expect(emails[1].isDeleted && others.allSatisfy { $0.changedValues == ["address": "x"] })
+            #expect(emails[1].isDeleted && others.allSatisfy { $0.stagedValues == ["address": "x"] })
             try await context.save()
             #expect(
                 try await other.value("SELECT count(*) FROM email WHERE address = 'x'") == .integer(Int64(others.count))
@@ -107,11 +107,11 @@ import Testing
             await #expect(throws: Undone.self) { () async throws in
                 try await context.transaction {
                     try await context.save()
-                    #expect(!context.hasChanges)
+                    #expect(!context.hasStagedChanges)
                     throw Undone()
                 }
             }
-            #expect(ann.changedValues == ["surname": "A"] && context.hasChanges)
+            #expect(ann.stagedValues == ["surname": "A"] && context.hasStagedChanges)
             try await context.save()
             #expect(try await other.value("SELECT surname FROM person WHERE id = 1") == "A")
         }
@@ -142,7 +142,7 @@ import Testing
             ]
             let objects = try await context.fetch("sample").sorted("id").all()
             for (key, value) in values { objects[0][key] = value }
-            let staged = objects[0].changedValues
+            let staged = objects[0].stagedValues
             #expect(staged.count == values.count)
             try await context.save()
             for (key, value) in values {

@@ -32,7 +32,7 @@ import Testing
             let items = try await context.fetch("item").sorted("id").all()
             items[0]["big"] = 100_000
             let error = await expectError(.valueTooLarge) { try await context.save() }
-            #expect(error?.object === items[0] && error?.problems.count == 1 && items[0].hasChanges)
+            #expect(error?.object === items[0] && error?.problems.count == 1 && items[0].hasStagedChanges)
             items[0]["big"] = 0
             let division = await expectError(.wrongType) { try await context.save() }
             #expect(division?.object === items[0] && division?.underlying?.sqlState == .divisionByZero)
@@ -53,14 +53,14 @@ import Testing
                     let item = try await context.fetch("item").where("id = 1").one()
                     changed = item
                     item["code"] = "x"
-                    try context.insert("item", ["id": 5])
+                    try context.add("item", ["id": 5])
                     throw Failure()
                 }
             }
             #expect(dropped == nil && changed == nil)
             let count = try await database.withContext { context in
                 dropped = context
-                try context.insert("item", ["id": 5, "big": 5])
+                try context.add("item", ["id": 5, "big": 5])
                 try await context.save()
                 return try await context.fetch("item").count()
             }
@@ -79,10 +79,10 @@ import Testing
                 """)))
     func theRefusedObjectIsNamedAmongSeveral() async throws {
         try await withDatabase { database, context, other in
-            let bill = try context.insert("bill")
-            try context.insert("line", ["bill": bill, "product": 1])
-            let second = try context.insert("line", ["bill": bill, "product": 2])
-            let third = try context.insert("line", ["bill": bill, "product": 2])
+            let bill = try context.add("bill")
+            try context.add("line", ["bill": bill, "product": 1])
+            let second = try context.add("line", ["bill": bill, "product": 2])
+            let third = try context.add("line", ["bill": bill, "product": 2])
             let repeated = await expectError(.constraintViolation) { try await context.save() }
             #expect(repeated?.object === third && repeated?.constraint == "line_bill_id_product_key")
             third["product"] = 3
@@ -108,11 +108,11 @@ import Testing
     func whatIsRefusedAtTheEndIsAnErrorLikeAnyOther() async throws {
         try await withDatabase { database, context, other in
             let desk = try #require(try await context.find("desk", 1))
-            try context.insert("desk", ["id": 2, "name": "elm"])
-            let twin = try context.insert("desk", ["id": 3, "name": "oak"])
+            try context.add("desk", ["id": 2, "name": "elm"])
+            let twin = try context.add("desk", ["id": 3, "name": "oak"])
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.object === twin && error?.key == "name" && error?.constraint == "desk_name_key")
-            #expect(twin.isInserted && context.hasChanges)
+            #expect(twin.isInserted && context.hasStagedChanges)
             context.rollback()
             let denied = await expectError(.deletionDenied) { try await context.delete(desk) }
             #expect(denied?.constraint == "drawer_desk_id_fkey" && !desk.isDeleted)
@@ -122,7 +122,7 @@ import Testing
     @Test(.database(.sql(schema))) func theDebugDescriptionHasAllProblems() async throws {
         struct Wrong: Error {}
         try await withDatabase { database, context, other in
-            for id in 10..<18 { try context.insert("item", ["id": id, "code": "too long \(id)"]) }
+            for id in 10..<18 { try context.add("item", ["id": id, "code": "too long \(id)"]) }
             let error = await expectError(.validationFailed) { try await context.save() }
             let problems = try #require(error?.problems)
             #expect(problems.count == 8)
@@ -143,7 +143,7 @@ import Testing
                 """))) func anInternalErrorNamesEntityAndStatement() async throws
     {
         try await withDatabase { database, context, other in
-            try context.insert("fragile", ["id": 1])
+            try context.add("fragile", ["id": 1])
             let writes: [() async throws -> Void] = [
                 { try await context.save() }, { try await database.makeContext().create("fragile", ["id": 2]) },
             ]

@@ -22,19 +22,19 @@ private let stockSchema = """
         try await withDatabase { database, context, other in
             let known = try await context.fetch("product").where("code = %@", "A").one()
             try await expectStatements(["INSERT"]) { () async throws in
-                let object = try await context.create(
+                let object = try await context.upsert(
                     "product", ["code": "A", "stock": 7, "colour": "blue", "labels": ["x", nil]],
-                    onConflict: .update("code"))
+                    on: "code")
                 #expect(object === known)
             }
             #expect(known["stock"] == 7 && known["note"] == "first" && known["id"] == 1 && known["colour"] == "blue")
             try await expectStatements(["INSERT"]) { () async throws in
-                let new = try await context.create("product", ["code": "N", "stock": 3], onConflict: .update("code"))
+                let new = try await context.upsert("product", ["code": "N", "stock": 3], on: "code")
                 #expect(new["id"] == 100 || new["id"] == 101)
             }
             #expect(try await other.value("SELECT count(*) FROM product") == 3)
-            try await context.create(
-                "product", ["code": "A", "stock": 9, "note": "changed"], onConflict: .update("code", setting: ["note"]))
+            try await context.upsert(
+                "product", ["code": "A", "stock": 9, "note": "changed"], on: "code", setting: ["note"])
             #expect(known["stock"] == 7 && known["note"] == "changed")
             #expect(try await other.value("SELECT note FROM product WHERE id = 1") == "changed")
         }
@@ -53,14 +53,14 @@ private let stockSchema = """
             }
             var objects: [DatabaseObject] = []
             try await expectStatements(["INSERT"]) { () async throws in
-                objects = try await context.create("product", rows, onConflict: .update("code"))
+                objects = try await context.upsert("product", rows, on: "code")
             }
             #expect(objects.map { $0["code"] } == ["C", "A", "D", "B"])
             #expect(objects.map { $0["stock"] } == [10, 11, 12, 13])
             #expect(try await Set(products.objects) == Set(objects))
             #expect(try await norths.count == 0)
             #expect(try await other.value("SELECT count(*) FROM product WHERE shop_id = 2") == 4)
-            #expect(try await context.create("product", [], onConflict: .update("code")).isEmpty)
+            #expect(try await context.upsert("product", [], on: "code").isEmpty)
         }
     }
 
@@ -68,19 +68,19 @@ private let stockSchema = """
     func aRowThatStaysIsReturned() async throws {
         try await withDatabase { database, context, other in
             try await expectStatements(["INSERT", "SELECT"]) { () async throws in
-                let kept = try await context.create("product", ["code": "A", "stock": 7], onConflict: .keep("code"))
+                let kept = try await context.create("product", ["code": "A", "stock": 7], unlessExists: "code")
                 #expect(kept["id"] == 1 && kept["stock"] == 1)
             }
             let rows: [[String: (any PropertyValue)?]] = ["X", "B", "X", "A"].map { ["code": $0, "stock": 5] }
             var objects: [DatabaseObject] = []
             try await expectStatements(["INSERT", "SELECT"]) { () async throws in
-                objects = try await context.create("product", rows, onConflict: .keep("code"))
+                objects = try await context.create("product", rows, unlessExists: "code")
             }
             #expect(objects.map { $0["code"] } == ["X", "B", "X", "A"])
             #expect(objects.map { $0["stock"] } == [5, 2, 5, 1])
             #expect(objects[0] === objects[2])
             try await expectStatements(["INSERT"]) { () async throws in
-                try await context.create("product", ["code": "Y"], onConflict: .update("code"))
+                try await context.upsert("product", ["code": "Y"], on: "code")
             }
             #expect(try await other.value("SELECT count(*) FROM product") == 4)
         }
@@ -92,9 +92,9 @@ private let stockSchema = """
                 for turn in 0..<20 {
                     group.addTask {
                         let own = database.makeContext()
-                        let resolution: ConflictResolution = turn % 2 == 0 ? .keep("code") : .update("code")
+                        let resolution: ConflictRule = turn % 2 == 0 ? .keep("code") : .update("code")
                         let object = try await own.create(
-                            "product", ["code": "Z", "stock": turn], onConflict: resolution)
+                            "product", ["code": "Z", "stock": turn], by: resolution)
                         return object["id"]
                     }
                 }
@@ -117,7 +117,7 @@ private let stockSchema = """
                     let rows: [[String: (any PropertyValue)?]] = [
                         ["code": "A", "stock": 9, "shop": north], ["code": "Q", "stock": 9, "shop": north],
                     ]
-                    new = try await context.create("product", rows, onConflict: .update("code"))[1]
+                    new = try await context.upsert("product", rows, on: "code")[1]
                     #expect(try await products.count == 3)
                     throw Stop()
                 }
@@ -128,7 +128,7 @@ private let stockSchema = """
             #expect(new?.isDeleted == true)
             #expect(try await products.count == 2)
             let error = await expectError(.constraintViolation) { () async throws in
-                try await context.create("product", ["code": "A", "stock": -1], onConflict: .update("code"))
+                try await context.upsert("product", ["code": "A", "stock": -1], on: "code")
             }
             #expect(error?.constraint == "product_stock_check" || error?.constraint == "product_check")
             #expect(known["stock"] == 1)
@@ -138,12 +138,12 @@ private let stockSchema = """
     @Test(.database(.sql(stockSchema))) func keysAreCheckedBeforeAnythingIsSent() async throws {
         try await withDatabase { database, context, other in
             func refused(
-                _ code: KindredError.Code, _ values: [[String: (any PropertyValue)?]], _ resolution: ConflictResolution,
+                _ code: KindredError.Code, _ values: [[String: (any PropertyValue)?]], _ resolution: ConflictRule,
                 sourceLocation: SourceLocation = #_sourceLocation
             ) async throws {
                 try await expectStatements([], sourceLocation: sourceLocation) { () async throws in
                     await expectError(code, sourceLocation: sourceLocation) { () async throws in
-                        try await context.create("product", values, onConflict: resolution)
+                        try await context.create("product", values, by: resolution)
                     }
                 }
             }
@@ -160,7 +160,7 @@ private let stockSchema = """
             try await refused(.invalidRequest, [["code": "A"]], .update("code", setting: ["note"]))
             try await refused(.wrongType, [["code": "A", "stock": "many"]], .update("code"))
             try await context.create(
-                "product", ["code": "C", "slot": 1, "shop_id": 1], onConflict: .keep("slot", "shop_id"))
+                "product", ["code": "C", "slot": 1, "shop_id": 1], unlessExists: "slot", "shop_id")
         }
     }
 }

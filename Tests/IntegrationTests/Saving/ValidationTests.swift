@@ -26,7 +26,7 @@ import Testing
                 try await other.query("SELECT current_setting('server_version_num')::int >= 150000")[0].decode(0)
                     == true
             else { return }
-            let reading = try context.insert("reading", ["id": 1, "share": PostgresNumeric("0.00012")])
+            let reading = try context.add("reading", ["id": 1, "share": PostgresNumeric("0.00012")])
             try await context.save()
             #expect(reading["share"] == .numeric(try #require(PostgresNumeric("0.00012"))))
             reading["share"] = .numeric(try #require(PostgresNumeric("0.1")))
@@ -47,8 +47,8 @@ import Testing
         try await withDatabase { database, context, other in
             try await other.query("ALTER TYPE mood ADD VALUE 'glad'")
             try await other.query("ALTER TYPE tone ADD VALUE 'high'")
-            try context.insert("pet", ["id": 1, "feeling": "glad"])
-            try context.insert("song", ["id": 1, "feeling": "high"])
+            try context.add("pet", ["id": 1, "feeling": "glad"])
+            try context.add("song", ["id": 1, "feeling": "high"])
             try await context.save()
             #expect(try await other.values("SELECT feeling::text FROM pet") == ["glad"])
             #expect(try await other.values("SELECT feeling::text FROM song") == ["high"])
@@ -58,7 +58,7 @@ import Testing
     @Test(.database(.sql(schema))) func allProblemsAreReportedAtOnce() async throws {
         try await withDatabase { database, context, other in
             let rex = try await context.fetch("pet").one()
-            let new = try context.insert("pet", ["weight": 999.96, "feeling": "angry"])
+            let new = try context.add("pet", ["weight": 999.96, "feeling": "angry"])
             rex["name"] = "Rexington"
             rex["owner_id"] = nil
             rex["age"] = "old"
@@ -75,12 +75,12 @@ import Testing
                     ])
                 #expect(error.map { !"\($0)".contains("Rexington") && !"\($0)".contains("angry") } == true)
             }
-            #expect(context.hasChanges)
+            #expect(context.hasStagedChanges)
             rex.rollback()
             new["name"] = "Tom"
             new["weight"] = 999.9
             new["feeling"] = "sad"
-            try await new.setValue(try context.insert("owner", ["name": "Cid"]), forKey: "owner")
+            try await new.setValue(try context.add("owner", ["name": "Cid"]), forKey: "owner")
             try await context.save()
             #expect(try await other.value("SELECT chip FROM pet WHERE name = 'Tom'") == "none")
         }
@@ -118,13 +118,13 @@ import Testing
     @Test(.database(.sql(schema))) func theServersRefusalNamesObjectKeyAndConstraint() async throws {
         try await withDatabase { database, context, other in
             let owners = try ["Cid", "Bob", "Dee"].map {
-                try context.insert("owner", ["name": .string($0)] as [String: PostgresValue])
+                try context.add("owner", ["name": .string($0)] as [String: PostgresValue])
             }
             var error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.object === owners[1] && error?.key == "name" && error?.constraint == "owner_name_key")
             #expect(error?.problems.count == 1 && error.map { !"\($0)".contains("Bob") } == true)
             context.rollback()
-            let pets = try [3, -1, 2].map { try context.insert("pet", ["name": "p", "age": $0, "owner_id": 1]) }
+            let pets = try [3, -1, 2].map { try context.add("pet", ["name": "p", "age": $0, "owner_id": 1]) }
             error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.object === pets[1] && error?.constraint == "pet_age_check")
             context.rollback()
@@ -153,10 +153,10 @@ import Testing
         try await withDatabase { database, context, other in
             let created = try await context.create("page", ["id": 1, "title": "One"])
             #expect(created["slug"] == "one")
-            let inserted = try context.insert("page", ["id": 2, "title": "Two"])
+            let inserted = try context.add("page", ["id": 2, "title": "Two"])
             try await context.save()
             #expect(inserted["slug"] == "two")
-            let bad = try context.insert("page", ["id": 3])
+            let bad = try context.add("page", ["id": 3])
             let error = await expectError(.missingValue) { try await context.save() }
             #expect(error?.object === bad && error?.key == "title" || error?.key == "slug")
             await expectError(.missingValue) { try await context.create("page", ["id": 4]) }
@@ -175,7 +175,7 @@ import Testing
 
     @Test(.database(.sql(counts))) func setsKeepToTheirAnnotatedCounts() async throws {
         try await withDatabase { database, context, other in
-            let team = try context.insert("team")
+            let team = try context.add("team")
             var error = await expectError(.countOutOfRange) { try await context.save() }
             #expect(error?.object === team && error?.key == "playerSet")
             let players = try await context.fetch("player").sorted("id").all()

@@ -40,7 +40,7 @@ import Testing
                     { _ = try await context.fetch("e").all() },
                     { _ = try await context.find("e", 1) },
                     { _ = try await context.create("e", ["id": 2]) },
-                    { _ = try context.insert("e", ["id": 2]) },
+                    { _ = try context.add("e", ["id": 2]) },
                     { _ = try await person.set(forKey: set).objects },
                     { _ = try await person.set(forKey: set).removeAll() },
                     { _ = try await context.fetch("person").where("ANY \(set).id = 1").all() },

@@ -162,7 +162,7 @@ import Testing
                 try await database.refreshSchema()
                 let context = database.makeContext()
                 let team = try await context.get(kind.team, 1)
-                let person = try context.insert(kind.person, ["id": 5])
+                let person = try context.add(kind.person, ["id": 5])
                 try await person.set(forKey: kind.teams).insert(team)
                 if isAllowed {
                     try await context.save()

@@ -54,12 +54,12 @@ import Testing
         },
         Write(name: "row of the helper") { _ = try await $0.create($1.member, ["person_id": 1, "team_id": 4]) },
         Write(name: "staged row of the helper") { context, kind in
-            try context.insert(kind.member, ["person_id": 1, "team_id": 4])
+            try context.add(kind.member, ["person_id": 1, "team_id": 4])
             try await context.save()
         },
         Write(name: "upsert of a row of the helper") {
             _ = try await $0.create(
-                $1.member, ["person_id": 1, "team_id": 4], onConflict: .keep("person_id", "team_id"))
+                $1.member, ["person_id": 1, "team_id": 4], unlessExists: "person_id", "team_id")
         },
         Write(name: "insert of a marked pair", kinds: [.marked]) { try await teams($0, $1, 1).insert(team($0, $1, 2)) },
         Write(name: "restore", kinds: [.marked]) { try await $0.restore(row($0, $1, 1, 2)) },

@@ -187,7 +187,7 @@ import Testing
             for (kind, code): (HiddenPair, KindredError.Code?) in [(.marked, nil), (.filtered, .constraintViolation)] {
                 let context = database.makeContext()
                 let team = try await context.get(kind.team, 1)
-                let person = try context.insert(kind.person, ["id": 5])
+                let person = try context.add(kind.person, ["id": 5])
                 let teams = try await person.set(forKey: kind.teams)
                 try await teams.insert(team)
                 guard let code else {

@@ -83,7 +83,7 @@ import Testing
     private enum Way: CaseIterable {
         case update, setting, keep
 
-        func resolution(_ key: String) -> ConflictResolution {
+        func resolution(_ key: String) -> ConflictRule {
             switch self {
             case .update: .update(key)
             case .setting: .update(key, setting: ["note"])
@@ -156,7 +156,7 @@ import Testing
                 var stored: [DatabaseObject] = []
                 var refused: KindredError?
                 func call() async throws {
-                    stored = try await context.create(scope.entity, values, onConflict: way.resolution(scope.key))
+                    stored = try await context.create(scope.entity, values, by: way.resolution(scope.key))
                 }
                 do {
                     if isInTransaction {
@@ -220,7 +220,7 @@ import Testing
                 let before = try await admin.texts("SELECT t::text FROM policed_row AS t ORDER BY 1")
                 // PostgreSQL itself checks the new row before it finds the row in the way.
                 let error = await expectError(.accessDenied) { () async throws in
-                    try await context.create("policed_row", values, onConflict: resolution)
+                    try await context.create("policed_row", values, by: resolution)
                 }
                 #expect(error?.underlying?.sqlState == .insufficientPrivilege, "\(code), \(way)")
                 #expect(try await admin.texts("SELECT t::text FROM policed_row AS t ORDER BY 1") == before)

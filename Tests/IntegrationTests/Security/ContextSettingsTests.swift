@@ -95,7 +95,7 @@ struct ContextSettingsTests {
                                 ? database.makeContext()
                                 : try database.makeContext(settings: ["app.organization": organization])
                             for id in [11, 21] {
-                                let object = try? await context.object(with: "kindred:/public/task?id=\(id)")
+                                let object = try? await context.get(uri: "kindred:/public/task?id=\(id)")
                                 #expect((object != nil) == (id / 10 == organization), "\(organization) \(id)")
                             }
                         }
@@ -177,7 +177,7 @@ struct ContextSettingsTests {
                 let context = database.makeContext()
                 await expectError(.missingSettings) { _ = try await context.fetch("task").all() }
                 await expectError(.missingSettings) { _ = try await context.fetch("task").count() }
-                await expectError(.missingSettings) { _ = try await context.object(with: "kindred:/public/task?id=11") }
+                await expectError(.missingSettings) { _ = try await context.get(uri: "kindred:/public/task?id=11") }
                 await expectError(.missingSettings) { _ = try await context.query("SELECT 1") }
                 await expectError(.missingSettings) { try await context.transaction { () async throws in } }
                 await expectError(.missingSettings) {

@@ -123,7 +123,7 @@ struct TenantCallsTests {
     @Test func keysAndRelationshipsOfOthersAreNotThere() async throws {
         try await withContext { context, _ in
             for id in ["task?id=21", "project?id=20", "label?id=25", "task_label?task_id=21&label_id=25"] {
-                await expectError(.notFound) { _ = try await context.object(with: "kindred:/public/\(id)") }
+                await expectError(.notFound) { _ = try await context.get(uri: "kindred:/public/\(id)") }
             }
             // It refers to a project and a label of the other organization.
             let stray = try await context.fetch("task").where("id == 14").one()
@@ -167,13 +167,13 @@ struct TenantCallsTests {
                 try await context.create("task", ["id": 99, "organization": 2, "title": "x"])
             }
             await expectRefused(context) {
-                _ = try context.insert("task", ["id": 98, "organization": 2, "title": "x"])
+                _ = try context.add("task", ["id": 98, "organization": 2, "title": "x"])
                 try await context.save()
             }
-            for resolution in [ConflictResolution.update("id"), .keep("id")] {
+            for resolution in [ConflictRule.update("id"), .keep("id")] {
                 await expectRefused(context) {
                     try await context.create(
-                        "label", ["id": 25, "organization": 1, "name": "mine"], onConflict: resolution)
+                        "label", ["id": 25, "organization": 1, "name": "mine"], by: resolution)
                 }
             }
             let own = try await context.fetch("task").where("id == 11").one()

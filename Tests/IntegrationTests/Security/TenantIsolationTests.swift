@@ -39,7 +39,7 @@ struct TenantIsolationTests {
 
     private static func expectNotFound(_ id: Int, in context: DatabaseContext) async throws {
         do {
-            _ = try await context.object(with: uri(id))
+            _ = try await context.get(uri: uri(id))
             Issue.record("the note \(id) was seen by a stranger")
         } catch let error as KindredError where error.code == .notFound {}
     }
@@ -97,7 +97,7 @@ struct TenantIsolationTests {
             try expectOwn(try await context.fetch("note").all(), tenant)
             // Requests of contexts without settings share statements.
             let own = try database.makeContext(settings: ["app.tenant": tenant])
-            #expect(try await own.object(with: uri(tenant))["tenant"] == .integer(Int64(tenant)))
+            #expect(try await own.get(uri: uri(tenant))["tenant"] == .integer(Int64(tenant)))
             try await expectNotFound((tenant + 1) % 8, in: own)
         case .hasSettingsInTransaction:
             try await database.withContext(settings: ["app.tenant": tenant]) { context in

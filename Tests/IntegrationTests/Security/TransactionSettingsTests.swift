@@ -59,8 +59,8 @@ struct TransactionSettingsTests {
     @Test func aSaveAndADeletionRunWithThem() async throws {
         try await withTenants { database, admin, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
-            let project = try context.insert("project", ["id": 30, "organization": 1, "name": "orchard"])
-            let task = try context.insert("task", ["id": 31, "organization": 1, "title": "graft"])
+            let project = try context.add("project", ["id": 30, "organization": 1, "name": "orchard"])
+            let task = try context.add("task", ["id": 31, "organization": 1, "title": "graft"])
             try await task.setValue(project, forKey: "project")
             let label = try await context.fetch("label").one()
             try await task.set(forKey: "labelSet").insert(label)
@@ -103,7 +103,7 @@ struct TransactionSettingsTests {
                         try await other.transaction { () async throws in _ = try await database.query("SELECT 1") }
                     }
                     await expectDiffers { for try await _ in try other.fetch("task").stream() {} }
-                    await expectDiffers { _ = try await other.object(with: "kindred:/public/task?id=11") }
+                    await expectDiffers { _ = try await other.get(uri: "kindred:/public/task?id=11") }
                     await expectDiffers {
                         _ = try await other.create("label", ["id": 1, "organization": 1, "name": "x"])
                     }

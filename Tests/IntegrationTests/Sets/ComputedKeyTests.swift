@@ -70,14 +70,14 @@ import Testing
                 (
                     "create or update",
                     {
-                        _ = try await context.create(
-                            "item", ["id": 1, "owner": first], onConflict: .update("id"))
+                        _ = try await context.upsert(
+                            "item", ["id": 1, "owner": first], on: "id")
                     }
                 ),
-                ("new", { _ = try context.insert("item", ["id": 9, "owner": first]) }),
-                ("new by ID", { _ = try context.insert("item", ["id": 9, "owner": id]) }),
-                ("new with members", { _ = try context.insert("owner", ["id": 9, "itemSet": [item]]) }),
-                ("new with pairs", { _ = try context.insert("owner", ["id": 9, "tagSet": tags]) }),
+                ("new", { _ = try context.add("item", ["id": 9, "owner": first]) }),
+                ("new by ID", { _ = try context.add("item", ["id": 9, "owner": id]) }),
+                ("new with members", { _ = try context.add("owner", ["id": 9, "itemSet": [item]]) }),
+                ("new with pairs", { _ = try context.add("owner", ["id": 9, "tagSet": tags]) }),
                 ("by condition", { _ = try await context.fetch("item").update(["owner": first]) }),
                 ("nil by condition", { _ = try await context.fetch("item").update(["owner": nil]) }),
                 ("patch", { try item.apply(try ObjectPatch(json: #"{"owner_id": 1}"#.utf8)) }),

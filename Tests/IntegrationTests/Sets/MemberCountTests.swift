@@ -102,7 +102,7 @@ import Testing
             (
                 "insert",
                 { context in
-                    try context.insert("bread", ["unit_id": 1])
+                    try context.add("bread", ["unit_id": 1])
                     try await context.save()
                 }
             ),
@@ -138,7 +138,7 @@ import Testing
                 "new member of a set",
                 { context in
                     let unit = try await Self.object("unit", 1, context)
-                    try await unit.set(forKey: "breads").insert(try context.insert("bread"))
+                    try await unit.set(forKey: "breads").insert(try context.add("bread"))
                     try await context.save()
                 }
             ),
@@ -146,7 +146,7 @@ import Testing
                 "new owner",
                 { context in
                     let breads = try await context.fetch("bread").where("id > 2").all()
-                    try context.insert("unit", ["id": 3, "breads": breads])
+                    try context.add("unit", ["id": 3, "breads": breads])
                     try await context.save()
                 }
             ),
@@ -160,16 +160,16 @@ import Testing
             (
                 "upsert of a new row",
                 { context in
-                    _ = try await context.create("bread", ["name": "n", "unit_id": 1], onConflict: .update("name"))
+                    _ = try await context.upsert("bread", ["name": "n", "unit_id": 1], on: "name")
                 }
             ),
             (
                 "upsert of a known row",
                 { context in
-                    _ = try await context.create("bread", ["name": "c", "unit_id": 1], onConflict: .update("name"))
+                    _ = try await context.upsert("bread", ["name": "c", "unit_id": 1], on: "name")
                 }
             ),
-            ("kept row", { _ = try await $0.create("bread", ["name": "n", "unit_id": 1], onConflict: .keep("name")) }),
+            ("kept row", { _ = try await $0.create("bread", ["name": "n", "unit_id": 1], unlessExists: "name") }),
             (
                 "transaction",
                 { context in
@@ -213,7 +213,7 @@ import Testing
                 "staged pair",
                 { context in
                     let post = try await Self.object("post", 1, context)
-                    try await post.set(forKey: "tags").insert(try context.insert("tag", ["id": 9]))
+                    try await post.set(forKey: "tags").insert(try context.add("tag", ["id": 9]))
                     try await context.save()
                 }
             ),
@@ -221,7 +221,7 @@ import Testing
             (
                 "new row of the helper",
                 { context in
-                    try context.insert("post_tag", ["post_id": 1, "tag_id": 3])
+                    try context.add("post_tag", ["post_id": 1, "tag_id": 3])
                     try await context.save()
                 }
             ),
@@ -299,15 +299,15 @@ import Testing
             (
                 "upsert",
                 { context in
-                    _ = try await context.create("member", ["name": "a", "club_id": 2], onConflict: .update("name"))
+                    _ = try await context.upsert("member", ["name": "a", "club_id": 2], on: "name")
                 }
             ),
             ("create of an owner", { _ = try await $0.create("club", ["id": 3]) }),
-            ("upsert of an owner", { _ = try await $0.create("club", ["id": 3], onConflict: .keep("id")) }),
+            ("upsert of an owner", { _ = try await $0.create("club", ["id": 3], unlessExists: "id") }),
             (
                 "insert of an owner",
                 { context in
-                    try context.insert("club", ["id": 3])
+                    try context.add("club", ["id": 3])
                     try await context.save()
                 }
             ),
@@ -365,7 +365,7 @@ import Testing
             #expect(error?.message.contains("at least 1 objects, and has 0") == true)
             member["club_id"] = nil
             await expectError(.countOutOfRange) { try await context.save() }
-            #expect(member.changedValues.keys.contains("club_id"))
+            #expect(member.stagedValues.keys.contains("club_id"))
             #expect(try await other.value("SELECT club_id FROM member WHERE id = 2") == 1)
         }
     }

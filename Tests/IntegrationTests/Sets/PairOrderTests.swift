@@ -25,7 +25,7 @@ struct PairOrderTests {
             case .union: try await set.formUnion(teams)
             case .replacement: try await set.set(teams)
             case .save:
-                let new = try context.insert("person", ["id": 2])
+                let new = try context.add("person", ["id": 2])
                 for team in teams { try await new.set(forKey: "teamSet").insert(team) }
                 try await context.save()
             }

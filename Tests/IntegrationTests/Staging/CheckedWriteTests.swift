@@ -37,13 +37,13 @@ import Testing
         _ code: KindredError.Code, _ context: DatabaseContext, reads: Int = 0, staged: Set<DatabaseObject>,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
     ) async {
-        let before = staged.reduce(into: [:]) { $0[$1] = $1.changedValues }
+        let before = staged.reduce(into: [:]) { $0[$1] = $1.stagedValues }
         let (_, recorder) = await recordingStatements {
             await expectError(code, sourceLocation: sourceLocation, body)
         }
         #expect(recorder.statements.count == reads, "\(recorder.statements)", sourceLocation: sourceLocation)
         for (object, values) in before {
-            #expect(object.changedValues == values, "\(object)", sourceLocation: sourceLocation)
+            #expect(object.stagedValues == values, "\(object)", sourceLocation: sourceLocation)
         }
     }
 
@@ -57,7 +57,7 @@ import Testing
             try await set.set(books)
             try await set.remove(books[0])
             // A new member too, which is saved with the shelf's code.
-            let new = try context.insert("book", ["title": "New"])
+            let new = try context.add("book", ["title": "New"])
             try await set.formUnion([books[0], new])
             try await context.save()
             #expect(try await other.value("SELECT count(*) FROM book WHERE shelf_code = 'a'") == 3)
@@ -68,7 +68,7 @@ import Testing
         try await withDatabase { (_, context, other) async throws in
             let ann = try await context.fetch("owner").where("id = 1").one()
             let items = try await context.fetch("item").sorted("id").all()
-            let foreign = try context.insert("item", ["id": 3, "tenant": 2])
+            let foreign = try context.add("item", ["id": 3, "tenant": 2])
             let set = try await ann.set(forKey: "itemSet")
             await expectNothing(.wrongType, context, staged: [items[0], foreign]) {
                 try await set.formUnion([items[0], foreign])
@@ -90,7 +90,7 @@ import Testing
     @Test(.database(.sql(schema))) func aLinkThatCannotBeStagedKeepsTheValuesFromBeingWritten() async throws {
         try await withDatabase { (_, context, other) async throws in
             let part = try await context.fetch("part").where("id = 1").one()
-            let team = try context.insert("team", ["id": 7])
+            let team = try context.add("team", ["id": 7])
             await expectNothing(.readOnly, context, staged: [part]) {
                 try await part.setValues(["name": "x", "double": team])
             }
@@ -101,7 +101,7 @@ import Testing
             }
             #expect(try await other.value("SELECT count(*) FROM item WHERE name = 'x'") == 0)
             try await item.setValues(["name": "x", "team": team])
-            #expect(item["name"] == "x" && item.changedValues.isEmpty && item.hasChanges)
+            #expect(item["name"] == "x" && item.stagedValues.isEmpty && item.hasStagedChanges)
             try await context.save()
             #expect(item["team_id"] == 7)
         }
@@ -113,7 +113,7 @@ import Testing
             let parts = try await context.fetch("part").sorted("id").all()
             let set = try await ann.set(forKey: "parts")
             try await parts[0].setValue(Int(Int16.max), forKey: "place")
-            let new = try context.insert("part", ["id": 3])
+            let new = try context.add("part", ["id": 3])
             await expectNothing(.valueTooLarge, context, reads: 1, staged: [new]) { try await set.append(new) }
             await expectNothing(.valueTooLarge, context, staged: [new, parts[1]]) {
                 try await set.append(contentsOf: [parts[1], new])
@@ -128,12 +128,12 @@ import Testing
 
     @Test(.database(.sql(schema))) func whatHasToBeReadFirstIsReadBeforeAnythingIsWritten() async throws {
         try await withDatabase { (database, _, other) async throws in
-            let context = database.makeContext(faulting: .forbidden)
+            let context = database.makeContext(loading: .forbidden)
             let ann = try await context.fetch("owner").where("id = 1").one()
             let part = try await context.fetch("part").where("id = 2").one()
-            let new = try context.insert("part", ["id": 3])
+            let new = try context.add("part", ["id": 3])
             let set = try await ann.set(forKey: "parts")
-            await expectNothing(.faultingForbidden, context, staged: [new, part]) {
+            await expectNothing(.loadingForbidden, context, staged: [new, part]) {
                 try await set.append(contentsOf: [part, new])
             }
             #expect(try await other.value("SELECT count(*) FROM part WHERE owner_id = 1") == 1)
@@ -144,7 +144,7 @@ import Testing
         try await withDatabase { (_, context, other) async throws in
             let ann = try await context.fetch("owner").where("id = 1").one()
             let labels = try await context.fetch("label").all()
-            let new = try context.insert("label", ["id": 3])
+            let new = try context.add("label", ["id": 3])
             let set = try await ann.set(forKey: "labels")
             for members in [labels, [new], labels + [new]] {
                 await expectNothing(.missingValue, context, staged: [new]) { try await set.formUnion(members) }

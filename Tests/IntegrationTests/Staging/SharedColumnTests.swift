@@ -19,15 +19,15 @@ import Testing
         try await withDatabase { database, context, other in
             let customer =
                 newEnds > 0
-                ? try context.insert("customer", ["tenant": 1, "id": 9])
+                ? try context.add("customer", ["tenant": 1, "id": 9])
                 : try #require(try await context.fetch("customer").where("tenant = 1").first())
             let product =
                 newEnds > 1
-                ? try context.insert("product", ["tenant": 1, "id": 9])
+                ? try context.add("product", ["tenant": 1, "id": 9])
                 : try #require(try await context.fetch("product").where("tenant = 1").first())
-            let first = try context.insert(
+            let first = try context.add(
                 "line", ["tenant": 1, "id": 1, "customer": customer, "product": product])
-            let second = try context.insert("line", ["id": 2])
+            let second = try context.add("line", ["id": 2])
             try await second.setValue(product, forKey: "product")
             try await second.setValue(customer, forKey: "customer")
             second["tenant"] = 1
@@ -66,8 +66,8 @@ import Testing
         try await withDatabase { database, context, other in
             let stock = try #require(try await context.fetch("stock").first())
             let shop = try #require(try await context.fetch("shop").first())
-            let purchase = try context.insert("purchase", ["number": 3, "shop": shop])
-            let line = try context.insert("line", ["position": 1])
+            let purchase = try context.add("purchase", ["number": 3, "shop": shop])
+            let line = try context.add("line", ["position": 1])
             for key in isStockFirst ? ["stock", "purchase"] : ["purchase", "stock"] {
                 try await line.setValue(key == "stock" ? stock : purchase, forKey: key)
             }
@@ -82,16 +82,16 @@ import Testing
             let product = try #require(try await context.fetch("product").where("tenant = 2").first())
             try await expectStatements([]) { () async throws in
                 await expectError(.wrongType) {
-                    try context.insert("line", ["id": 1, "customer": customer, "product": product])
+                    try context.add("line", ["id": 1, "customer": customer, "product": product])
                 }
                 await expectError(.wrongType) {
-                    try context.insert("line", ["tenant": 2, "id": 1, "customer": customer])
+                    try context.add("line", ["tenant": 2, "id": 1, "customer": customer])
                 }
-                #expect(!context.hasChanges)
-                let line = try context.insert("line", ["id": 1, "customer": customer])
+                #expect(!context.hasStagedChanges)
+                let line = try context.add("line", ["id": 1, "customer": customer])
                 await expectError(.wrongType) { try await line.setValue(product, forKey: "product") }
                 #expect(line["tenant"] == 1 && line["product_id"] == nil)
-                let new = try context.insert("customer", ["tenant": 2, "id": 5])
+                let new = try context.add("customer", ["tenant": 2, "id": 5])
                 try await line.setValue(new, forKey: "customer")
                 await expectError(.wrongType) { try await context.save() }
             }
@@ -119,10 +119,10 @@ import Testing
             #expect(try await other.values("SELECT item_id FROM book ORDER BY id") == [1, 2])
             let created = try await context.create("book", ["id": 3, "item": first])
             #expect(created["kind"] == "book" && created["item_id"] == 1)
-            let new = try context.insert("item", ["kind": "book", "id": 9])
+            let new = try context.add("item", ["kind": "book", "id": 9])
             let staged = [
-                try context.insert("book", ["id": 4, "item": first]),
-                try context.insert("book", ["id": 5, "item": new]),
+                try context.add("book", ["id": 4, "item": first]),
+                try context.add("book", ["id": 5, "item": new]),
             ]
             #expect(try await staged[0].object(forKey: "item") === first)
             #expect(try await staged[1].object(forKey: "item") === new)

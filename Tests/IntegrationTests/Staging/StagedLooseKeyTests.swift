@@ -70,7 +70,7 @@ import Testing
             rows[0]["owner"] = keys.second.form
             #expect(try await shown(owners, among: rows) == [[2], [1, 3]])
             // A new one joins.
-            rows.append(try context.insert("entry", ["id": 4, "owner": keys.first.form]))
+            rows.append(try context.add("entry", ["id": 4, "owner": keys.first.form]))
             rows[2]["owner"] = nil
             let staged = try await shown(owners, among: rows)
             #expect(staged == [[2, 4], [1]])
@@ -100,8 +100,8 @@ import Testing
 
     @Test(.database(.sql(types + kinds[0].schema))) func membersOfANewOwnerAreStoredAfterIt() async throws {
         try await withDatabase { database, context, other in
-            let row = try context.insert("entry", ["id": 1, "owner": "ABC"])
-            let owner = try context.insert("owner", ["key": "abc"])
+            let row = try context.add("entry", ["id": 1, "owner": "ABC"])
+            let owner = try context.add("owner", ["key": "abc"])
             #expect(try await owner.set(forKey: "rows").objects == [row])
             try await context.save()
             #expect(try await other.values("SELECT owner::text FROM entry") == ["ABC"])

@@ -12,7 +12,7 @@ import Testing
             let staged =
                 change == "attribute"
                 ? try #require(try await context.find("email", 1))
-                : try context.insert("email", ["id": 9, "address": "n", "person": marx])
+                : try context.add("email", ["id": 9, "address": "n", "person": marx])
             if change == "attribute" { staged["person_id"] = 3 }
             #expect(try await marx.object(forKey: "email") === staged)
             switch change {

@@ -50,7 +50,7 @@ import Testing
             #expect(try await other.value("SELECT days::text FROM plan WHERE id = 1") == "[2000-01-01,2000-02-01)")
             let none: PostgresDate? = nil
             plan["born"] = none
-            #expect(plan["born"] == nil && plan.hasChanges)
+            #expect(plan["born"] == nil && plan.hasStagedChanges)
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
             #expect(problems["born"] == [.wrongType] && problems["dayz"] == [.unknownKey])
             #expect(problems["following"] == [.wrongType])
             plan.rollback()
-            #expect(!plan.hasChanges)
+            #expect(!plan.hasStagedChanges)
         }
     }
 }

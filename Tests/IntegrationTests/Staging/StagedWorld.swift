@@ -103,7 +103,7 @@ struct StagedWorld {
         var twins: [Int: DatabaseObject] = [:]
         for (number, object) in objects where !object.isDeleted && !object.isInserted {
             guard let id = object.objectID else { continue }
-            let twin = try await fresh.object(with: id)
+            let twin = try await fresh.get(id)
             ids[twin] = number
             twins[number] = twin
         }

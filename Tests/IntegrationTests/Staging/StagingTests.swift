@@ -15,8 +15,8 @@ import Testing
                 #expect(ann.dictionary["surname"] == .some("Smythe"))
                 #expect(try await ann.value(forKey: "surname")?.attribute == "Smythe")
                 #expect(try ann.value(forKey: "surname", as: String.self) == "Smythe")
-                #expect(ann.changedValues == ["surname": "Smythe", "height": .numeric(1)])
-                #expect(ann.hasChanges && context.hasChanges)
+                #expect(ann.stagedValues == ["surname": "Smythe", "height": .numeric(1)])
+                #expect(ann.hasStagedChanges && context.hasStagedChanges)
             }
             #expect(try await other.value("SELECT surname FROM person WHERE id = 1") == "Smith")
         }
@@ -28,9 +28,9 @@ import Testing
             ann["surname"] = "Smythe"
             ann["firstname"] = nil
             ann["surname"] = "Smith"
-            #expect(ann.changedValues == ["firstname": nil])
+            #expect(ann.stagedValues == ["firstname": nil])
             ann["firstname"] = "Ann"
-            #expect(!ann.hasChanges && !context.hasChanges)
+            #expect(!ann.hasStagedChanges && !context.hasStagedChanges)
         }
     }
 
@@ -40,10 +40,10 @@ import Testing
             for person in people { person["surname"] = "X" }
             people[0].rollback()
             #expect(people.map { $0["surname"] } == ["Smith", "X", "X"])
-            #expect(context.hasChanges && !people[0].hasChanges)
+            #expect(context.hasStagedChanges && !people[0].hasStagedChanges)
             context.rollback()
             #expect(people.map { $0["surname"] } == ["Smith", "Jones", "Marx"])
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 
@@ -58,14 +58,14 @@ import Testing
             #expect(ann["surname"] == "Smythe")
             try await ann.setValue("Annie", forKey: "firstname")
             #expect(ann["firstname"] == "Annie")
-            #expect(ann.changedValues == ["surname": "Smythe"])
+            #expect(ann.stagedValues == ["surname": "Smythe"])
             // A value that is written at once is no longer staged.
             try await ann.setValue("Schmidt", forKey: "surname")
-            #expect(ann["surname"] == "Schmidt" && !ann.hasChanges)
+            #expect(ann["surname"] == "Schmidt" && !ann.hasStagedChanges)
             ann["surname"] = "Late"
             _ = try await other.query("UPDATE person SET surname = 'Late' WHERE id = 1")
             try await ann.refresh()
-            #expect(!ann.hasChanges && !context.hasChanges)
+            #expect(!ann.hasStagedChanges && !context.hasStagedChanges)
         }
     }
 
@@ -110,10 +110,10 @@ import Testing
                     throw Undone()
                 }
             }
-            #expect(people[0].changedValues == ["surname": "Before"])
-            #expect(!people[1].hasChanges)
+            #expect(people[0].stagedValues == ["surname": "Before"])
+            #expect(!people[1].hasStagedChanges)
             people[0].rollback()
-            #expect(people[0]["surname"] == "Smith" && !context.hasChanges)
+            #expect(people[0]["surname"] == "Smith" && !context.hasStagedChanges)
         }
     }
 
@@ -123,11 +123,11 @@ import Testing
             ann["born"] = "yesterday"
             ann["nothing"] = 1
             #expect(ann["born"] == nil && ann["nothing"] == nil)
-            #expect(ann.hasChanges && ann.changedValues.isEmpty)
+            #expect(ann.hasStagedChanges && ann.stagedValues.isEmpty)
             ann["born"] = "2000-01-01"
-            #expect(ann.changedValues.count == 1)
+            #expect(ann.stagedValues.count == 1)
             ann.rollback()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
         .database(.sql("CREATE TABLE file (id integer PRIMARY KEY, a bytea, b bytea, c bytea);")))
     func aRowThatIsTooLargeIsAProblemOfTheSave() async throws {
         try await withDatabase { (_, context, _) async throws in
-            let file = try context.insert("file", ["id": 1])
+            let file = try context.add("file", ["id": 1])
             for key in ["a", "b", "c"] { file[key] = .bytes([UInt8](repeating: 1, count: 800_000_000)) }
             #expect(file["b"] != nil && file["c"] == nil)
             let error = await expectError(.valueTooLarge) { try await context.save() }

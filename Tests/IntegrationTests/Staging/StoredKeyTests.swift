@@ -42,8 +42,8 @@ private let parents = """
                 ("shown", "folded_child", "shown", "view", "VIEW"),
             ]
             for (number, test) in cases.enumerated() {
-                let parent = try context.insert(test.parent, ["key": test.given])
-                let child = try context.insert(test.child, ["id": number, test.key: parent])
+                let parent = try context.add(test.parent, ["key": test.given])
+                let child = try context.add(test.child, ["id": number, test.key: parent])
                 try await expectStatements(["INSERT", "INSERT"]) { () async throws in try await context.save() }
                 let stored = try await other.value(
                     "SELECT parent::text FROM \(identifier: test.child) WHERE id = \(number)")
@@ -52,9 +52,9 @@ private let parents = """
                 #expect(child["parent"] == parent["key"], "\(test.parent)")
             }
             // A row that refers to itself, and a row that refers to the next.
-            let own = try context.insert("folded", ["key": "own"])
+            let own = try context.add("folded", ["key": "own"])
             try await own.setValue(own, forKey: "next")
-            let before = try context.insert("folded", ["key": "before", "next": own])
+            let before = try context.add("folded", ["key": "before", "next": own])
             try await context.save()
             #expect(
                 try await other.values("SELECT after FROM folded WHERE key IN ('OWN', 'BEFORE') ORDER BY key")
@@ -67,10 +67,10 @@ private let parents = """
     func changedKeys() async throws {
         try await withDatabase { database, context, other in
             let parent = try await context.get("parent", 1)
-            let new = try context.insert("child", ["id": 10, "owner": parent])
+            let new = try context.add("child", ["id": 10, "owner": parent])
             let changed = try await context.get("child", 2)
             changed["code"] = "a"
-            let elsewhere = try context.insert("child", ["id": 11, "code": "z"])
+            let elsewhere = try context.add("child", ["id": 11, "code": "z"])
             await fail(context) {
                 try await parent.setValue("c", forKey: "code")
                 #expect(new["code"] == "c" && changed["code"] == "c")
@@ -84,7 +84,7 @@ private let parents = """
                 try await other.values("SELECT code FROM child ORDER BY id") == ["b", "b", "z"])
             // Staged with the key that its parent gives up in the same save.
             try await parent.set(forKey: "children").removeAll()
-            let later = try context.insert("kept", ["id": 1, "owner": parent])
+            let later = try context.add("kept", ["id": 1, "owner": parent])
             let moved = try await context.get("kept", 2)
             moved["code"] = "b"
             parent["code"] = "d"

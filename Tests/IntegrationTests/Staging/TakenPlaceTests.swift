@@ -12,7 +12,7 @@ import Testing
         try await withDatabase { database, context, other in
             let smith = try await context.get("person", 1)
             if isRead { #expect(try await smith.object(forKey: "email")?["id"] == 1) }
-            let new = try context.insert("email", ["id": 9, "address": "n", "person": smith])
+            let new = try context.add("email", ["id": 9, "address": "n", "person": smith])
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.object === new && error?.key == "person" && error?.constraint == "email_person_id_key")
             #expect(
@@ -25,15 +25,15 @@ import Testing
             try await context.save()
             #expect(try await other.values("SELECT id FROM email WHERE person_id = 1") == [9])
             // It is deleted in the same save.
-            let next = try context.insert("email", ["id": 10, "address": "o", "person": smith])
+            let next = try context.add("email", ["id": 10, "address": "o", "person": smith])
             try context.stageDeletion(of: new)
             try await context.save()
             #expect(try await other.values("SELECT id FROM email WHERE person_id = 1") == [10])
             #expect(try await smith.object(forKey: "email") === next)
             // Of two that are made with one new holder the later is refused.
-            let person = try context.insert("person", ["id": 4, "surname": "New"])
-            let first = try context.insert("email", ["id": 11, "address": "p", "person": person])
-            let second = try context.insert("email", ["id": 12, "address": "q", "person": person])
+            let person = try context.add("person", ["id": 4, "surname": "New"])
+            let first = try context.add("email", ["id": 11, "address": "p", "person": person])
+            let second = try context.add("email", ["id": 12, "address": "q", "person": person])
             let both = await expectError(.constraintViolation) { try await context.save() }
             #expect(both?.object === second && both?.message.contains("\(first)") == true, "\(both as Any)")
             second.rollback()
@@ -62,7 +62,7 @@ import Testing
                 let context = database.makeContext()
                 let person = try await context.get("person", 2)
                 if isRead { #expect(try await person.object(forKey: "email") != nil) }
-                let new = try context.insert("email", ["id": 20 + number, "address": "n"])
+                let new = try context.add("email", ["id": 20 + number, "address": "n"])
                 if way.0 == "by ID" {
                     try await way.1(new, holder)
                 } else {
@@ -75,7 +75,7 @@ import Testing
             }
             // A partner that needs its holder cannot be let go.
             let context = database.makeContext()
-            let passport = try context.insert("passport", ["number": "C"])
+            let passport = try context.add("passport", ["number": "C"])
             await expectError(.requiredRelationship) {
                 try await passport.setValue(try await context.get("person", 2), forKey: "person")
                 try await context.save()
@@ -89,7 +89,7 @@ import Testing
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])
             let holder = try await context.get("person", 1)
-            let badge = try context.insert("badge", ["organization": 1, "person": holder])
+            let badge = try context.add("badge", ["organization": 1, "person": holder])
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.object === badge && error?.key == "person")
             #expect(error?.message.contains("has an object that this context may not see") == true, "\(error as Any)")

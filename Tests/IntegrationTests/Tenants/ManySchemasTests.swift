@@ -56,9 +56,9 @@ import Testing
     /// Reads a tenant's schema and a table of it; returns the numbers of statements of both.
     private func use(
         _ number: Int, of database: Database
-    ) async throws -> (tenant: DatabaseTenant, reading: Int, fetching: Int) {
+    ) async throws -> (tenant: SchemaTenant, reading: Int, fetching: Int) {
         let (tenant, reading) = try await recordingStatements { try await database.tenant(Self.name(number)) }
-        let context = try tenant.makeContext()
+        let context = tenant.makeContext()
         let (rows, fetching) = try await recordingStatements { try await context.fetch("t0").all() }
         #expect(rows.count == number % 7)
         #expect(fetching.statements.allSatisfy { $0.contains("FROM \"\(Self.name(number))\".\"t0\"") })

@@ -89,11 +89,11 @@ import Testing
             return texts(shown)
         case 6: return texts([try await context.create("task", ["id": keys.0, "title": "\(mark) \(keys.1)"])])
         case 7:
-            let label = try await context.create(
-                "label", ["id": keys.0, "name": "\(mark) \(keys.1)"], onConflict: .update("id"))
+            let label = try await context.upsert(
+                "label", ["id": keys.0, "name": "\(mark) \(keys.1)"], on: "id")
             return texts([label])
         case 8:
-            let task = try context.insert("task", ["title": "\(mark) new"])
+            let task = try context.add("task", ["title": "\(mark) new"])
             task["project_id"] = 1
             try await context.save()
             return texts([task])

@@ -116,12 +116,12 @@ struct SchemaTenantTests {
             let foreign = try await acme.get("project", 1)
             let id = try #require(foreign.objectID)
             #expect(id.uri == "kindred:/acme/project?id=1")
-            #expect(try await acme.object(with: id) === foreign)
-            #expect(try await database.context(of: "acme").object(with: id.uri)["id"] == 1)
-            await expectError(.otherTenant) { _ = try await beta.object(with: id) }
-            await expectError(.otherTenant) { _ = try await beta.object(with: id.uri) }
-            await expectError(.otherTenant) { _ = try await beta.object(with: "kindred:/tenant_template/project?id=1") }
-            #expect(try await beta.object(with: "kindred:/public/country?code=AT")["name"] == "Austria")
+            #expect(try await acme.get(id) === foreign)
+            #expect(try await database.context(of: "acme").get(uri: id.uri)["id"] == 1)
+            await expectError(.otherTenant) { _ = try await beta.get(id) }
+            await expectError(.otherTenant) { _ = try await beta.get(uri: id.uri) }
+            await expectError(.otherTenant) { _ = try await beta.get(uri: "kindred:/tenant_template/project?id=1") }
+            #expect(try await beta.get(uri: "kindred:/public/country?code=AT")["name"] == "Austria")
             let task = try await beta.get("task", 1)
             await expectError(.otherTenant) { try await task.setValue(foreign, forKey: "project") }
             await expectError(.otherTenant) { try await beta.delete(foreign) }
@@ -192,7 +192,7 @@ struct SchemaTenantTests {
                     _ = try await context.fetch("project").where("mood == 'busy'").sum("id")
                     try await task.set(forKey: "labelSet").insert(try await context.get("label", 2))
                     try await task.setValue("new", forKey: "title")
-                    let project = try context.insert("project", ["id": 20, "name": "barn", "mood": "busy"])
+                    let project = try context.add("project", ["id": 20, "name": "barn", "mood": "busy"])
                     try await context.save()
                     _ = try await context.fetch("task").where("id == 3").update(["size": 2])
                     try await context.delete(project)
@@ -250,6 +250,25 @@ struct SchemaTenantTests {
                     }
                 }
                 try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func whatATenantsContextCannotDoIsNamed() async throws {
+        try await withSchemaTenants { database, other in
+            let tenant = try await database.tenant("acme")
+            let following = tenant.makeContext(tracking: .automatic)
+            try await expectStatements([]) { () async throws in
+                let error = await expectError(.invalidRequest) { _ = try await following.fetch("project").all() }
+                #expect(error?.message.contains("acme") == true && error?.message.contains("tracking") == true)
+                await expectError(.invalidRequest) { _ = try tenant.makeContext(settings: [:], tracking: .automatic) }
+            }
+            let strict = try await Database.connect(
+                other.configuration, requiredSettings: ["app.x"], tenants: .schemas(template: "tenant_template"))
+            try await lend(strict) { strict in
+                let tenant = try await strict.tenant("acme")
+                await expectError(.missingSettings) { _ = try await tenant.makeContext().fetch("project").count() }
+                #expect(try await tenant.makeContext(settings: ["app.x": 1]).fetch("project").count() == 2)
             }
         }
     }

@@ -9,7 +9,7 @@ extension TenantCall {
             return ShownRows(objects: [try await context.create(entity, ["id": first, textKey: text])])
         case 32:
             let text = try await text(context)
-            let task = try context.insert("task", ["id": first, "title": text])
+            let task = try context.add("task", ["id": first, "title": text])
             if let project = try await context.find("project", second) { task["project_id"] = project["id"] }
             if let label = try await context.find("label", second) {
                 try await task.set(forKey: "labelSet").insert(label)
@@ -19,7 +19,7 @@ extension TenantCall {
         case 33, 34:
             let text = try await text(context)
             let object = try await context.create(
-                entity, ["id": first, textKey: text], onConflict: flag ? .update("id") : .keep("id"))
+                entity, ["id": first, textKey: text], by: flag ? .update("id") : .keep("id"))
             return ShownRows(objects: [object])
         case 35:
             _ = try await context.fetch("task").where("id <= %@", first).update(["size": Formula("size + 1")])
@@ -61,7 +61,7 @@ extension TenantCall {
                 "id": first, "name": try await text(context), "code": "code \(second)",
             ]
             let object = try await context.create(
-                "project", values, onConflict: flag ? .update("code") : .keep("code"))
+                "project", values, by: flag ? .update("code") : .keep("code"))
             return ShownRows(objects: [object])
         case 45:
             let object = try await context.get(entity, first)
@@ -81,7 +81,7 @@ extension TenantCall {
             let text = try await text(context)
             let rows: [[String: (any PropertyValue)?]] = [first, second].map { ["id": $0, textKey: text] }
             return ShownRows(
-                objects: try await context.create(entity, rows, onConflict: flag ? .update("id") : .keep("id")))
+                objects: try await context.create(entity, rows, by: flag ? .update("id") : .keep("id")))
         case 49:
             let (object, text) = (try await context.get(entity, first), try await text(context))
             try await context.save(retry: .attempts(2)) { object[textKey] = .string(text) }

@@ -76,7 +76,7 @@ struct TenantCall: CustomStringConvertible {
         case 1: return ShownRows(objects: try await request.where("id <= %@ OR id > 0", first).all(), whole: entity)
         case 2: return ShownRows(objects: try await context.find(entity, [first, second]))
         case 3: return ShownRows(objects: [try await context.get(entity, first)])
-        case 4: return ShownRows(objects: [try await context.object(with: "kindred:/public/\(entity)?id=\(first)")])
+        case 4: return ShownRows(objects: [try await context.get(uri: "kindred:/public/\(entity)?id=\(first)")])
         case 5:
             let task = try await context.get("task", first)
             let project = try await task.object(forKey: "project")
@@ -146,8 +146,8 @@ struct TenantCall: CustomStringConvertible {
         case 19:
             live = try await context.fetch("task").where("size <= %@ OR ANY labelSet.id == %@", second, first)
                 .prefetch("project", "labelSet").live()
-        case 20: live = try await context.observe(try await context.get("task", first), prefetch: "labelSet")
-        case 21: live = try await context.get("project", first).set(forKey: "taskSet").observe()
+        case 20: live = try await context.live(try await context.get("task", first), prefetch: "labelSet")
+        case 21: live = try await context.get("project", first).set(forKey: "taskSet").live()
         default:
             var updates = try await request.live().sections(by: textKey).makeAsyncIterator()
             let sections = try #require(try await updates.next()).sections

@@ -52,7 +52,7 @@ import Testing
         try await withLive("project", "task", "label", "task_label") { database, _, other in
             let context = try database.context(ofTenant: 1)
             let task = try await context.get("task", 11)
-            var one = try await context.observe(task, prefetch: "labelSet").makeAsyncIterator()
+            var one = try await context.live(task, prefetch: "labelSet").makeAsyncIterator()
             var set = try await context.get("project", 10).set(forKey: "taskSet").sorted("id").live()
                 .makeAsyncIterator()
             #expect(try await one.update().objects.first?.membersInMemory("labelSet") == [15])
@@ -116,8 +116,8 @@ import Testing
                 case 0: _ = try await context.fetch("task").where("id <= %@", key).update(["size": size])
                 case 1: _ = try await context.fetch("task").where("id == %@", key).delete()
                 default:
-                    try await context.create(
-                        "task", ["id": key, "title": title, "size": size], onConflict: .update("id"))
+                    try await context.upsert(
+                        "task", ["id": key, "title": title, "size": size], on: "id")
                 }
             } catch let error as any CategorizedError {
                 // The key is that of a row of the other tenant.

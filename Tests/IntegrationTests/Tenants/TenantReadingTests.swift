@@ -69,12 +69,12 @@ struct TenantReadingTests {
             await expectTenantError(.notFound, context) { _ = try await context.get("task", 21) }
             for id in ["task?id=21", "project?id=20", "label?id=25", "note?tenant_id=2&number=1"] {
                 await expectTenantError(.otherTenant, context) {
-                    _ = try await context.object(with: "kindred:/public/\(id)")
+                    _ = try await context.get(uri: "kindred:/public/\(id)")
                 }
             }
             try await expectStatements([]) {
                 await expectError(.otherTenant) {
-                    _ = try await context.object(with: "kindred:/public/note?tenant_id=2&number=1")
+                    _ = try await context.get(uri: "kindred:/public/note?tenant_id=2&number=1")
                 }
             }
         }

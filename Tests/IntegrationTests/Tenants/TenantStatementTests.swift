@@ -25,7 +25,7 @@ import Testing
             "find",
             { context, _ in
                 _ = try await (context.find("task", 11), context.find("task", [12, 13]), context.find("note", 1, 1))
-                _ = try await context.object(with: "kindred:/public/project?id=10")
+                _ = try await context.get(uri: "kindred:/public/project?id=10")
             }
         ),
         (
@@ -78,9 +78,9 @@ import Testing
             "upserts",
             { context, tenant in
                 func values(_ id: Int) -> Values { tenant.merging(["id": id, "name": "name"]) { $1 } }
-                try await context.create("label", values(15), onConflict: .update("id"))
-                try await context.create("label", values(15), onConflict: .keep("id"))
-                try await context.create("label", values(81), onConflict: .keep("id"))
+                try await context.upsert("label", values(15), on: "id")
+                try await context.create("label", values(15), unlessExists: "id")
+                try await context.create("label", values(81), unlessExists: "id")
             }
         ),
         (
@@ -88,9 +88,9 @@ import Testing
             { context, tenant in
                 let project = try await context.get("project", 10)
                 func values(_ own: Values) -> Values { tenant.merging(own) { $1 } }
-                let task = try context.insert("task", values(["id": 82, "title": "prune", "project": project]))
+                let task = try context.add("task", values(["id": 82, "title": "prune", "project": project]))
                 try await task.set(forKey: "labelSet").insert(try await context.get("label", 15))
-                try context.insert("note", values(["number": 83, "text": "saw", "project": project]))
+                try context.add("note", values(["number": 83, "text": "saw", "project": project]))
                 try await context.get("task", 12).setValue("sown", forKey: "title")
                 try await context.save()
                 try await context.delete(task)

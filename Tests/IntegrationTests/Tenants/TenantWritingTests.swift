@@ -18,10 +18,10 @@ struct TenantWritingTests {
         try await withTenantContext { context, _, _ in
             let created = try await context.create("label", ["id": 30, "name": "new"])
             let project = try await context.get("project", 10)
-            let task = try context.insert("task", ["id": 31, "title": "water", "project": project])
-            let note = try context.insert("note", ["number": 32, "text": "hose", "project": project])
+            let task = try context.add("task", ["id": 31, "title": "water", "project": project])
+            let note = try context.add("note", ["number": 32, "text": "hose", "project": project])
             #expect(task["tenant_id"] == 1 && note["tenant_id"] == 1)
-            let label = try context.insert("label", ["id": 33, "name": "fresh"])
+            let label = try context.add("label", ["id": 33, "name": "fresh"])
             try await task.set(forKey: "labelSet").formUnion([created, label])
             try await context.save()
             expectOwnRows([created, task, note, label], 4)
@@ -40,7 +40,7 @@ struct TenantWritingTests {
                 _ = try await context.create("task", ["id": 40, "tenant_id": 2, "title": "x"])
             }
             try await expectUnsent(.readOnly) {
-                _ = try context.insert("task", ["id": 40, "tenant_id": 2, "title": "x"])
+                _ = try context.add("task", ["id": 40, "tenant_id": 2, "title": "x"])
             }
             try await expectUnsent(.readOnly) { try await task.setValue(2, forKey: "tenant_id") }
             try await expectUnsent(.readOnly) { _ = try await context.fetch("task").update(["tenant_id": 2]) }
@@ -73,22 +73,22 @@ struct TenantWritingTests {
 
     @Test func upsertsLeaveRowsOfOthers() async throws {
         try await withTenantContext { context, _, other in
-            for resolution in [ConflictResolution.update("id"), .keep("id")] {
+            for resolution in [ConflictRule.update("id"), .keep("id")] {
                 let before = try await foreignRows(of: 0, other)
                 await expectTenantError(.constraintViolation, context) {
-                    _ = try await context.create("label", ["id": 25, "name": "mine"], onConflict: resolution)
+                    _ = try await context.create("label", ["id": 25, "name": "mine"], by: resolution)
                 }
                 let error = await expectError(.constraintViolation) {
                     try await context.transaction { () async throws in
                         _ = try await context.create(
-                            "label", [["id": 50, "name": "new"], ["id": 25, "name": "mine"]], onConflict: resolution)
+                            "label", [["id": 50, "name": "new"], ["id": 25, "name": "mine"]], by: resolution)
                     }
                 }
                 #expect(error?.underlying?.sqlState == .uniqueViolation)
                 // Nothing of the call stays.
                 #expect(try await context.find("label", 50) == nil)
                 #expect(try await foreignRows(of: 0, other) == before)
-                let own = try await context.create("label", ["id": 15, "name": "urgent"], onConflict: resolution)
+                let own = try await context.create("label", ["id": 15, "name": "urgent"], by: resolution)
                 #expect(own["name"] == "urgent" && own["tenant_id"] == 1)
             }
             let error = await expectError(.constraintViolation) {
@@ -104,10 +104,10 @@ struct TenantWritingTests {
     @Test func upsertsOfSeveralAreOneEffectOutsideOfTransactions() async throws {
         try await withDatabase { database, _, other in
             let context = try database.context(ofTenant: 1)
-            for resolution in [ConflictResolution.update("id"), .keep("id")] {
+            for resolution in [ConflictRule.update("id"), .keep("id")] {
                 let error = await expectError(.constraintViolation) {
                     _ = try await context.create(
-                        "label", [["id": 50, "name": "new"], ["id": 25, "name": "mine"]], onConflict: resolution)
+                        "label", [["id": 50, "name": "new"], ["id": 25, "name": "mine"]], by: resolution)
                 }
                 #expect(error?.underlying?.sqlState == .uniqueViolation)
                 #expect(try await other.value("SELECT count(*) FROM label WHERE id = 50") == 0)
@@ -130,7 +130,7 @@ struct TenantWritingTests {
             let note = try await context.get("note", 1, 1)
             try await expectUnsent(.otherTenant) { try await task.setValue(foreign, forKey: "project") }
             try await expectUnsent(.otherTenant) {
-                _ = try context.insert("task", ["id": 60, "title": "x", "project": foreign])
+                _ = try context.add("task", ["id": 60, "title": "x", "project": foreign])
             }
             await expectTenantError(.otherTenant, context) {
                 try await task.setValue(foreign.objectID, forKey: "project")

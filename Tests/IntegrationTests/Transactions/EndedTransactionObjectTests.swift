@@ -77,7 +77,7 @@ import Testing
         let found = try await context.fetch("item").where("id = 5").first()
         #expect(isCommitted ? found === new : found == nil)
         // Changes staged before stay staged.
-        #expect(items[2]["note"] == "staged" && items[2].hasChanges)
+        #expect(items[2]["note"] == "staged" && items[2].hasStagedChanges)
         try await context.save()
         #expect(try await context.fetch("item").where("note = 'staged'").count() == 1)
         await database.close()

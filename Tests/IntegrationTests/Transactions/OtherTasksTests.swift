@@ -33,7 +33,7 @@ import Testing
     func whatOthersStageOutlivesAFailedTransaction() async throws {
         try await withDatabase { database, context, other in
             let ann = try #require(try await context.find("person", 1))
-            let new = try context.insert("title", ["name": "New"])
+            let new = try context.add("title", ["name": "New"])
             ann["surname"] = "Staged"
             try await fail(context) {
                 try await context.save()
@@ -44,10 +44,10 @@ import Testing
                 new["name"] = "Renamed"
             }
             #expect(ann["surname"] == "Staged" && ann["firstname"] == "Outside")
-            #expect(Set(ann.changedValues.keys) == ["surname", "firstname"])
+            #expect(Set(ann.stagedValues.keys) == ["surname", "firstname"])
             #expect(new.isInserted && new["name"] == "Renamed")
             try await context.save()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             let stored = try await other.query("SELECT surname, firstname FROM person WHERE id = 1")
             #expect(try stored.map { [try $0[0], try $0[1]] } == [["Staged", "Outside"]])
             #expect(try await other.values("SELECT 1 FROM title WHERE name = 'Renamed'") == [1])
@@ -69,7 +69,7 @@ import Testing
                 try await people[2].set(forKey: "emailSet").insert(emails[2])
                 try await context.delete(emails[1])
             }
-            #expect(people[0]["surname"] == "Outside" && !people[0].hasChanges)
+            #expect(people[0]["surname"] == "Outside" && !people[0].hasStagedChanges)
             #expect(emails[1].isDeleted)
             let (sets, recorder) = try await recordingStatements {
                 var sets: [[DatabaseObject]] = []
@@ -95,7 +95,7 @@ import Testing
                     }
                 }
             }
-            #expect(ann["firstname"] == "Ann" && ann["surname"] == "Smith" && !ann.hasChanges)
+            #expect(ann["firstname"] == "Ann" && ann["surname"] == "Smith" && !ann.hasStagedChanges)
             let cid = try #require(try await context.find("person", 3))
             try await fail(context, writes: true) {
                 cid["surname"] = "Inside"
@@ -181,7 +181,7 @@ import Testing
         try await withDatabase { database, context, other in
             let ann = try #require(try await context.find("person", 1))
             let (smith, email) = (ann["surname"], try #require(try await context.find("email", 1)))
-            let new = try context.insert("person", ["surname": "New"])
+            let new = try context.add("person", ["surname": "New"])
             ann["surname"] = "Saved"
             try await email.setValue(new, forKey: "person")
             try await saving(context, besides: other, thatRuns: "SELECT FROM person WHERE id = 1 FOR UPDATE") { _ in
@@ -189,7 +189,7 @@ import Testing
                 email["person_id"] = 1
             }
             #expect(ann["surname"] == smith && email["person_id"] == 1)
-            #expect(ann.hasChanges && email.hasChanges && !new.hasChanges)
+            #expect(ann.hasStagedChanges && email.hasStagedChanges && !new.hasStagedChanges)
             try await context.save()
             #expect(try await other.values("SELECT 1 FROM person WHERE id = 1 AND surname = 'Smith'") == [1])
             #expect(try await other.values("SELECT person_id FROM email WHERE id = 1") == [1])
@@ -201,12 +201,12 @@ import Testing
         try await withDatabase { database, context, other in
             let email = try #require(try await context.find("email", 3))
             email["address"] = "changed"
-            let new = try context.insert("person", ["surname": "New"])
-            try context.insert("title", ["name": "Earl"])
-            let second = try context.insert("email", ["address": "second", "person": new])
+            let new = try context.add("person", ["surname": "New"])
+            try context.add("title", ["name": "Earl"])
+            let second = try context.add("email", ["address": "second", "person": new])
             var late: DatabaseObject?
             try await saving(context, besides: other, thatRuns: "INSERT INTO title (name) VALUES ('Earl')") {
-                late = try context.insert("person", ["surname": "Late"])
+                late = try context.add("person", ["surname": "Late"])
                 try await email.setValue(late, forKey: "person")
                 try await second.setValue(late, forKey: "person")
                 try await $0.query("DELETE FROM title WHERE name = 'Earl'")
@@ -216,9 +216,9 @@ import Testing
             #expect(try await other.value("SELECT person_id IS NULL FROM email WHERE address = 'second'") == true)
             #expect(try await email.object(forKey: "person") === late)
             #expect(try await second.object(forKey: "person") === late)
-            #expect(!second.isInserted && second.hasChanges && email.hasChanges && !new.hasChanges)
+            #expect(!second.isInserted && second.hasStagedChanges && email.hasStagedChanges && !new.hasStagedChanges)
             try await context.save()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             let stored = try await other.values("SELECT person_id FROM email WHERE address IN ('changed', 'second')")
             #expect(stored == [late?["id"], late?["id"]])
         }

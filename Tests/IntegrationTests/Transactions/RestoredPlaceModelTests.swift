@@ -119,7 +119,7 @@ import Testing
             case 8:
                 let id = try await freeID()
                 note("stage \(id)")
-                let new = try context.insert("item", ["id": id, "name": "staged"])
+                let new = try context.add("item", ["id": id, "name": "staged"])
                 held.insert(new)
                 if let list = try await list() { try await list.set(forKey: "items").append(new) }
             case 9:
@@ -224,7 +224,7 @@ import Testing
 
         /// How memory differs from the rows that another connection sees; nil if it does not.
         func difference() async throws -> String? {
-            if context.hasChanges { return "something is staged" }
+            if context.hasStagedChanges { return "something is staged" }
             let beginsWithSets = random.chance(50)
             if beginsWithSets, let difference = try await sets() { return difference }
             if let difference = try await rows() { return difference }

@@ -28,11 +28,11 @@ import Testing
             objects[0]["name"] = "changed"
             await expectError(.constraintViolation) { try await context.save() }
             context.rollback()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             try await expectStatements([]) { try await expectPlaces(objects, context, "place") }
             try context.stageDeletion(of: objects[2])
             try await context.save()
-            #expect(objects[2].isDeleted && !context.hasChanges)
+            #expect(objects[2].isDeleted && !context.hasStagedChanges)
             #expect(try await other.values("SELECT id FROM place ORDER BY id") == [1, 2, 4, 5, 6])
         }
     }
@@ -71,7 +71,7 @@ import Testing
             let set = try await shop.set(forKey: "itemSet")
             var held = isHeld ? try await set.objects : []
             if !isHeld { #expect(try await set.objects.count == 3) }
-            let staged = isStaged ? try context.insert("item", ["id": 1, "name": "new", "shop": shop]) : nil
+            let staged = isStaged ? try context.add("item", ["id": 1, "name": "new", "shop": shop]) : nil
             await fail(context) {
                 _ = try await context.fetch("item").where("id = 1").delete()
                 if isStaged {
@@ -126,7 +126,7 @@ import Testing
             let set = try await shop.set(forKey: "itemSet")
             #expect(try await set.objects.count == 3)
             try await context.find("item", 1)?.setValue("changed", forKey: "name")
-            let new = isReplaced ? try context.insert("item", ["id": 1, "name": "new"]) : nil
+            let new = isReplaced ? try context.add("item", ["id": 1, "name": "new"]) : nil
             await fail(context) {
                 _ = try await context.fetch("item").where("id = 1").delete()
                 try await context.save()
@@ -145,7 +145,7 @@ import Testing
             let set = try await list.set(forKey: "items")
             let items = try await kind.items(context)
             #expect(try await set.numbers == [6, 7, 8])
-            let new = try context.insert("\(kind.rawValue).item", ["id": 11])
+            let new = try context.add("\(kind.rawValue).item", ["id": 11])
             try await set.append(new)
             try await set.append(items[9])
             context.rollback()

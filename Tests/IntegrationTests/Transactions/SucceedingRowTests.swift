@@ -53,7 +53,7 @@ import Testing
         case .create:
             return try await context.create("item", ["id": 1, "name": "new", "shop_id": 1])
         case .upsert:
-            return try await context.create("item", ["id": 1, "name": "new", "shop_id": 1], onConflict: .update("id"))
+            return try await context.upsert("item", ["id": 1, "name": "new", "shop_id": 1], on: "id")
         case .rawSQL:
             try await context.query("INSERT INTO item VALUES (1, 'new', 1)")
             return try await context.find("item", 1)

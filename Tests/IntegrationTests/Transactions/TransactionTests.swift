@@ -52,11 +52,11 @@ import Testing
                     try await context.save()
                     for person in people { person["surname"] = "twice" }
                     try await context.save()
-                    #expect(people.allSatisfy { $0["surname"] == "twice" && !$0.hasChanges })
+                    #expect(people.allSatisfy { $0["surname"] == "twice" && !$0.hasStagedChanges })
                     throw Failure()
                 }
             }
-            #expect(people.allSatisfy { $0["surname"] == "once" && $0.hasChanges })
+            #expect(people.allSatisfy { $0["surname"] == "once" && $0.hasStagedChanges })
             #expect(try await other.value("SELECT count(*) FROM person WHERE surname IN ('once', 'twice')") == 0)
             context.rollback()
             #expect(people.map { $0["surname"] } == names)
@@ -240,7 +240,7 @@ import Testing
             await #expect(throws: Failure.self) { () async throws in
                 try await context.transaction { () async throws in
                     try? await context.transaction { () async throws in
-                        staged = try context.insert("title", ["name": "Never"])
+                        staged = try context.add("title", ["name": "Never"])
                         stored = try await context.create("email", ["address": "never", "person_id": 2])
                         try await bob.set(forKey: "emailSet").insert(emails[3])
                         throw Failure()
@@ -249,7 +249,7 @@ import Testing
                     throw Failure()
                 }
             }
-            #expect(staged?.isDeleted == true && stored?.isDeleted == true && !context.hasChanges)
+            #expect(staged?.isDeleted == true && stored?.isDeleted == true && !context.hasStagedChanges)
             #expect(try await bob.set(forKey: "emailSet").objects == [emails[2]])
             #expect(emails[3]["person_id"] == nil)
             try await expectStatements([]) { try await context.save() }

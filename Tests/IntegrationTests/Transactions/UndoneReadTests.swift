@@ -107,7 +107,7 @@ import Testing
             undone = try await self.undone(database)
             undone.never["surname"] = "Staged"
             await expectError(.objectDeleted) { try await undone.context.save() }
-            #expect(undone.never.isDeleted && !undone.context.hasChanges)
+            #expect(undone.never.isDeleted && !undone.context.hasStagedChanges)
             #expect(try await other.values("SELECT surname FROM person ORDER BY id") == ["Smith", "Set", "Marx"])
         }
     }
@@ -124,7 +124,7 @@ import Testing
             people[1]["surname"] = try await other.value("SELECT surname FROM person WHERE id = 2")
             people[2]["firstname"] = "New"
             try await context.save()
-            #expect(!context.hasChanges)
+            #expect(!context.hasStagedChanges)
             let stored = try await other.query("SELECT surname, firstname FROM person ORDER BY id")
             #expect(try stored[0][0] == "Undone" && stored[1][0] != "Undone" && stored[2][1] == "New")
             for (person, row) in zip(people, stored) { #expect(try person["surname"] == row[0]) }

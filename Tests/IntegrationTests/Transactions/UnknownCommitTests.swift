@@ -46,7 +46,7 @@ import Testing
         #expect(items[0]["name"] == name && items[2]["name"] == name && items[3]["name"] == "old")
         #expect(items[1].isDeleted == isCommitted)
         // Changes staged before stay staged.
-        #expect(items[2]["note"] == "staged" && items[2].hasChanges)
+        #expect(items[2]["note"] == "staged" && items[2].hasStagedChanges)
         try await context.save()
         try await withDatabase { (_, _, other) async throws in
             #expect(try await other.values("SELECT note FROM item WHERE id = 3") == ["staged"])

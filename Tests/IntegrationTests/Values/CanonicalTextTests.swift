@@ -34,7 +34,7 @@ struct CanonicalTextTests {
             thing["store"] = .hstore(PostgresHStore(entries: [(Self.decomposed, Self.composed)]))
             try await context.save()
             thing["store"] = .hstore(PostgresHStore(entries: [(Self.composed, Self.composed)]))
-            #expect(thing.hasChanges)
+            #expect(thing.hasStagedChanges)
             try await context.save()
             #expect(try await other.value("SELECT store ? U&'\\00E9' FROM thing") == true)
             #expect(PostgresHStore([Self.composed: nil]) != PostgresHStore([Self.decomposed: nil]))
@@ -48,7 +48,7 @@ struct CanonicalTextTests {
         try await withDatabase { (database, context, other) async throws in
             let thing = try #require(try await context.find("thing", 1))
             for key in ["name", "words", "query", "names"] { thing[key] = Self.value(key, Self.decomposed) }
-            #expect(Set(thing.changedValues.keys) == ["name", "words", "query", "names"])
+            #expect(Set(thing.stagedValues.keys) == ["name", "words", "query", "names"])
             try await context.save()
             #expect(
                 try await other.value(
@@ -85,13 +85,13 @@ struct CanonicalTextTests {
             for (place, id) in [(first, 1), (second, 2)] {
                 let visits = try await place.set(forKey: "visits").objects
                 #expect(visits.map { $0["id"] } == [.integer(Int64(id))])
-                let found = try await database.makeContext().object(with: try #require(place.objectID))
+                let found = try await database.makeContext().get(try #require(place.objectID))
                 #expect(found["size"] == place["size"])
             }
             // One takes the other's value in one save.
             let thing = try #require(try await context.find("thing", 1))
             thing["name"] = .string(Self.decomposed)
-            try context.insert("thing", ["id": 2, "name": Self.composed])
+            try context.add("thing", ["id": 2, "name": Self.composed])
             try await context.save()
             #expect(try await other.value("SELECT count(*) FROM thing") == 2)
             #expect(try await context.fetch("thing").where("name = %@", Self.composed).one()["id"] == 2)

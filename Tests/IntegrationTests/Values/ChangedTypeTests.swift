@@ -209,13 +209,13 @@ import Testing
         try await other.query("UPDATE thing SET v = DEFAULT WHERE id = 1")
         try await judge("setValue", 1) { try await context.find("thing", 1)?.setValue(change.written, forKey: "v") }
         try await judge("save", id + 1) {
-            try context.insert("thing", ["id": id + 1, "v": change.written])
-            try context.insert("thing", ["id": id + 2, "v": change.written])
+            try context.add("thing", ["id": id + 1, "v": change.written])
+            try context.add("thing", ["id": id + 2, "v": change.written])
             try await context.save()
         }
         context.rollback()
         try await judge("upsert", id + 3) {
-            try await context.create("thing", ["id": id + 3, "v": change.written], onConflict: .update("id"))
+            try await context.upsert("thing", ["id": id + 3, "v": change.written], on: "id")
         }
     }
 
@@ -280,7 +280,7 @@ import Testing
                 #expect(try await created["v"]?.description == stored(other, id))
                 created["v"] = nil
                 created["v"] = value
-                let other31 = try context.insert("thing", ["id": id + 100, "v": value])
+                let other31 = try context.add("thing", ["id": id + 100, "v": value])
                 try await context.save()
                 #expect(try await other31["v"]?.description == stored(other, id + 100))
             }
@@ -306,7 +306,7 @@ import Testing
                 #expect(try await context.fetch("pet").where(condition).count() == 1, "\(condition)")
             }
             pet["moods"] = moods
-            let new = try context.insert("pet", ["id": 2, "mood": "great", "moods": moods])
+            let new = try context.add("pet", ["id": 2, "mood": "great", "moods": moods])
             try await context.save()
             #expect(new["mood"] == "great")
             #expect(try await context.fetch("pet").where("ANY moods = %@", "great").count() == 2)

@@ -40,7 +40,7 @@ import Testing
             try await expect([1], [3])
             try await context.create("email", ["id": 9, "address": "new", "person": people[0]])
             try await expect([1, 9], [3])
-            let new = try context.insert("email", ["id": 8, "address": "newer", "person": people[1]])
+            let new = try context.add("email", ["id": 8, "address": "newer", "person": people[1]])
             try await context.save()
             try await expect([1, 9], [3, 8])
             #expect(!new.isInserted)

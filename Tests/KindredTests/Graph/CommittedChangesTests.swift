@@ -43,7 +43,8 @@ import Testing
         let object = try people.object(1, PeopleAndEmails.Email(owner: 1, address: "a"))
         object.stage(.string("staged"), at: 1)
         #expect(try accept { $0.deleted = [.integer(1)] }.isEmpty)
-        #expect(object.isDeleted && !object.hasChanges && people.core.liveObject(people.email, .integer(1)) == nil)
+        #expect(
+            object.isDeleted && !object.hasStagedChanges && people.core.liveObject(people.email, .integer(1)) == nil)
     }
 
     @Test(arguments: [false, true]) func aSetFollowsARowThatMoves(hasObject: Bool) throws {

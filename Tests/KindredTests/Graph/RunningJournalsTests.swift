@@ -46,7 +46,7 @@ import Testing
         await TransactionJournal.with(journal) { object.stage(.string("staged"), at: 1) }
         #expect(try object.shownName == "staged")
         _ = try journal.undo()
-        #expect(try object.shownName == "before" && !object.hasChanges)
+        #expect(try object.shownName == "before" && !object.hasStagedChanges)
     }
 
     @Test func aRowThatAnotherTaskReadsIsWhatARollbackLeadsTo() async throws {

@@ -44,8 +44,8 @@ struct LiveFixture {
             from: LiveTables(names: names, relations: Set(tables)))
     }
 
-    static func batch(_ changes: [String: TableChanges]) -> ChangeBatch {
-        ChangeBatch(
+    static func batch(_ changes: [String: TableChanges]) -> CommittedBatch {
+        CommittedBatch(
             changes: Dictionary(uniqueKeysWithValues: changes.map { (ConditionFixture.name($0), $1) }))
     }
 }

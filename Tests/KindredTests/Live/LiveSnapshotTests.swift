@@ -109,7 +109,7 @@ import Testing
 
     @Test func aContextShowsASnapshotWithoutStatements() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: fixture.core.runtime, faulting: .forbidden,
+            database: fixture.core.database, model: fixture.core.runtime, loading: .forbidden,
             isReadOnly: true)
         let context = core.context
         let people = [try fixture.member(1, ["age": .integer(1)]), try fixture.member(2)]
@@ -136,7 +136,7 @@ import Testing
 
     @Test func rowsOfReleasedObjectsDoNotReturn() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: fixture.core.runtime, faulting: .forbidden,
+            database: fixture.core.database, model: fixture.core.runtime, loading: .forbidden,
             isReadOnly: true)
         let context = core.context
         let people = [try fixture.member(1)]
@@ -156,7 +156,7 @@ import Testing
 
     @Test func objectsOfASnapshotAreReadOnly() async throws {
         let core = ContextCore(
-            database: fixture.core.database, model: fixture.core.runtime, faulting: .batch, isReadOnly: true)
+            database: fixture.core.database, model: fixture.core.runtime, loading: .batch, isReadOnly: true)
         let context = core.context
         let objects = try core.take(LiveSnapshot([try fixture.member(1)]).rows(of: fixture.person))
         func refuses(_ body: () async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) async {
@@ -166,13 +166,13 @@ import Testing
             } catch {
                 let error = error as? KindredError
                 #expect(error?.code == .readOnly, sourceLocation: sourceLocation)
-                #expect(error?.message.contains("context.object(with:") == true, sourceLocation: sourceLocation)
+                #expect(error?.message.contains("context.get(id)") == true, sourceLocation: sourceLocation)
             }
         }
         await refuses { try await objects[0].setValue(3, forKey: "age") }
         await refuses { try context.stageDeletion(of: objects[0]) }
         await refuses { try await context.delete(objects[0]) }
-        await refuses { _ = try context.insert("person", ["id": 3]) }
+        await refuses { _ = try context.add("person", ["id": 3]) }
         await refuses { _ = try await context.create("title", ["id": 3, "name": "x"]) }
         objects[0]["age"] = .integer(7)
         #expect(objects[0]["age"] == nil)

@@ -31,7 +31,8 @@ import Testing
             "Counts Transactions Values Members Ordering Staging Sets Deleting Requests Saving"),
         Place("Kindred/Live", "Tracking Changes Reader Contexts Locks Requests Sequences"),
         Place(
-            "Kindred/API", "Objects Relationships Columns Predicates Totals Typed Requests Views Context Database Live"),
+            "Kindred/API",
+            "Objects Relationships Columns Predicates Totals Typed Requests Views Context Database Live Deprecated"),
 
         Place("KindredPostgres/Internal", ". Texts Waiting"),
         Place("KindredPostgres/Values", "Scanning Types Coding JSON Conversions"),

@@ -23,7 +23,7 @@ import Testing
                 $0.person = smith
             }
             #expect(try await email.person.object === smith)
-            let staged = try context.insert(Email.self) {
+            let staged = try context.add(Email.self) {
                 $0.address = "other@example.org"
                 $0.person = smith
             }
@@ -137,7 +137,7 @@ import Testing
         try await withDatabase(classes: [Writer.self]) { database, context in
             let first = try #require(await context.find(Writer.self, 1))
             #expect(Writer.log.take() == ["fetched 1"])
-            let new = try context.insert(Writer.self)
+            let new = try context.add(Writer.self)
             #expect(new.name == "Anonymous")
             first.name = "Ada"
             try await context.save()
@@ -145,7 +145,7 @@ import Testing
             #expect(first.name == "ADA" && new.name == "ANONYMOUS" && new.id > 1)
             let stored = try await database.query("SELECT name FROM author WHERE id IN (1, \(new.id)) ORDER BY id")
             #expect(try stored.map { try $0[0] } == ["ADA", "ANONYMOUS"])
-            let unnamed = try context.insert(Writer.self) { $0.name = "" }
+            let unnamed = try context.add(Writer.self) { $0.name = "" }
             let error = await expectError(.refused) { try await context.save() }
             #expect(error?.problems.first?.error is NoName && error?.problems.first?.object === unnamed)
             unnamed.rollback()

@@ -10,13 +10,13 @@ import Testing
     @Test(.database(.file("../../../sql/demo.sql"))) func requiredValuesAreParameters() async throws {
         try await withModels { database, context in
             let (line, recorder) = try await recordingStatements {
-                let category = try context.insert(Category.new(name: "Sheet music"))
-                let book = try context.insert(
+                let category = try context.add(Category.new(name: "Sheet music"))
+                let book = try context.add(
                     Book.new(isbn: "978-0", title: "Songs", published: .today, price: 9, category: category))
-                let store = try context.insert(Store.new(city: "Rome", opened: .today))
-                let purchase = try context.insert(Purchase.new(number: 1, status: .paid, store: store))
-                let stock = try context.insert(Stock.new(copies: 3, book: book, store: store))
-                let line = try context.insert(PurchaseLine.new(line: 1, price: 9, purchase: purchase, stock: stock))
+                let store = try context.add(Store.new(city: "Rome", opened: .today))
+                let purchase = try context.add(Purchase.new(number: 1, status: .paid, store: store))
+                let stock = try context.add(Stock.new(copies: 3, book: book, store: store))
+                let line = try context.add(PurchaseLine.new(line: 1, price: 9, purchase: purchase, stock: stock))
                 #expect(line.isInserted && line.price == 9 && line.copies == 0)
                 try await context.save()
                 return line
@@ -40,13 +40,13 @@ import Testing
     @Test(.database(.file("../../../sql/demo.sql"))) func rowsWithAKeyThatIsThereAreUpdated() async throws {
         try await withModels { database, context in
             let (rows, recorder) = try await recordingStatements {
-                try await context.create(
+                try await context.upsert(
                     [Store.new(id: 1, city: "Ulm", opened: .today), Store.new(id: 99, city: "Bonn", opened: .today)],
-                    onConflict: .update("id"))
+                    on: "id")
             }
             #expect(recorder.statements.count == 1 && rows.map(\.city) == ["Ulm", "Bonn"])
-            let one = try await context.create(
-                Store.new(id: 99, city: "Mainz", opened: .today), onConflict: .update("id"))
+            let one = try await context.upsert(
+                Store.new(id: 99, city: "Mainz", opened: .today), on: "id")
             #expect(one === rows[1] && one.city == "Mainz")
         }
     }
@@ -59,9 +59,9 @@ import Testing
                     seen.add((object as? Author)?.name ?? "-")
                     object["born"] = .date(.today)
                 }), to: "author")
-            let author = try context.insert(Author.new(name: "Zoe"))
+            let author = try context.add(Author.new(name: "Zoe"))
             #expect(seen.names == [""] && author.name == "Zoe" && author.born == .today)
-            let other = try context.insert(Author.new(name: "Yan", born: PostgresDate(year: 1990, month: 1, day: 2)))
+            let other = try context.add(Author.new(name: "Yan", born: PostgresDate(year: 1990, month: 1, day: 2)))
             #expect(other.born == PostgresDate(year: 1990, month: 1, day: 2))
             try await context.save()
             let count = try await database.query("SELECT count(*) FROM author WHERE name IN ('Zoe', 'Yan')")
@@ -73,7 +73,7 @@ import Testing
         try await withModels { _, context in
             let category = try #require(try await context.find(Category.self, 1))
             let count = try await category.books.count
-            let book = try context.insert(
+            let book = try context.add(
                 Book.new(isbn: "978-2", title: "Seen", published: .today, price: 1, category: category))
             #expect(try await category.books.count == count + 1)
             #expect(try await category.books.contains(book))
@@ -117,7 +117,7 @@ import Testing
             await expectError(.unknownKey) { try book.apply(patch, allowing: [\.price]) }
             await expectError(.unknownKey) { try book.apply(patch, allowing: [\.isDeleted]) }
             await expectError(.unknownKey) { _ = try await request.views(\.isDeleted) }
-            let new = try context.insert(Book.self, patch, allowing: [\.title])
+            let new = try context.add(Book.self, patch, allowing: [\.title])
             #expect(new.title == "New" && new.isInserted)
         }
     }

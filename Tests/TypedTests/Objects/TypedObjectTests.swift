@@ -16,7 +16,7 @@ import Testing
             }
             #expect(try await context.fetch("person").first() is Person)
             #expect(try await smith.set(forKey: "titles").objects.allSatisfy { $0 is Title })
-            #expect(try await context.object(with: try #require(smith.objectID)) === smith)
+            #expect(try await context.get(try #require(smith.objectID)) === smith)
             let book = try #require(await context.fetch(Book.self).sorted("id").first())
             let category: Category = try await book.category.object
             #expect(try await category.books.contains(book))
@@ -46,7 +46,7 @@ import Testing
             let (_, recorder) = await recordingStatements {
                 smith.surname = "Smythe"
                 smith.born = nil
-                #expect(smith.surname == "Smythe" && smith.born == nil && smith.hasChanges)
+                #expect(smith.surname == "Smythe" && smith.born == nil && smith.hasStagedChanges)
             }
             #expect(recorder.statements.isEmpty)
             try await context.save()

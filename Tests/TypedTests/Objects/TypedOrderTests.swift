@@ -33,7 +33,7 @@ import Testing
             let after: [PurchaseLine] = try await lines.objects
             #expect(after == Array(before.dropFirst()) + [before[0]])
             #expect(zip(after, after.dropFirst()).allSatisfy { $0.copies < $1.copies })
-            let fresh = try await purchase.context.database.makeContext().object(with: try #require(purchase.objectID))
+            let fresh = try await purchase.context.database.makeContext().get(try #require(purchase.objectID))
             #expect(try await fresh.set(forKey: "lines").objects.map(\.objectID) == after.map(\.objectID))
         }
     }

@@ -243,7 +243,7 @@ import TypeModels
     @Test(.database(.file("../../TypeModels/schema.sql"))) func newValuesAreReadAsTheyWereGiven() async throws {
         try await withDatabase(classes: KindredModels.all) { _, context in
             let date = Date(timeIntervalSince1970: 1_700_000_000)
-            let visit = try context.insert(Visit.self) {
+            let visit = try context.add(Visit.self) {
                 $0.id = 1
                 $0.began = date
                 $0.ended = $0.began ?? .negativeInfinity

@@ -86,7 +86,7 @@ struct OperatorWorld {
         func number() -> Int { Int.random(in: -2...6, using: &random) }
         func name() -> String { random.pick(names) }
         let clubs = try (1...4).map { id in
-            try context.insert(Club.self) {
+            try context.add(Club.self) {
                 $0.id = id
                 $0.name = maybe(name())
             }
@@ -94,7 +94,7 @@ struct OperatorWorld {
         var keepers: [Keeper] = []
         for id in 1...20 {
             keepers.append(
-                try context.insert(Keeper.self) { keeper in
+                try context.add(Keeper.self) { keeper in
                     keeper.id = id
                     keeper.name = maybe(name())
                     keeper.code = name()
@@ -123,7 +123,7 @@ struct OperatorWorld {
                     keeper.club = random.pick(clubs)
                 })
             if Bool.random(using: &random) {
-                try context.insert(Badge.self) {
+                try context.add(Badge.self) {
                     $0.id = id
                     $0.label = maybe(name())
                     $0.keeper = keepers.last
@@ -131,7 +131,7 @@ struct OperatorWorld {
             }
         }
         for id in 1...30 {
-            try context.insert(Pet.self) {
+            try context.add(Pet.self) {
                 $0.id = id
                 $0.name = maybe(name())
                 $0.weight = maybe(number())

@@ -131,7 +131,7 @@ struct Growth: Sendable {
                 for key in 1...count { try await context.create(entity, ["note": key]) }
             },
             work("new in one save") { count, context in
-                for key in 1...count { try context.insert(entity, ["note": key]) }
+                for key in 1...count { try context.add(entity, ["note": key]) }
                 try await context.save()
             },
         ]

@@ -24,7 +24,7 @@ struct PersonRoutes {
         let body = try await request.body.collect(upTo: context.maxUploadSize)
         let new = try ObjectPatch(json: body.readableBytesView)
         let person = try await person(in: context)
-        let email = try context.database.insert(Email.self, new, allowing: [\.address])
+        let email = try context.database.add(Email.self, new, allowing: [\.address])
         try await person.emails.insert(email)
         try await context.database.save()
         return EditedResponse(status: .created, response: try await view(person))

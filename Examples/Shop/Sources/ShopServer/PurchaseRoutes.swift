@@ -28,7 +28,7 @@ struct PurchaseRoutes {
             // The store's row is locked first: purchases of one store get their numbers one after the other.
             let store = try await database.fetch(Store.self).where { $0.id == storeID }.lock().one()
             let last = try await database.fetch(Purchase.self).maximum(\.number)
-            let purchase = try database.insert(Purchase.new(number: (last ?? 0) + 1, status: .paid, store: store))
+            let purchase = try database.add(Purchase.new(number: (last ?? 0) + 1, status: .paid, store: store))
             if let buyer = order.buyer {
                 try await purchase.buyer.set(try await database.get(Person.self, buyer))
             }

@@ -47,7 +47,7 @@ struct ProjectRoutes {
         if let number = new.assignee {
             assignee = try await database.get(Person.self, context.organization, number)
         }
-        let ticket = try database.insert(Ticket.new(title: new.title, project: project, assignee: assignee))
+        let ticket = try database.add(Ticket.new(title: new.title, project: project, assignee: assignee))
         try await database.save()
         return EditedResponse(status: .created, response: try await ticket.summary())
     }

@@ -31,7 +31,8 @@ public struct DatabaseMiddleware<Context: DatabaseRequestContext>: RouterMiddlew
     ///   - database: the database.
     ///   - reading: the servers that answer the reads of requests.
     ///   - carrier: where the client keeps the token.
-    public init(_ database: Database, reading: ContextReading = .automatic, carrier: PositionCarrier = .cookie) {
+    public init(_ database: Database, reading: DatabaseContext.Reading = .automatic, carrier: PositionCarrier = .cookie)
+    {
         self.init(carrier: carrier) { _, _, position in database.makeContext(reading: reading, after: position) }
     }
 

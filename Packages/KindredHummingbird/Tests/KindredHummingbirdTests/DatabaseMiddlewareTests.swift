@@ -42,7 +42,7 @@ private func counterServer(_ middleware: DatabaseMiddleware<CounterRequestContex
         throw HTTPError(.conflict, message: "counted")
     }
     routes.post("unsaved") { _, context in
-        _ = try context.database.insert("counter", ["id": 2, "value": 0])
+        _ = try context.database.add("counter", ["id": 2, "value": 0])
         return HTTPResponse.Status.noContent
     }
     routes.get("nothing") { _, _ in HTTPResponse.Status.noContent }

@@ -132,7 +132,7 @@ extension ColumnExpression where Value == Bool {
 
 extension ColumnExpression: PropertyValue, CalculatedValue {
     /// Throws: only an update by condition takes a column's value.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         get throws { throw onlyForUpdates }
     }
 

@@ -17,7 +17,7 @@ enum ColumnMark {
     }
 
     /// Throws for content that holds the text of a column.
-    static func refuse(in content: PropertyContent) throws(KindredError) {
+    static func refuse(in content: DatabaseObject.PropertyContent) throws(KindredError) {
         switch content {
         case .value(let value): try refuse(in: value)
         case .collection(let contents): for content in contents { try refuse(in: content) }

@@ -59,7 +59,7 @@ extension DatabaseContext {
     public func changes(
         of types: any TypedObject.Type..., consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000
-    ) async throws -> ConsumerSequence {
+    ) async throws -> ChangeSequence.Acknowledged {
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: types.map { try entity(of: $0) }, consumer: consumer, hold: hold, limit: limit)
@@ -69,7 +69,7 @@ extension DatabaseContext {
     public func changes(
         of names: [String], consumer: String, hold: Duration = .seconds(7 * 86_400),
         bufferingAtMost limit: Int = 100_000
-    ) async throws -> ConsumerSequence {
+    ) async throws -> ChangeSequence.Acknowledged {
         try core.requireNoSettings(for: "changes(of:)")
         return try await ChangeFollower(database).changes(
             of: names.map { try core.runtime.entity(named: $0) }, consumer: consumer, hold: hold, limit: limit)

@@ -21,56 +21,37 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores a new row, or follows `onConflict` if another row has its key already; returns the object of the
-    /// resulting row.
-    ///
-    /// One `INSERT … ON CONFLICT … RETURNING`; with ``ConflictResolution/keep(_:)`` and an existing row, a second
-    /// statement reads it. Concurrent callers do not fail. The objects in memory follow. Throws as
-    /// `create(_:_:)` does, and before anything is sent `KindredError` `.invalidRequest` if the key is not
-    /// unique in the database, `.missingValue` if it has no value.
-    @discardableResult
-    public func create(
-        _ entityName: String,
-        _ values: [String: (any PropertyValue)?],
-        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
-    ) async throws -> DatabaseObject {
-        return try await client.called(at: fileID, line) {
-            try await create(entityName, [values], onConflict: resolution)[0]
-        }
-    }
-
-    /// Stores rows by one statement, or follows `onConflict` for rows whose key exists already; returns their objects
-    /// in the order of the values.
-    ///
-    /// All rows must have values for the same keys. With ``ConflictResolution/update(_:)`` no two rows may have the
-    /// same key: `.invalidRequest`, before anything is sent unless only the server treats the keys as equal.
-    @discardableResult
-    public func create(
-        _ entityName: String,
-        _ rows: [[String: (any PropertyValue)?]],
-        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
-    ) async throws -> [DatabaseObject] {
-        return try await client.called(at: fileID, line) {
-            try await Upserter(core).upsert(rows, of: try core.runtime.entity(named: entityName), resolution)
-        }
-    }
-
     /// The object of an ID: from memory, or by one SELECT by key, shared with other tasks as `find` does.
     ///
     /// Throws `KindredError` `.notFound` if there is no such row, `.invalidObjectID` for an unknown entity or key, and
     /// for a temporary ID.
-    public func object(with id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
-        return try await client.called(at: fileID, line) {
-            try await Fetcher(core).identified(id)
-        }
+    public func get(_ id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
+        try await client.called(at: fileID, line) { try await Fetcher(core).get(id) }
     }
 
     /// The object of an ID in its URI form.
     ///
     /// Throws `KindredError` `.invalidObjectID` if the text is not such a URI, `.notFound` if there is no such row.
-    public func object(with uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
-        return try await client.called(at: fileID, line) {
-            try await object(with: try ObjectID(uri: uri, core.entity(named:)))
+    public func get(uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
+        try await client.called(at: fileID, line) {
+            try await Fetcher(core).get(try ObjectID(uri: uri, core.entity(named:)))
         }
+    }
+
+    /// The object of an ID, or nil if there is no such row: from memory, or by one SELECT by key.
+    ///
+    /// Throws `KindredError` `.invalidObjectID` for an unknown entity or key, and for a temporary ID.
+    public func find(_ id: ObjectID, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject? {
+        try await client.called(at: fileID, line) { try await Fetcher(core).find(id) }
+    }
+
+    /// Reads the rows of all objects that the program holds again.
+    ///
+    /// One SELECT for each entity, in slices of 10,000 rows, all in one round trip for an entity. `isDeleted` is true afterwards for
+    /// objects whose rows are gone. Staged changes stay staged. Loaded relationships become stale, and are loaded again, for all
+    /// objects that were read together, on their next use; so are loaded lazy columns. New objects, and those of entities without
+    /// a key, stay as they are. Throws the errors of a query.
+    public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
+        try await client.called(at: fileID, line) { try await Refresher(core).refreshAll() }
     }
 }

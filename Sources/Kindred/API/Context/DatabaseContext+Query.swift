@@ -29,7 +29,7 @@ extension DatabaseContext {
     /// - Throws: `PostgresError` as `query` of the database's client does, and `.invalidParameter`, unsent, for a statement that is no query with a `reading` that allows replicas.
     @discardableResult
     public func query(
-        _ sql: SQL, reading: ContextReading = .primary, fileID: String = #fileID, line: Int = #line
+        _ sql: SQL, reading: DatabaseContext.Reading = .primary, fileID: String = #fileID, line: Int = #line
     ) async throws -> QueryResult {
         return try await client.called(at: fileID, line) {
             try reading.admit(sql)
@@ -38,7 +38,7 @@ extension DatabaseContext {
     }
 
     /// Runs raw SQL where the call allows it to be read.
-    private func run(_ sql: SQL, _ reading: ContextReading) async throws -> QueryResult {
+    private func run(_ sql: SQL, _ reading: DatabaseContext.Reading) async throws -> QueryResult {
         guard reading != .primary, let reads = core.reads else { return try await client.query(sql) }
         return try await reads.within(reading.maximumLag).read(
             try client.statement(of: sql), over: client, notOnReplica: core.reasonForPrimary)
@@ -55,7 +55,7 @@ extension DatabaseContext {
     /// of the only column. Throws `PostgresError` `.decodingFailed` naming the column for a row that does not fit. Servers may be
     /// chosen as with ``query(_:reading:fileID:line:)``.
     public func query<Value: Decodable>(
-        _ sql: SQL, as type: Value.Type, reading: ContextReading = .primary, fileID: String = #fileID,
+        _ sql: SQL, as type: Value.Type, reading: DatabaseContext.Reading = .primary, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [Value] {
         try await query(sql, reading: reading, fileID: fileID, line: line).decode(as: type)
@@ -74,7 +74,7 @@ extension DatabaseContext {
     /// Throws `KindredError` `.invalidRequest` if columns are missing, `.classMismatch` for a class that is not registered. Servers
     /// may be chosen as with ``query(_:reading:fileID:line:)``.
     public func query<Object: TypedObject>(
-        _ sql: SQL, as type: Object.Type, reading: ContextReading = .primary, fileID: String = #fileID,
+        _ sql: SQL, as type: Object.Type, reading: DatabaseContext.Reading = .primary, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [Object] {
         try await client.called(at: fileID, line) {
@@ -87,7 +87,7 @@ extension DatabaseContext {
     ///
     /// As `query(_:as:)` with a class; throws `.unknownEntity` with the nearest names too.
     public func query(
-        _ sql: SQL, as entityName: String, reading: ContextReading = .primary, fileID: String = #fileID,
+        _ sql: SQL, as entityName: String, reading: DatabaseContext.Reading = .primary, fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await client.called(at: fileID, line) {
@@ -108,7 +108,7 @@ extension DatabaseContext {
     }
 
     private func objects(
-        of entity: EntityRuntime, _ sql: SQL, _ reading: ContextReading
+        of entity: EntityRuntime, _ sql: SQL, _ reading: DatabaseContext.Reading
     ) async throws -> [DatabaseObject] {
         try reading.admit(sql)
         try await core.follow(entity)

@@ -6,15 +6,15 @@ extension DatabaseContext {
     /// among them are stored with it, in the right order. Sends nothing. Throws `KindredError`: `.unknownEntity`,
     /// `.unknownKey`, `.wrongType`, `.readOnly`.
     @discardableResult
-    public func insert(
+    public func add(
         _ entityName: String,
         _ values: [String: (any PropertyValue)?] = [:]
     ) throws -> DatabaseObject {
         try Stager(core).insert(try core.runtime.entity(named: entityName), values)
     }
 
-    /// Whether there are unsaved changes.
-    public var hasChanges: Bool { core.hasChanges }
+    /// Whether anything is staged that `save()` would write.
+    public var hasStagedChanges: Bool { core.hasStagedChanges }
 
     /// Takes back all unsaved changes; the objects show the database's values, as last seen.
     ///

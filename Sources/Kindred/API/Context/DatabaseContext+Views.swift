@@ -13,7 +13,7 @@ extension DatabaseContext {
     ///   - parts: the relationships of which parts are shown: `{ $0.prefetch("tasks") { $0.where("done == NO").limit(5) } }`.
     public func views(
         of objects: [DatabaseObject], _ keyPaths: String..., omitting omitted: [String] = [],
-        keys: JSONKeys = .columns, fileID: String = #fileID, line: Int = #line,
+        keys: DatabaseObject.JSONKeys = .columns, fileID: String = #fileID, line: Int = #line,
         parts: (RelationshipPart<DatabaseObject>) throws -> RelationshipPart<DatabaseObject> = { $0 }
     ) async throws -> [ObjectView] {
         let parts = try parts(RelationshipPart<DatabaseObject>()).content
@@ -40,7 +40,8 @@ extension DatabaseObject {
     ///   - line: the line of the call.
     ///   - parts: the relationships of which parts are shown: `{ $0.prefetch("tasks") { $0.where("done == NO").limit(5) } }`.
     public func view(
-        _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
+        _ keyPaths: String..., omitting omitted: [String] = [], keys: DatabaseObject.JSONKeys = .columns,
+        fileID: String = #fileID,
         line: Int = #line, parts: (RelationshipPart<DatabaseObject>) throws -> RelationshipPart<DatabaseObject> = { $0 }
     ) async throws -> ObjectView {
         let parts = try parts(RelationshipPart<DatabaseObject>()).content

@@ -16,7 +16,7 @@ extension Database {
     ///     elsewhere now is an error; nil for no check.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
     ///   - requiredSettings: the settings that every context must be given, by
-    ///     ``makeContext(settings:role:faulting:tracking:reading:after:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
+    ///     ``makeContext(settings:role:loading:tracking:reading:after:)``, so that none is forgotten; `role` stands for the role. A context without them throws `KindredError` `.missingSettings`
     ///     instead of sending anything. SQL of ``query(_:reading:fileID:line:)`` and of `client` is not concerned.
     ///   - tenants: how tenants with tables of their own are kept apart; nil without any.
     ///   - logger: receives statements at trace level, without values. Programming errors that cannot be thrown, such
@@ -32,9 +32,9 @@ extension Database {
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         names: RelationshipNames? = nil,
-        tracking: TrackingOptions = TrackingOptions(),
+        tracking: Tracking.Options = Tracking.Options(),
         requiredSettings: [String] = [],
-        tenants: DatabaseTenants? = nil,
+        tenants: Tenants? = nil,
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -52,9 +52,9 @@ extension Database {
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         names: RelationshipNames? = nil,
-        tracking: TrackingOptions = TrackingOptions(),
+        tracking: Tracking.Options = Tracking.Options(),
         requiredSettings: [String] = [],
-        tenants: DatabaseTenants? = nil,
+        tenants: Tenants? = nil,
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -68,8 +68,8 @@ extension Database {
     /// - Parameter servers: the servers to read from; none for a database without replicas.
     static func connect(
         _ configuration: PostgresConfiguration, servers: [PostgresConfiguration], classes: [any TypedObject.Type],
-        overrides: [SchemaOverride], names: RelationshipNames?, tracking: TrackingOptions, requiredSettings: [String],
-        tenants: DatabaseTenants? = nil, logger: Logger?, at place: SourcePlace
+        overrides: [SchemaOverride], names: RelationshipNames?, tracking: Tracking.Options, requiredSettings: [String],
+        tenants: Tenants? = nil, logger: Logger?, at place: SourcePlace
     ) async throws -> Database {
         try tracking.wakeUp.validate()
         let (client, replicas) = try await PostgresClient.connect(configuration, among: servers, logger: logger)
@@ -110,20 +110,21 @@ extension Database {
     /// Makes a unit of work; cheap, and sends nothing.
     ///
     /// - Parameters:
-    ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
+    ///   - loading: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
-    ///   - tracking: whether the context follows committed changes; see ``ContextTracking``.
-    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - tracking: whether the context follows committed changes; see ``DatabaseContext/Tracking``.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     public func makeContext(
-        faulting: FaultingMode = .batch, tracking: ContextTracking = .none, reading: ContextReading = .primary,
+        loading: RelationshipLoading = .batch, tracking: DatabaseContext.Tracking = .none,
+        reading: DatabaseContext.Reading = .primary,
         after position: DatabasePosition? = nil
     ) -> DatabaseContext {
         // Where settings are required the context sends nothing, and so has nothing to follow.
         let follows = tracking == .automatic && requiredSettings.isEmpty
         let following = follows ? ChangeFollowing(contextFollower(for: .none)) : nil
         return ContextCore(
-            database: self, model: model.withLock { $0 }, reads: route(reading, after: position), faulting: faulting,
+            database: self, model: model.withLock { $0 }, reads: route(reading, after: position), loading: loading,
             following: following
         ).context
     }
@@ -132,7 +133,7 @@ extension Database {
     ///
     /// ```swift
     /// try await database.withContext { context in
-    ///     let person = try context.insert("person", ["surname": "Holloway"])
+    ///     let person = try context.add("person", ["surname": "Holloway"])
     ///     try await context.save()
     /// }
     /// ```
@@ -142,20 +143,20 @@ extension Database {
     /// request that fails between staging and saving leaks no memory. Sends nothing itself.
     ///
     /// - Parameters:
-    ///   - faulting: the effect of the first access to a relationship; by default it loads the relationship for all
+    ///   - loading: the effect of the first access to a relationship; by default it loads the relationship for all
     ///     objects fetched together.
-    ///   - tracking: whether the context follows committed changes; see ``ContextTracking``.
-    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - tracking: whether the context follows committed changes; see ``DatabaseContext/Tracking``.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     ///   - body: uses the context.
     public func withContext<T>(
-        faulting: FaultingMode = .batch,
-        tracking: ContextTracking = .none,
-        reading: ContextReading = .primary,
+        loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none,
+        reading: DatabaseContext.Reading = .primary,
         after position: DatabasePosition? = nil,
         _ body: (DatabaseContext) async throws -> T
     ) async rethrows -> T {
-        let context = makeContext(faulting: faulting, tracking: tracking, reading: reading, after: position)
+        let context = makeContext(loading: loading, tracking: tracking, reading: reading, after: position)
         defer { context.core.rollback() }
         return try await body(context)
     }
@@ -174,7 +175,7 @@ extension Database {
     /// - Throws: as a context's `query` does.
     @discardableResult
     public func query(
-        _ sql: SQL, reading: ContextReading = .primary, fileID: String = #fileID, line: Int = #line
+        _ sql: SQL, reading: DatabaseContext.Reading = .primary, fileID: String = #fileID, line: Int = #line
     ) async throws -> QueryResult {
         return try await client.called(at: fileID, line) {
             try reading.admit(sql)

@@ -26,6 +26,7 @@ extension Database {
     ///   - names: the keys of relationships that the program knows; nil for no check.
     ///   - tracking: how changes of other processes are noticed, where a program follows them.
     ///   - requiredSettings: the settings that every context must be given; `role` stands for the role.
+    ///   - tenants: how tenants with tables of their own are kept apart; nil without any.
     ///   - logger: receives statements at trace level, without values, at debug level where each read goes and why, and the changes
     ///     of roles.
     ///   - fileID: the file of the call, for errors and observers.
@@ -37,8 +38,9 @@ extension Database {
         classes: [any TypedObject.Type] = [],
         overrides: [SchemaOverride] = [],
         names: RelationshipNames? = nil,
-        tracking: TrackingOptions = TrackingOptions(),
+        tracking: Tracking.Options = Tracking.Options(),
         requiredSettings: [String] = [],
+        tenants: Tenants? = nil,
         logger: Logger? = nil,
         fileID: String = #fileID,
         line: Int = #line
@@ -46,15 +48,16 @@ extension Database {
         let servers = ([primary] + replicas).flatMap(\.servers)
         return try await connect(
             primary.ofPrimary(among: replicas), servers: servers.count > 1 ? servers : [], classes: classes,
-            overrides: overrides, names: names, tracking: tracking, requiredSettings: requiredSettings, logger: logger,
-            at: SourcePlace(fileID: fileID, line: line))
+            overrides: overrides, names: names, tracking: tracking, requiredSettings: requiredSettings,
+            tenants: tenants,
+            logger: logger, at: SourcePlace(fileID: fileID, line: line))
     }
 
     /// Where the reads of contexts went that may read from replicas, since the database was connected; nil without replicas.
     public var readMetrics: ReadMetrics? { replicas?.metrics }
 
     /// The way of a context's reads; nil where they all go to the primary and no position is wanted.
-    func route(_ reading: ContextReading, after position: DatabasePosition?) -> ReadRoute? {
+    func route(_ reading: DatabaseContext.Reading, after position: DatabasePosition?) -> ReadRoute? {
         if replicas == nil, reading == .primary, position == nil { return nil }
         return ReadRoute(replicas, maximumLag: reading.maximumLag, after: position, delay: replicaDelay)
     }

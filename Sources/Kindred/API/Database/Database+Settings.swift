@@ -34,9 +34,9 @@ extension Database {
     ///   - settings: the values by name: custom settings, such as `app.organization`, and settings of PostgreSQL that the
     ///     role may set, such as `statement_timeout`. A value becomes text as the server prints it.
     ///   - role: the role as which the statements run; the connection's has to be a member of it. nil is the connection's.
-    ///   - faulting: the effect of the first access to a relationship.
-    ///   - tracking: whether the context follows committed changes; see ``ContextTracking``.
-    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - loading: the effect of the first access to a relationship.
+    ///   - tracking: whether the context follows committed changes; see ``DatabaseContext/Tracking``.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `PostgresError` `.invalidParameter` for NULL and for a NUL character in a value; `.settingsRefused`,
     ///   as a mistake in the program, for names and a role that PostgreSQL does not take, and for settings on which
@@ -48,19 +48,13 @@ extension Database {
     ///   `idle_in_transaction_session_timeout`. A role or setting that the server does not know is `.settingsRefused`
     ///   with the first statement.
     public func makeContext(
-        settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
-        tracking: ContextTracking = .none, reading: ContextReading = .primary, after position: DatabasePosition? = nil
+        settings: [String: any PostgresEncodable], role: String? = nil, loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil
     ) throws -> DatabaseContext {
-        let session = try checked(try texts(of: settings), role: role)
-        let own: SessionSettings = session.isEmpty ? .none : session
-        if tracking == .automatic { try own.requireFollowable() }
-        let reads = route(reading, after: position)
-        return ContextCore(
-            database: self, model: try model.withLock { $0 }.model(for: role), client: contextClient(with: own, reads),
-            reads: reads,
-            faulting: faulting,
-            following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
-        ).context
+        try makeContext(
+            try checked(try texts(of: settings), role: role), try model.withLock { $0 }.model(for: role),
+            loading: loading, tracking: tracking, reading: reading, after: position)
     }
 
     /// Makes a context with settings for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
@@ -71,17 +65,35 @@ extension Database {
     /// }
     /// ```
     ///
-    /// As ``makeContext(settings:role:faulting:tracking:reading:after:)``, and as ``withContext(faulting:tracking:reading:after:_:)`` at its end. Sends nothing
+    /// As ``makeContext(settings:role:loading:tracking:reading:after:)``, and as ``withContext(loading:tracking:reading:after:_:)`` at its end. Sends nothing
     /// itself.
     public func withContext<T>(
-        settings: [String: any PostgresEncodable], role: String? = nil, faulting: FaultingMode = .batch,
-        tracking: ContextTracking = .none, reading: ContextReading = .primary,
+        settings: [String: any PostgresEncodable], role: String? = nil, loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
         after position: DatabasePosition? = nil, _ body: (DatabaseContext) async throws -> T
     ) async throws -> T {
         let context = try makeContext(
-            settings: settings, role: role, faulting: faulting, tracking: tracking, reading: reading, after: position)
+            settings: settings, role: role, loading: loading, tracking: tracking, reading: reading, after: position)
         defer { context.core.rollback() }
         return try await body(context)
+    }
+
+    /// Makes a context whose statements run with checked settings.
+    ///
+    /// - Parameter tenant: the tenant whose rows alone it reads and writes; nil if rows have none for it.
+    func makeContext(
+        _ session: SessionSettings, _ model: SchemaRuntime, of tenant: ContextTenant? = nil,
+        loading: RelationshipLoading, tracking: DatabaseContext.Tracking, reading: DatabaseContext.Reading,
+        after position: DatabasePosition?
+    ) throws -> DatabaseContext {
+        let own: SessionSettings = session.isEmpty ? .none : session
+        if tracking == .automatic { try own.requireFollowable() }
+        let reads = route(reading, after: position)
+        return ContextCore(
+            database: self, model: model, client: contextClient(with: own, reads, of: tenant), reads: reads,
+            tenant: tenant, loading: loading,
+            following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
+        ).context
     }
 
     /// The values of settings as the server prints them.

@@ -17,19 +17,19 @@ extension Database {
     /// SQL: no condition is added to the text of `query(_:)`. With `query(_:as:)` rows of other tenants become no
     /// objects.
     ///
-    /// A row of another tenant is not there: `find` gives nil, `get` is `.notFound`. `object(with:)`, a to-one relationship whose
+    /// A row of another tenant is not there: `find` gives nil, `get` is `.notFound`. `get` with its ID, a to-one relationship whose
     /// foreign key leads to it, and a use of it as a value are `.otherTenant`, without its values. An upsert that meets its key
     /// is `.constraintViolation` with the SQLSTATE of a unique violation, and has no effect.
     ///
     /// The text of statements is the same for all tenants. Each statement, or its transaction, has the tenant in front
-    /// as it has settings: see ``makeContext(settings:role:faulting:tracking:reading:after:)``. No statement is added,
+    /// as it has settings: see ``makeContext(settings:role:loading:tracking:reading:after:)``. No statement is added,
     /// except where an ID whose key lacks the column is given for a to-one relationship: one SELECT reads whose row it
     /// is. Upserts that keep rows are a savepoint within a transaction.
     ///
     /// With `pool.maximumConnectionsPerTenant` its contexts together use no more connections at once.
     ///
-    /// Live requests and `observe` show the tenant's rows, and share nothing with other tenants' requests: see
-    /// ``makeContext(settings:role:faulting:tracking:reading:after:)`` for their cost. A row that comes to another
+    /// Live requests show the tenant's rows, and share nothing with other tenants' requests: see
+    /// ``makeContext(settings:role:loading:tracking:reading:after:)`` for their cost. A row that comes to another
     /// tenant leaves them. `changes(of:)` and `locks(of:)`, which name the rows of all tenants, throw
     /// `.invalidRequest`.
     ///
@@ -38,16 +38,17 @@ extension Database {
     ///   - setting: the custom setting that gets the value as text, as the server prints it.
     ///   - settings: further settings of the context.
     ///   - role: the role as which the statements run; nil is the connection's.
-    ///   - faulting: the effect of the first access to a relationship.
-    ///   - reading: the servers that answer its reads; see ``ContextReading``.
+    ///   - loading: the effect of the first access to a relationship.
+    ///   - tracking: whether the context follows the changes of others to its tenant's rows; see ``DatabaseContext/Tracking``.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `KindredError` `.invalidRequest` unless one column is given, and if no entity has it; `.wrongType` and
     ///   `.missingValue` for a value that the column cannot hold; and the errors of
-    ///   ``makeContext(settings:role:faulting:tracking:reading:after:)``.
+    ///   ``makeContext(settings:role:loading:tracking:reading:after:)``.
     public func makeContext(
         tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
-        role: String? = nil, faulting: FaultingMode = .batch, reading: ContextReading = .primary,
-        after position: DatabasePosition? = nil
+        role: String? = nil, loading: RelationshipLoading = .batch, tracking: DatabaseContext.Tracking = .none,
+        reading: DatabaseContext.Reading = .primary, after position: DatabasePosition? = nil
     ) throws -> DatabaseContext {
         guard let (column, given) = tenant.first, tenant.count == 1 else {
             throw KindredError(.invalidRequest, "A tenant is given by the one column that its rows have in common")
@@ -67,26 +68,23 @@ extension Database {
                 throw KindredError(.invalidRequest, "The setting \(name) is that of the tenant, and is given twice")
             }
         }
-        let session = try checked(all, role: role)
-        let reads = route(reading, after: position)
-        let tenant = ContextTenant(column: column, value: value)
-        return ContextCore(
-            database: self, model: model, client: contextClient(with: session, reads, of: tenant), reads: reads,
-            tenant: tenant, faulting: faulting
-        ).context
+        return try makeContext(
+            try checked(all, role: role), model, of: ContextTenant(column: column, value: value), loading: loading,
+            tracking: tracking, reading: reading, after: position)
     }
 
     /// Makes a context of a tenant for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
     ///
-    /// As ``makeContext(tenant:setting:settings:role:faulting:reading:after:)``. Sends nothing itself.
+    /// As ``makeContext(tenant:setting:settings:role:loading:tracking:reading:after:)``. Sends nothing itself.
     public func withContext<T>(
         tenant: [String: any PostgresEncodable], setting: String, settings: [String: any PostgresEncodable] = [:],
-        role: String? = nil, faulting: FaultingMode = .batch, reading: ContextReading = .primary,
-        after position: DatabasePosition? = nil, _ body: (DatabaseContext) async throws -> T
+        role: String? = nil, loading: RelationshipLoading = .batch, tracking: DatabaseContext.Tracking = .none,
+        reading: DatabaseContext.Reading = .primary, after position: DatabasePosition? = nil,
+        _ body: (DatabaseContext) async throws -> T
     ) async throws -> T {
         let context = try makeContext(
-            tenant: tenant, setting: setting, settings: settings, role: role, faulting: faulting, reading: reading,
-            after: position)
+            tenant: tenant, setting: setting, settings: settings, role: role, loading: loading, tracking: tracking,
+            reading: reading, after: position)
         defer { context.core.rollback() }
         return try await body(context)
     }
@@ -99,21 +97,40 @@ extension Database {
     /// - Parameters:
     ///   - reason: why the work is not done for one tenant; for the log.
     ///   - role: the role as which the statements run; nil is the connection's.
-    ///   - faulting: the effect of the first access to a relationship.
+    ///   - loading: the effect of the first access to a relationship.
+    ///   - tracking: whether the context follows the changes of others; see ``DatabaseContext/Tracking``.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
     ///   - fileID: the file of the call, for the log.
     ///   - line: the line of the call.
     /// - Throws: `PostgresError` `.settingsRefused` for a role that PostgreSQL does not take.
     public func makeContext(
-        acrossTenants reason: String, role: String? = nil, faulting: FaultingMode = .batch, fileID: String = #fileID,
-        line: Int = #line
+        acrossTenants reason: String, role: String? = nil, loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil,
+        fileID: String = #fileID, line: Int = #line
     ) throws -> DatabaseContext {
-        let settings = try role.map { try SessionSettings([:], role: $0) } ?? .none
+        let session = try role.map { try SessionSettings([:], role: $0) } ?? .none
+        let model = try model.withLock { $0 }.model(for: role)
         mistakes.warn("A context works across tenants, at \(SourcePlace(fileID: fileID, line: line)): \(reason)")
-        let reads = route(.primary, after: nil)
-        return ContextCore(
-            database: self, model: try model.withLock { $0 }.model(for: role),
-            client: contextClient(with: settings, reads), reads: reads,
-            faulting: faulting
-        ).context
+        return try makeContext(
+            session, model, loading: loading, tracking: tracking, reading: reading, after: position)
+    }
+
+    /// Makes a context for the rows of all tenants for the duration of `body`, and discards staged changes at the end, also if
+    /// `body` throws.
+    ///
+    /// As ``makeContext(acrossTenants:role:loading:tracking:reading:after:fileID:line:)``. Sends nothing itself.
+    public func withContext<T>(
+        acrossTenants reason: String, role: String? = nil, loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil,
+        fileID: String = #fileID, line: Int = #line, _ body: (DatabaseContext) async throws -> T
+    ) async throws -> T {
+        let context = try makeContext(
+            acrossTenants: reason, role: role, loading: loading, tracking: tracking, reading: reading, after: position,
+            fileID: fileID, line: line)
+        defer { context.core.rollback() }
+        return try await body(context)
     }
 }

@@ -28,7 +28,7 @@ extension FetchRequest {
         try core.settings.requireFollowable()
         return try await core.client.called(at: fileID, line) {
             let live = try await LiveQuery.prepared(query, prefetching: prefetched, of: entity, in: core)
-            return LiveRequest(query: live, faulting: core.faulting, interval: interval)
+            return LiveRequest(query: live, loading: core.loading, interval: interval)
         }
     }
 }

@@ -17,7 +17,7 @@ import KindredPostgres
 /// asked for, objects, values and prefetched relationships come from one snapshot. A part of a set that was prefetched
 /// is answered from that snapshot too. Relationships that are not prefetched are read at their first access, and may be
 /// newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take the object with
-/// `context.object(with: id)` from another context to change it.
+/// `context.get(id)` from another context to change it.
 ///
 /// A view, policy or table that is defined differently while the request runs is read as it is defined then: at once
 /// where change tracking tells of it, otherwise within ten seconds. If the request cannot go on, the sequence ends with
@@ -25,7 +25,7 @@ import KindredPostgres
 /// now.
 public struct LiveRequest<Object: DatabaseObject>: Sendable {
     let query: LiveQuery
-    let faulting: FaultingMode
+    let loading: RelationshipLoading
     let interval: Duration?
 }
 
@@ -47,7 +47,7 @@ extension LiveRequest: AsyncSequence {
             context =
                 ContextCore(
                     database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
-                    faulting: request.faulting, isReadOnly: true
+                    loading: request.loading, isReadOnly: true
                 ).context
             subscription = LiveSubscription(request.query)
         }

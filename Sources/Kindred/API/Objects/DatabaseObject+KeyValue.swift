@@ -81,7 +81,7 @@ extension DatabaseObject {
         forKey key: String,
         fileID: String = #fileID,
         line: Int = #line
-    ) async throws -> KeyValue? {
+    ) async throws -> DatabaseObject.KeyValue? {
         if let position = runtime.attributeIndex(of: key) {
             if isStale {
                 try await called(at: fileID, line) { core in
@@ -89,16 +89,17 @@ extension DatabaseObject {
                 }
             }
             let row = row
-            if !row.isLeftOut(at: position) { return try row[position].map(KeyValue.attribute) }
+            if !row.isLeftOut(at: position) { return try row[position].map(DatabaseObject.KeyValue.attribute) }
             let place = SourcePlace(fileID: fileID, line: line)
             return try await called(at: fileID, line) { core in
-                try await ColumnLoader(core).value(at: position, of: self, at: place).map(KeyValue.attribute)
+                try await ColumnLoader(core).value(at: position, of: self, at: place).map(
+                    DatabaseObject.KeyValue.attribute)
             }
         }
         guard let relationship = runtime.relationship(named: key) else { throw runtime.unknownKey(key) }
         let place = SourcePlace(fileID: fileID, line: line)
         if relationship.isToMany { return .set(ToMany(self, relationship, at: place)) }
-        return try await destination(of: relationship, at: place).map(KeyValue.object)
+        return try await destination(of: relationship, at: place).map(DatabaseObject.KeyValue.object)
     }
 
     /// The values at a path of keys such as `person.titles.name`, or `"a.b".name` if a key contains a dot.
@@ -112,11 +113,11 @@ extension DatabaseObject {
         forKeyPath path: String,
         fileID: String = #fileID,
         line: Int = #line
-    ) async throws -> KeyValue? {
+    ) async throws -> DatabaseObject.KeyValue? {
         let keys = path.keys
         try requireKeyPath(path, keys)
         var objects = [self]
-        var values: [KeyValue] = []
+        var values: [DatabaseObject.KeyValue] = []
         var isCollection = false
         for (position, key) in keys.enumerated() {
             let isLast = position == keys.count - 1
@@ -135,7 +136,7 @@ extension DatabaseObject {
                 }
             }
             objects = next
-            if isLast && values.isEmpty { values = objects.map(KeyValue.object) }
+            if isLast && values.isEmpty { values = objects.map(DatabaseObject.KeyValue.object) }
         }
         return isCollection ? .collection(values) : values.first
     }

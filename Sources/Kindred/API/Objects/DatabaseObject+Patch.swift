@@ -28,7 +28,7 @@ extension DatabaseObject {
         let allowed = try keys.map { try Set($0.map { try patchedPosition($0) }) }
         var given: Set<Int> = []
         var staged: [RowCells] = []
-        var (problems, unknownLabels) = ([ValidationProblem](), [ValidationProblem]())
+        var (problems, unknownLabels) = ([KindredError.Problem](), [KindredError.Problem]())
         for (key, json) in patch.members {
             let isAdvised = problems.count < Self.advisedProblems
             do {
@@ -116,20 +116,20 @@ extension DatabaseContext {
     ///
     /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
     @discardableResult
-    public func insert(
+    public func add(
         _ entityName: String, _ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false
     ) throws -> DatabaseObject {
-        try applied(patch, allowing: keys, rounding: rounding, to: try insert(entityName))
+        try applied(patch, allowing: keys, rounding: rounding, to: try add(entityName))
     }
 
     /// Makes a new object of a typed class in memory with the values of a patch, to be stored by `save()`.
     ///
     /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
     @discardableResult
-    public func insert<Object: TypedObject>(
+    public func add<Object: TypedObject>(
         _ type: Object.Type, _ patch: ObjectPatch, allowing keys: [String]? = nil, rounding: Bool = false
     ) throws -> Object {
-        try applied(patch, allowing: keys, rounding: rounding, to: try insert(type))
+        try applied(patch, allowing: keys, rounding: rounding, to: try add(type))
     }
 
     private func applied<Object: DatabaseObject>(

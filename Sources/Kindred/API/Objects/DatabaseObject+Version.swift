@@ -47,7 +47,7 @@ extension DatabaseObject {
         let (own, given) = (try expectedVersion(), try version.postgresValue)
         guard let difference = try runtime.difference(from: own, to: given, of: column) else { return }
         throw KindredError(stale: [
-            VersionConflict(object: self, version: difference, databaseVersion: own, changedKeys: [])
+            KindredError.Conflict(object: self, version: difference, databaseVersion: own, changedKeys: [])
         ])
     }
 }

@@ -1,38 +1,40 @@
 public import KindredPostgres
 
-/// The value at a key of an object.
-public enum KeyValue: Sendable {
-    /// An attribute's value.
-    case attribute(PostgresValue)
-    /// The object of a to-one relationship.
-    case object(DatabaseObject)
-    /// The mutable set of a to-many relationship.
-    case set(ToMany<DatabaseObject>)
-    /// The values at a key path through a to-many relationship.
-    case collection([KeyValue])
+extension DatabaseObject {
+    /// The value at a key of an object.
+    public enum KeyValue: Sendable {
+        /// An attribute's value.
+        case attribute(PostgresValue)
+        /// The object of a to-one relationship.
+        case object(DatabaseObject)
+        /// The mutable set of a to-many relationship.
+        case set(ToMany<DatabaseObject>)
+        /// The values at a key path through a to-many relationship.
+        case collection([DatabaseObject.KeyValue])
 
-    /// The attribute's value, if it is one.
-    public var attribute: PostgresValue? {
-        if case .attribute(let value) = self { value } else { nil }
-    }
+        /// The attribute's value, if it is one.
+        public var attribute: PostgresValue? {
+            if case .attribute(let value) = self { value } else { nil }
+        }
 
-    /// The object, if it is one.
-    public var object: DatabaseObject? {
-        if case .object(let object) = self { object } else { nil }
-    }
+        /// The object, if it is one.
+        public var object: DatabaseObject? {
+            if case .object(let object) = self { object } else { nil }
+        }
 
-    /// The set, if it is one.
-    public var set: ToMany<DatabaseObject>? {
-        if case .set(let set) = self { set } else { nil }
-    }
+        /// The set, if it is one.
+        public var set: ToMany<DatabaseObject>? {
+            if case .set(let set) = self { set } else { nil }
+        }
 
-    /// The elements, if it is a collection.
-    public var collection: [KeyValue]? {
-        if case .collection(let values) = self { values } else { nil }
+        /// The elements, if it is a collection.
+        public var collection: [DatabaseObject.KeyValue]? {
+            if case .collection(let values) = self { values } else { nil }
+        }
     }
 }
 
-extension KeyValue: CustomStringConvertible {
+extension DatabaseObject.KeyValue: CustomStringConvertible {
     /// The value, the objects' identities, or the elements.
     public var description: String {
         switch self {

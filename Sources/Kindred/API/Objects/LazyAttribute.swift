@@ -26,7 +26,7 @@ public struct LazyAttribute<Value: Sendable>: Sendable {
     ///
     /// One query, for all objects that were read together, if it is not loaded. Throws `KindredError` `.objectDeleted`
     /// for a deleted object, `.missingValue` for a new object without a value that may not be NULL,
-    /// `.faultingForbidden` in a context that loads nothing by itself.
+    /// `.loadingForbidden` in a context that loads nothing by itself.
     public var value: Value {
         get async throws { try await value(at: nil) }
     }

@@ -94,7 +94,7 @@ extension ToMany: CustomStringConvertible {
 
 extension ToMany: PropertyValue {
     /// The set, read on use: `setValue(other.emails, forKey: "emailSet")`.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         .set(ToMany<DatabaseObject>(owner, known, at: place))
     }
 }

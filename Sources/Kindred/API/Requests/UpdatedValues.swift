@@ -157,7 +157,7 @@ private struct OwnCalculation: CalculatedValue {
     let scope: ColumnScope
     let value: any CalculatedValue
 
-    var propertyContent: PropertyContent { get throws { try value.propertyContent } }
+    var propertyContent: DatabaseObject.PropertyContent { get throws { try value.propertyContent } }
 
     var calculation: ConditionExpression { get throws { .scoped(scope, try value.calculation) } }
 }

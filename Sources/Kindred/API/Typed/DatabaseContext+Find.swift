@@ -89,7 +89,7 @@ extension DatabaseContext {
 
 extension EntityRuntime {
     /// The values of a given key: one, or a collection if the key has several columns.
-    fileprivate func keyParts(_ key: some PropertyValue) throws -> [PropertyContent] {
+    fileprivate func keyParts(_ key: some PropertyValue) throws -> [DatabaseObject.PropertyContent] {
         let content = try key.propertyContent
         guard case .collection(let parts) = content else { return [content] }
         if referencedKey.count == 1, let bytes = content.bytes { return [.value(.bytes(bytes))] }

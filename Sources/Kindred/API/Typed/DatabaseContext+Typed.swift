@@ -35,50 +35,23 @@ extension DatabaseContext {
         }
     }
 
-    /// Stores a new row of a typed class, or follows `onConflict` if another row has its key already:
-    /// `create(Product.new(code: "a"), onConflict: .update("code"))`.
+    /// Makes a new object of a typed class in memory, to be stored by `save()`: `add(Person.self) { $0.surname = "Smith" }`.
     ///
-    /// As for an entity by name.
-    @discardableResult
-    public func create<Object: TypedObject>(
-        _ new: NewValues<Object>,
-        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
-    ) async throws -> Object {
-        try await create([new], onConflict: resolution, fileID: fileID, line: line)[0]
-    }
-
-    /// Stores rows of a typed class by one statement; `onConflict` decides about rows whose key already exists.
-    ///
-    /// As for an entity by name.
-    @discardableResult
-    public func create<Object: TypedObject>(
-        _ rows: [NewValues<Object>],
-        onConflict resolution: ConflictResolution, fileID: String = #fileID, line: Int = #line
-    ) async throws -> [Object] {
-        return try await client.called(at: fileID, line) {
-            let entity = try entity(of: Object.self)
-            let rows = try rows.map { try $0.named(entity) }
-            return try entity.typed(try await create(entity.name.description, rows, onConflict: resolution))
-        }
-    }
-
-    /// Makes a new object of a typed class in memory, to be stored by `save()`: `insert(Person.self) { $0.surname = "Smith" }`.
-    ///
-    /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, `.classMismatch` for a class that is not registered, and the
+    /// Sends nothing. Throws as ``add(_:_:)-(String,_)`` does, `.classMismatch` for a class that is not registered, and the
     /// errors of the closure.
     @discardableResult
-    public func insert<Object: TypedObject>(
+    public func add<Object: TypedObject>(
         _ type: Object.Type,
         with fill: (inout NewValues<Object>) throws -> Void = { _ in }
     ) throws -> Object {
-        try insert(try NewValues(fill))
+        try add(try NewValues(fill))
     }
 
-    /// Makes a new object in memory with the values of a generated `new`: `insert(Email.new(address: "jo@example.org"))`.
+    /// Makes a new object in memory with the values of a generated `new`: `add(Email.new(address: "jo@example.org"))`.
     ///
-    /// Sends nothing. Throws as ``insert(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not registered.
+    /// Sends nothing. Throws as ``add(_:_:)-(String,_)`` does, and `.classMismatch` for a class that is not registered.
     @discardableResult
-    public func insert<Object: TypedObject>(_ new: NewValues<Object>) throws -> Object {
+    public func add<Object: TypedObject>(_ new: NewValues<Object>) throws -> Object {
         let entity = try entity(of: Object.self)
         guard let layout = entity.layout else { throw entity.unregistered(Object.self) }
         return try entity.typed(try Stager(core).insert(entity, try new.checked(), by: layout))

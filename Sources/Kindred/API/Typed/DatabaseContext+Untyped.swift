@@ -14,21 +14,21 @@ extension DatabaseContext {
     /// Not available: the values of a dictionary have no types.
     @available(
         *, unavailable,
-        message: "a dictionary does not check the types of its values: write create(Type.new(…), onConflict: …)"
+        message: "a dictionary does not check the types of its values: write upsert(Type.new(…), on: …)"
     )
     @_disfavoredOverload
-    public func create<Object: TypedObject>(
-        _ type: Object.Type, _ values: [PartialKeyPath<Object>: Any?], onConflict resolution: ConflictResolution
+    public func upsert<Object: TypedObject>(
+        _ type: Object.Type, _ values: [PartialKeyPath<Object>: Any?], on key: String, _ further: String...
     ) async throws -> Object { throw untyped }
 
     /// Not available: the values of a dictionary have no types.
     @available(
         *, unavailable,
         message:
-            "a dictionary does not check the types of its values: write insert(Type.self) { $0.name = … }, or Type.new(…)"
+            "a dictionary does not check the types of its values: write add(Type.self) { $0.name = … }, or Type.new(…)"
     )
     @_disfavoredOverload
-    public func insert<Object: TypedObject>(
+    public func add<Object: TypedObject>(
         _ type: Object.Type, _ values: [PartialKeyPath<Object>: Any?]
     ) throws -> Object { throw untyped }
 

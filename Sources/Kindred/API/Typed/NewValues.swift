@@ -13,7 +13,7 @@ public import KindredPostgres
 ///     $0.surname = "Smith"
 ///     $0.born = nil
 /// }
-/// let email = try context.insert(Email.new(address: "smith@example.org"))
+/// let email = try context.add(Email.new(address: "smith@example.org"))
 /// ```
 ///
 /// Unset properties get the database's defaults. A to-one relationship whose foreign key the new row holds takes the

@@ -23,9 +23,9 @@ extension DatabaseContext {
     ///
     /// Sends nothing. Throws as ``DatabaseObject/apply(_:allowing:rounding:)`` does; nothing is staged then.
     @discardableResult
-    public func insert<Object: TypedObject>(
+    public func add<Object: TypedObject>(
         _ type: Object.Type, _ patch: ObjectPatch, allowing keyPaths: [PartialKeyPath<Object>], rounding: Bool = false
     ) throws -> Object {
-        try insert(type, patch, allowing: try Object.names(of: keyPaths), rounding: rounding)
+        try add(type, patch, allowing: try Object.names(of: keyPaths), rounding: rounding)
     }
 }

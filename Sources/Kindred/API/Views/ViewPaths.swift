@@ -70,7 +70,7 @@ extension FetchRequest where Object: TypedObject {
     /// `.unknownKey` for a property that is neither a column nor a relationship, before anything is sent.
     public func views(
         _ path: PartialKeyPath<ViewPaths<Object>>, _ others: PartialKeyPath<ViewPaths<Object>>...,
-        omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: JSONKeys = .columns,
+        omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: DatabaseObject.JSONKeys = .columns,
         fileID: String = #fileID, line: Int = #line
     ) async throws -> [ObjectView] {
         try await views(
@@ -85,7 +85,7 @@ extension Page where Object: TypedObject {
     /// One query for each relationship on the paths that is not loaded.
     public func views(
         _ path: PartialKeyPath<ViewPaths<Object>>, _ others: PartialKeyPath<ViewPaths<Object>>...,
-        omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: JSONKeys = .columns,
+        omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: DatabaseObject.JSONKeys = .columns,
         fileID: String = #fileID, line: Int = #line
     ) async throws -> [ObjectView] {
         try await views(
@@ -101,7 +101,7 @@ extension DatabaseContext {
     /// relationships of which parts are shown: `{ $0.prefetch(\.tasks) { $0.where { !$0.done }.limit(5) } }`.
     public func views<Object: TypedObject>(
         of objects: [Object], _ path: PartialKeyPath<ViewPaths<Object>>, _ others: PartialKeyPath<ViewPaths<Object>>...,
-        omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: JSONKeys = .columns,
+        omitting omitted: [PartialKeyPath<ViewPaths<Object>>] = [], keys: DatabaseObject.JSONKeys = .columns,
         fileID: String = #fileID, line: Int = #line,
         parts: (RelationshipPart<Object>) throws -> RelationshipPart<Object> = { $0 }
     ) async throws -> [ObjectView] {
@@ -122,7 +122,7 @@ extension TypedObject {
     /// relationships of which parts are shown: `{ $0.prefetch(\.tasks) { $0.where { !$0.done }.limit(5) } }`.
     public func view(
         _ path: PartialKeyPath<ViewPaths<Self>>, _ others: PartialKeyPath<ViewPaths<Self>>...,
-        omitting omitted: [PartialKeyPath<ViewPaths<Self>>] = [], keys: JSONKeys = .columns,
+        omitting omitted: [PartialKeyPath<ViewPaths<Self>>] = [], keys: DatabaseObject.JSONKeys = .columns,
         fileID: String = #fileID, line: Int = #line,
         parts: (RelationshipPart<Self>) throws -> RelationshipPart<Self> = { $0 }
     ) async throws -> ObjectView {

@@ -3,8 +3,8 @@ package import KindredPostgres
 
 /// The problems and conflicts of objects, which an error lists.
 struct ObjectProblems: KindredErrorDetails {
-    let problems: [ValidationProblem]
-    let conflicts: [VersionConflict]
+    let problems: [KindredError.Problem]
+    let conflicts: [KindredError.Conflict]
 
     var facts: [String] {
         var facts: [String] = []
@@ -30,10 +30,10 @@ struct ObjectProblems: KindredErrorDetails {
 
 extension KindredError {
     /// All problems that prevent the objects from being saved, by object and key; empty for other errors.
-    public var problems: [ValidationProblem] { (details as? ObjectProblems)?.problems ?? [] }
+    public var problems: [KindredError.Problem] { (details as? ObjectProblems)?.problems ?? [] }
 
     /// The objects that other transactions have changed since they were read; empty for other errors.
-    public var conflicts: [VersionConflict] { (details as? ObjectProblems)?.conflicts ?? [] }
+    public var conflicts: [KindredError.Conflict] { (details as? ObjectProblems)?.conflicts ?? [] }
 
     package init(
         _ code: Code,
@@ -42,8 +42,8 @@ extension KindredError {
         key: String? = nil,
         constraint: String? = nil,
         underlying: PostgresError? = nil,
-        problems: [ValidationProblem],
-        conflicts: [VersionConflict] = []
+        problems: [KindredError.Problem],
+        conflicts: [KindredError.Conflict] = []
     ) {
         self.init(
             code, message, entity: entity, key: key, constraint: constraint, underlying: underlying,
@@ -54,7 +54,7 @@ extension KindredError {
     func about(_ key: String, of entity: EntityRuntime) -> KindredError {
         let name = entity.name.description
         let problems = problems.map {
-            ValidationProblem(
+            KindredError.Problem(
                 $0.code, $0.message, object: $0.object, entity: name, key: key, constraint: $0.constraint,
                 error: $0.error)
         }

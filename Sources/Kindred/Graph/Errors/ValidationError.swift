@@ -8,7 +8,7 @@ import HarmlessText
 /// }
 /// ```
 ///
-/// The save reports it as a ``ValidationProblem`` with its message and key.
+/// The save reports it as a ``KindredError/Problem`` with its message and key.
 public struct ValidationError: Error, Sendable, CustomStringConvertible {
     /// The problem in one sentence, as text for users; it is logged, so it should hold no values.
     public let message: String

@@ -125,8 +125,8 @@ extension DatabaseObject {
         _ message: String,
         key: String?,
         error: (any Error)? = nil
-    ) -> ValidationProblem {
-        ValidationProblem(
+    ) -> KindredError.Problem {
+        KindredError.Problem(
             code, message, object: self, entity: runtime.name.description, key: key, error: error)
     }
 

@@ -9,7 +9,7 @@ extension DatabaseObject: Encodable {
     /// or the properties' where the encoder's `userInfo` says so under ``Swift/CodingUserInfoKey/jsonKeys``. Sends
     /// nothing.
     public func encode(to encoder: any Encoder) throws {
-        let keys = encoder.userInfo[.jsonKeys] as? JSONKeys ?? .columns
+        let keys = encoder.userInfo[.jsonKeys] as? DatabaseObject.JSONKeys ?? .columns
         let row = row
         var container = encoder.container(keyedBy: JSONKey.self)
         for (position, attribute) in entity.attributes.enumerated()

@@ -3,7 +3,7 @@ package import KindredSchema
 
 extension DatabaseObject: PropertyValue {
     /// The object itself.
-    public var propertyContent: PropertyContent { .object(self) }
+    public var propertyContent: DatabaseObject.PropertyContent { .object(self) }
 }
 
 extension DatabaseObject: ObjectReference {

@@ -16,7 +16,7 @@ extension EntityRuntime {
                 key: attribute.name
             )
         }
-        func plain(_ content: PropertyContent, isElement: Bool = false) throws -> PostgresValue? {
+        func plain(_ content: DatabaseObject.PropertyContent, isElement: Bool = false) throws -> PostgresValue? {
             switch content {
             case .value(let value): return value
             case .object, .objectID: throw wrongType("an object")

@@ -15,26 +15,28 @@ public protocol PropertyValue: Sendable {
     /// The value in the form that keys take.
     ///
     /// Throws if the value has no exact PostgreSQL form, such as an integer past 64 bits.
-    var propertyContent: PropertyContent { get throws }
+    var propertyContent: DatabaseObject.PropertyContent { get throws }
 }
 
-/// The content assigned to a key: one value, one object, or a collection.
-public enum PropertyContent: Sendable {
-    /// A value for an attribute.
-    case value(PostgresValue?)
-    /// An object for a to-one relationship.
-    case object(DatabaseObject)
-    /// The ID of an object for a to-one relationship.
-    case objectID(ObjectID)
-    /// Members for a to-many relationship, or elements for an array attribute.
-    case collection([PropertyContent])
-    /// The members of a set proxy, read when it is used.
-    case set(ToMany<DatabaseObject>)
+extension DatabaseObject {
+    /// The content assigned to a key: one value, one object, or a collection.
+    public enum PropertyContent: Sendable {
+        /// A value for an attribute.
+        case value(PostgresValue?)
+        /// An object for a to-one relationship.
+        case object(DatabaseObject)
+        /// The ID of an object for a to-one relationship.
+        case objectID(ObjectID)
+        /// Members for a to-many relationship, or elements for an array attribute.
+        case collection([DatabaseObject.PropertyContent])
+        /// The members of a set proxy, read when it is used.
+        case set(ToMany<DatabaseObject>)
+    }
 }
 
 extension PropertyValue where Self: PostgresEncodable {
     /// The encoded value.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         get throws { .value(try postgresValue) }
     }
 }
@@ -80,7 +82,7 @@ extension [UInt8] {
     }
 }
 
-extension PropertyContent {
+extension DatabaseObject.PropertyContent {
     /// The bytes of a collection of numbers.
     var bytes: [UInt8]? {
         guard case .collection(let contents) = self else { return nil }
@@ -93,21 +95,21 @@ extension PropertyContent {
 
 extension Optional: PropertyValue where Wrapped: PropertyValue {
     /// The wrapped value's content, or NULL.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         get throws { try self?.propertyContent ?? .value(nil) }
     }
 }
 
 extension Array: PropertyValue where Element: PropertyValue {
     /// The elements' contents.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         get throws { .collection(try map { try $0.propertyContent }) }
     }
 }
 
 extension Set: PropertyValue where Element: PropertyValue {
     /// The members' contents.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         get throws { .collection(try map { try $0.propertyContent }) }
     }
 }

@@ -133,7 +133,7 @@ extension ContextCore {
             return (time, entries, deleted, isHeld ? map.notes.movedKeys(relationship.destination, since: since) : [])
         }
         // Positions staged before the answer came have no entry.
-        if members.seenAt == nil, relationship.position != nil, hasChanges { members.isUnsorted = true }
+        if members.seenAt == nil, relationship.position != nil, hasStagedChanges { members.isUnsorted = true }
         // Pairs stand in the order in which they were staged, rows in the order in which they came.
         if relationship.helper != nil { add(change, to: &members) }
         for entry in entries { applyEntry(entry, to: &members, in: relationship, owner: owner, keys: keys) }

@@ -120,7 +120,7 @@ extension ContextCore {
         throw KindredError(
             .readOnly,
             """
-            The objects of a live request are read-only: take the object with context.object(with: id) from another context, \
+            The objects of a live request are read-only: take the object with context.get(id) from another context, \
             and change it there
             """)
     }

@@ -119,7 +119,7 @@ extension ContextCore {
 
     /// Marks an object's row as deleted and removes it from every set.
     func take(deletionOf object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
-        if object.hasChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
+        if object.hasStagedChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasStale = object.isStale
         func markDeleted(_ state: inout ObjectState) -> Bool {
             guard state.status == .persistent || state.status == .deleting else { return false }

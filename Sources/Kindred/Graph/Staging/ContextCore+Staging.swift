@@ -3,7 +3,7 @@ import Synchronization
 
 extension ContextCore {
     /// Whether there are unsaved changes.
-    var hasChanges: Bool {
+    var hasStagedChanges: Bool {
         !staged.withLock { $0.isEmpty }
     }
 
@@ -108,7 +108,7 @@ extension ContextCore {
 
     /// Takes back the staged values of attributes that were written outside a save.
     func unstage(_ columns: [Int], of object: DatabaseObject) {
-        guard object.hasChanges else { return }
+        guard object.hasStagedChanges else { return }
         changeStaging(of: object) { $0.unstage(columns, in: object.runtime) }
     }
 

@@ -23,7 +23,7 @@ public final class DatabaseContext: Sendable {
     public var database: Database { core.database }
 
     /// The effect of the first access to a relationship.
-    public var faulting: FaultingMode { core.faulting }
+    public var loading: RelationshipLoading { core.loading }
 
     /// The model that the context was made with.
     public var schema: DatabaseSchema { core.runtime.schema }

@@ -3,13 +3,13 @@ import KindredSchema
 import Synchronization
 
 extension DatabaseObject {
-    /// Whether the object has unsaved changes.
-    public var hasChanges: Bool {
+    /// Whether anything is staged on the object that `save()` would write.
+    public var hasStagedChanges: Bool {
         withState { $0.stagingBox != nil }
     }
 
     /// The staged attributes by name with their staged values, NULL as nil; empty if nothing is staged.
-    public var changedValues: [String: PostgresValue?] {
+    public var stagedValues: [String: PostgresValue?] {
         let (row, staging) = withState { ($0.row, $0.staging) }
         var result: [String: PostgresValue?] = [:]
         for position in staging?.columns ?? [] {

@@ -15,7 +15,7 @@ package final class ContextCore: Sendable {
     let runtime: SchemaRuntime
     /// The tenant whose rows alone it reads and writes; nil if rows have none for it.
     let tenant: ContextTenant?
-    let faulting: FaultingMode
+    let loading: RelationshipLoading
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
     /// The state of following committed changes; nil if the context does not follow them.
@@ -66,14 +66,14 @@ package final class ContextCore: Sendable {
     /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
     init(
         database: Database, model: SchemaRuntime, client: PostgresClient? = nil, reads: ReadRoute? = nil,
-        tenant: ContextTenant? = nil, faulting: FaultingMode, isReadOnly: Bool = false,
+        tenant: ContextTenant? = nil, loading: RelationshipLoading, isReadOnly: Bool = false,
         following: ChangeFollowing? = nil
     ) {
         self.database = database
         self.tenant = tenant
         self.client = client ?? database.contextClient(with: nil, reads)
         self.reads = reads
-        self.faulting = faulting
+        self.loading = loading
         self.isReadOnly = isReadOnly
         self.following = following
         runtime = model

@@ -35,7 +35,7 @@ public final class Database: Sendable {
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
     /// Bring changes to contexts while some follow them: one for all contexts with equal settings.
     let contextFollowers = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
-    let trackingMetrics = RankedMutex(TrackingMetrics(), .leaf)
+    let trackingMetrics = RankedMutex(Tracking.Metrics(), .leaf)
     /// Where notifications of changes are listened to.
     let listening: ChangeListening
     /// The role to which new consumers belong; nil for the role that makes them.

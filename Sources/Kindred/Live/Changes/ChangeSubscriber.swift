@@ -27,7 +27,7 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// without changes. If the step's connection is lost, the step is run again with a batch that may be larger:
     /// earlier results of `evaluate` are void. A statement that the server stops or refuses five times in a row takes
     /// the subscriber out, with `fail`. Must not make other subscribers wait for its own consumers.
-    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws
+    func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws
 
     /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks for the facts that
     /// its next statements need.

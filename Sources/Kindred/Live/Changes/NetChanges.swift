@@ -141,9 +141,9 @@ struct NetChanges {
 
     /// The net effects, and the keys whose rows have to be looked up, to see whether they exist.
     ///
-    /// The rows of uncertain keys came as often as they went. Where they are there, `ChangeBatch.add` is to be told.
-    func sum() -> (batch: ChangeBatch, uncertain: [QualifiedName: [ObjectKey]]) {
-        var batch = ChangeBatch()
+    /// The rows of uncertain keys came as often as they went. Where they are there, `CommittedBatch.add` is to be told.
+    func sum() -> (batch: CommittedBatch, uncertain: [QualifiedName: [ObjectKey]]) {
+        var batch = CommittedBatch()
         var uncertain: [QualifiedName: [ObjectKey]] = [:]
         for (name, table) in tables {
             var changes = TableChanges(gap: table.gap)

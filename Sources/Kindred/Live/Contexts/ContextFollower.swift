@@ -142,7 +142,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }
     }
 
-    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
+    func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
         let (cores, late, isApart) = state.withLock { state in
             (
                 state.entries.filter(\.isPrepared).compactMap(\.core),
@@ -169,7 +169,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     /// Throws `ModelIsOutdated` where the tables have changed, `StepIsVoid` where the server refuses questions of some
     /// contexts: then the step is run again with each of them alone, whose failure concerns no other context.
     private func plans(
-        of cores: [ContextCore], _ batch: ChangeBatch?, _ fit: ModelFit?, isApart: Bool
+        of cores: [ContextCore], _ batch: CommittedBatch?, _ fit: ModelFit?, isApart: Bool
     ) async throws -> [ContextPlan] {
         let cores = cores.filter { core in
             guard let error = fit?.refusal(of: core) else { return true }

@@ -35,7 +35,7 @@ struct ContextPlan: Sendable {
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
     /// Plans a context's step; nil if the context no longer follows.
-    init?(_ core: ContextCore, _ batch: ChangeBatch) {
+    init?(_ core: ContextCore, _ batch: CommittedBatch) {
         guard let following = core.following else { return nil }
         (self.core, self.following) = (core, following)
         loaded = following.withState { state in

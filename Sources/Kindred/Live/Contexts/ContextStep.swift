@@ -11,9 +11,9 @@ struct ContextStep {
     /// - Parameters:
     ///   - cores: contexts of the same model, not none.
     ///   - fit: the parts of the model that the tables lack; nil while statements have not said that they lack anything.
-    init(_ cores: [ContextCore], _ batch: ChangeBatch?, fitting fit: ModelFit?) {
+    init(_ cores: [ContextCore], _ batch: CommittedBatch?, fitting fit: ModelFit?) {
         core = cores[0]
-        entries = cores.compactMap { ContextPlan($0, batch ?? ChangeBatch()) }
+        entries = cores.compactMap { ContextPlan($0, batch ?? CommittedBatch()) }
         self.fit = fit
     }
 

@@ -24,7 +24,7 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
         private let entity: EntityRuntime
         private let watch: LockWatch
         private var pace = ReaderPace()
-        private var held: [AnnouncedLock]?
+        private var held: [AnnouncedLocks.Lock]?
 
         init(core: ContextCore, entity: EntityRuntime) {
             (self.core, self.entity) = (core, entity)
@@ -36,12 +36,12 @@ public struct AnnouncedLocks: AsyncSequence, Sendable {
         ///
         /// Throws `KindredError` `.trackingNotInstalled`; `.accessDenied` where the role may not learn of all rows of the
         /// table; `PostgresError`, as after the database was closed; `CancellationError` in a cancelled task.
-        public mutating func next() async throws -> LockUpdate? {
+        public mutating func next() async throws -> AnnouncedLocks.Update? {
             while true {
                 try Task.checkCancellation()
                 do {
                     let now = try await LockAnnouncer.held(entity, in: core)
-                    let update = LockUpdate(now, since: held)
+                    let update = AnnouncedLocks.Update(now, since: held)
                     held = now
                     if let update { return update }
                 } catch let failure where failure.isPassing && !core.client.isInTransaction {

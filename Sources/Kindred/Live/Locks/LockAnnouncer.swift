@@ -56,7 +56,7 @@ final class LockAnnouncer: Sendable {
     }
 
     /// The announced locks of an entity's objects.
-    static func held(_ entity: EntityRuntime, in core: ContextCore) async throws -> [AnnouncedLock] {
+    static func held(_ entity: EntityRuntime, in core: ContextCore) async throws -> [AnnouncedLocks.Lock] {
         try await core.database.requireHelperSchema()
         let rows = try await translated(entity.name, { core.client }) {
             try await core.client.query(LockStatements.announced(entity.entity))
@@ -67,7 +67,7 @@ final class LockAnnouncer: Sendable {
                 let id = try? ObjectID(uri: text, core.entity(named:)),
                 let since = try row.decode(5, as: PostgresTimestamp.self)
             else { return nil }
-            return AnnouncedLock(
+            return AnnouncedLocks.Lock(
                 object: id, text: try row.decode(4, as: String.self) ?? "",
                 role: try row.decode(3, as: String.self) ?? "",
                 process: try row.decode(2, as: Int32.self) ?? 0, since: since,

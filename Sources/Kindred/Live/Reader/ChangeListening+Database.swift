@@ -5,7 +5,7 @@ extension ChangeListening {
     /// Prepares listening as the options say; sends nothing.
     ///
     /// Throws `PostgresError` `.invalidConfiguration`.
-    init(_ options: TrackingOptions, for client: PostgresClient, _ logger: Logger?) throws {
+    init(_ options: Tracking.Options, for client: PostgresClient, _ logger: Logger?) throws {
         switch options.wakeUp.way {
         case .poll: self = .never
         case .notify: self = .byClient
@@ -39,7 +39,7 @@ extension Database {
         mistakes.warn(
             """
             Changes are found by polling, because notifications cannot be listened to: \(error). Give a listener an address of \
-            its own, or choose to poll: Database.connect(…, tracking: TrackingOptions(wakeUp:))
+            its own, or choose to poll: Database.connect(…, tracking: Tracking.Options(wakeUp:))
             """)
     }
 }

@@ -140,7 +140,7 @@ struct ReaderLoop {
 
     /// Lets a subscriber send its questions; a subscriber with settings does so in a savepoint, whose end takes the
     /// settings back.
-    private func evaluate(_ entry: ChangeReader.Entry, _ batch: ChangeBatch, at cursor: ChangeCursor) async throws {
+    private func evaluate(_ entry: ChangeReader.Entry, _ batch: CommittedBatch, at cursor: ChangeCursor) async throws {
         let (subscriber, batch) = (entry.subscriber, entry.isAtItsFirstStep ? nil : batch)
         if subscriber.settings.isEmpty { return try await subscriber.evaluate(batch, at: cursor) }
         try await database.client.withOwnSettings { scope in

@@ -91,7 +91,7 @@ struct ChangeReading: Sendable {
     var isLast = true
     var isUnsafe = false
     var refusal: ChangeGap?
-    var batch = ChangeBatch()
+    var batch = CommittedBatch()
     /// The tables that were changed themselves.
     var changedTables: Set<UInt32> = []
     var records = 0

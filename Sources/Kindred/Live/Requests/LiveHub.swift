@@ -165,7 +165,7 @@ final class LiveHub: ChangeSubscriber {
         step.withLock { $0.joined = joining }
     }
 
-    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
+    func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
         let joining = step.withLock { step in
             step.found = []
             return step.joined
@@ -187,7 +187,7 @@ final class LiveHub: ChangeSubscriber {
     /// changed.
     ///
     /// Requests that cannot go on end. Returns the requests with tables that are defined differently.
-    private func renewed(after batch: ChangeBatch?) async throws -> [Int] {
+    private func renewed(after batch: CommittedBatch?) async throws -> [Int] {
         let isTold = batch?.changes.values.contains { $0.gap == .schemaChanged || $0.gap == .unrecorded } ?? false
         let queries = state.withLock { state -> [Int: LiveQuery]? in
             guard batch != nil, isTold || state.definitionsAreDue <= .now else { return nil }

@@ -105,7 +105,7 @@ struct LiveQuery: Sendable {
         let schema = core.runtime.schema
         self.core = ContextCore(
             database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
-            faulting: .batch, isReadOnly: true)
+            loading: .batch, isReadOnly: true)
         self.entity = entity
         var query = query
         // Memory compares them.

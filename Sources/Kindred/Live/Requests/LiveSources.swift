@@ -183,7 +183,7 @@ struct LiveSources: Sendable {
     /// More changed keys than these make a request be asked anew.
     private static let manyKeys = 1_000
 
-    func work(for batch: ChangeBatch) -> Work {
+    func work(for batch: CommittedBatch) -> Work {
         var work = Work()
         for (table, changes) in batch.changes {
             guard let readers = readers[table] else { continue }

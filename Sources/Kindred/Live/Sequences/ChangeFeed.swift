@@ -96,7 +96,7 @@ final class ChangeFeed: ChangeSubscriber {
         }
     }
 
-    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) async throws {
+    func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
         let (place, isTaken) = queue.change { state in
             state.staged = nil
             return (state.place, state.isTaken)

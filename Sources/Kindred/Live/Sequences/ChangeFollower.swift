@@ -23,7 +23,7 @@ struct ChangeFollower {
     /// The changes since a consumer's cursor in the database.
     func changes(
         of entities: [EntityRuntime], consumer: String, hold: Duration, limit: Int
-    ) async throws -> ConsumerSequence {
+    ) async throws -> ChangeSequence.Acknowledged {
         guard hold >= .seconds(1) else {
             throw KindredError(.invalidRequest, "A consumer's hold is a second at least")
         }
@@ -40,7 +40,7 @@ struct ChangeFollower {
         let cursor = try ChangeCursor(row, snapshot: 0, stream: 1)
         let progress = ConsumerProgress(consumer, database, at: cursor, hold: hold)
         let (subscription, start) = try await subscribe(to: entities, since: cursor, limit: limit)
-        return ConsumerSequence(subscription, progress, from: start)
+        return ChangeSequence.Acknowledged(subscription, progress, from: start)
     }
 
     private func subscribe(

@@ -19,7 +19,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
     /// The rows that have changed, or the entities whose rows may all have changed.
     public enum Element: Sendable, Hashable {
         /// The rows that have changed.
-        case changes(Changes)
+        case changes(ChangeBatch)
         /// Any rows of these entities may have changed: read them anew, and then go on.
         case everything(ChangeGap, entities: [QualifiedName], cursor: ChangeCursor)
     }
@@ -76,8 +76,8 @@ public struct ChangeSequence: AsyncSequence, Sendable {
 
 extension ChangeFeed.Delivery {
     /// Its elements; the last has the cursor.
-    func elements(_ runtime: SchemaRuntime) -> (others: Changes?, last: ChangeSequence.Element) {
-        var named = Changes()
+    func elements(_ runtime: SchemaRuntime) -> (others: ChangeBatch?, last: ChangeSequence.Element) {
+        var named = ChangeBatch()
         var gaps: [QualifiedName: ChangeGap] = [:]
         for (name, changes) in changes {
             if let gap = changes.gap {

@@ -2,71 +2,73 @@ import KindredPostgres
 public import KindredSchema
 import Synchronization
 
-/// The entities that change when tables and views are made, changed or dropped; each element is told together.
-///
-/// ```swift
-/// for try await entities in database.schemaChanges {
-///     // Contexts made from now on have the new model.
-/// }
-/// ```
-///
-/// The model is read again before an element comes. Needs change tracking to be installed. Where the role that installed it
-/// could make no event triggers, the catalog is compared every ten seconds.
-public struct SchemaChanges: AsyncSequence, Sendable {
-    /// The names of entities that are new, changed, or gone.
-    public typealias Element = Set<QualifiedName>
+extension Tracking {
+    /// The entities that change when tables and views are made, changed or dropped; each element is told together.
+    ///
+    /// ```swift
+    /// for try await entities in database.schemaChanges {
+    ///     // Contexts made from now on have the new model.
+    /// }
+    /// ```
+    ///
+    /// The model is read again before an element comes. Needs change tracking to be installed. Where the role that installed it
+    /// could make no event triggers, the catalog is compared every ten seconds.
+    public struct SchemaChanges: AsyncSequence, Sendable {
+        /// The names of entities that are new, changed, or gone.
+        public typealias Element = Set<QualifiedName>
 
-    let database: Database
+        let database: Database
 
-    /// Begins with the first call of `next()`.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription: Subscription(database)) }
+        /// Begins with the first call of `next()`.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(subscription: Subscription(database)) }
 
-    /// Iterates over the changes.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let subscription: Subscription
+        /// Iterates over the changes.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let subscription: Subscription
 
-        /// The next change; nil when the task is cancelled.
-        ///
-        /// Throws `KindredError` `.trackingNotInstalled`, `.trackingVersion`, `.trackingOnStandby`, `.accessDenied`;
-        /// `PostgresError`, as after the database was closed.
-        public mutating func next() async throws -> Set<QualifiedName>? {
-            try await subscription.next()
+            /// The next change; nil when the task is cancelled.
+            ///
+            /// Throws `KindredError` `.trackingNotInstalled`, `.trackingVersion`, `.trackingOnStandby`, `.accessDenied`;
+            /// `PostgresError`, as after the database was closed.
+            public mutating func next() async throws -> Set<QualifiedName>? {
+                try await subscription.next()
+            }
         }
-    }
 
-    /// Its deinit ends the subscription.
-    final class Subscription: Sendable {
-        private let reader: ChangeReader
-        private let feed = SchemaChangeFeed()
-        private let isAdded = RankedMutex(false, .leaf)
+        /// Its deinit ends the subscription.
+        final class Subscription: Sendable {
+            private let reader: ChangeReader
+            private let feed = SchemaChangeFeed()
+            private let isAdded = RankedMutex(false, .leaf)
 
-        init(_ database: Database) { reader = database.changeReader }
+            init(_ database: Database) { reader = database.changeReader }
 
-        deinit { reader.remove(feed) }
+            deinit { reader.remove(feed) }
 
-        func next() async throws -> Set<QualifiedName>? {
-            let isFirst = isAdded.withLock { isAdded in
-                defer { isAdded = true }
-                return !isAdded
-            }
-            if isFirst {
-                do {
-                    try await reader.add(feed)
-                } catch {
-                    // The next call begins anew.
-                    isAdded.withLock { $0 = false }
-                    if error is CancellationError { return nil }
-                    throw error
+            func next() async throws -> Set<QualifiedName>? {
+                let isFirst = isAdded.withLock { isAdded in
+                    defer { isAdded = true }
+                    return !isAdded
                 }
+                if isFirst {
+                    do {
+                        try await reader.add(feed)
+                    } catch {
+                        // The next call begins anew.
+                        isAdded.withLock { $0 = false }
+                        if error is CancellationError { return nil }
+                        throw error
+                    }
+                }
+                return try await feed.next()
             }
-            return try await feed.next()
         }
     }
 }
 
 extension Database {
     /// Changes of the schema by any client, told after the model was read again.
-    public var schemaChanges: SchemaChanges { SchemaChanges(database: self) }
+    public var schemaChanges: Tracking.SchemaChanges { Tracking.SchemaChanges(database: self) }
 }
 
 /// Collects the entities that have changed until they are taken.
@@ -86,7 +88,7 @@ final class SchemaChangeFeed: ChangeSubscriber {
 
     var wantsStep: Bool { false }
 
-    func evaluate(_ batch: ChangeBatch?, at cursor: ChangeCursor) {}
+    func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) {}
 
     func commit(at cursor: ChangeCursor) {}
 

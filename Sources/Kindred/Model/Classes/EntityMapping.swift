@@ -13,7 +13,7 @@ public final class EntityMapping: Sendable {
     /// Whether the class is bound to the entity of this schema, for any search path.
     public let isQualified: Bool
     /// The properties, in the order in which generated code numbers them.
-    public let properties: [PropertyMapping]
+    public let properties: [EntityMapping.Property]
 
     // Safe: key paths are immutable, and key paths of properties are declared Sendable.
     nonisolated(unsafe) private let table: [AnyKeyPath: String]
@@ -26,7 +26,7 @@ public final class EntityMapping: Sendable {
     ///   - name: the entity's name.
     ///   - isQualified: whether the search path is ignored; generated if it did not lead to the entity.
     ///   - properties: the properties, in the order in which generated code numbers them.
-    public init(schema: String, name: String, isQualified: Bool = false, _ properties: [PropertyMapping]) {
+    public init(schema: String, name: String, isQualified: Bool = false, _ properties: [EntityMapping.Property]) {
         entity = QualifiedName(schema: schema, name: name)
         self.isQualified = isQualified
         self.properties = properties
@@ -49,37 +49,39 @@ public final class EntityMapping: Sendable {
     func number(_ keyPath: AnyKeyPath) -> Int? { unsafe numbers[keyPath] }
 }
 
-/// One property of a typed class, with its column or relationship.
-public struct PropertyMapping: Sendable {
-    enum Kind: Sendable {
-        /// A column with a kind of values, as ``Attribute/valueKind`` names it.
-        case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading, isLazy: Bool)
-        case toOne(EntityClass.Reference, isOptional: Bool)
-        case toMany(EntityClass.Reference)
-    }
+extension EntityMapping {
+    /// One property of a typed class, with its column or relationship.
+    public struct Property: Sendable {
+        enum Kind: Sendable {
+            /// A column with a kind of values, as ``Attribute/valueKind`` names it.
+            case attribute(valueKind: String, isOptional: Bool, reading: PropertyReading, isLazy: Bool)
+            case toOne(EntityClass.Reference, isOptional: Bool)
+            case toMany(EntityClass.Reference)
+        }
 
-    let keyPath: any AnyKeyPath & Sendable
-    /// The column's name, or the stable name of the relationship.
-    let key: String
-    /// The property's name; nil for a relationship of a class that was generated without it.
-    let name: String?
-    let kind: Kind
-    /// The key in a path; for a relationship, a key that identifies the property.
-    let pathKey: String
+        let keyPath: any AnyKeyPath & Sendable
+        /// The column's name, or the stable name of the relationship.
+        let key: String
+        /// The property's name; nil for a relationship of a class that was generated without it.
+        let name: String?
+        let kind: Kind
+        /// The key in a path; for a relationship, a key that identifies the property.
+        let pathKey: String
 
-    init(keyPath: any AnyKeyPath & Sendable, key: String, name: String?, kind: Kind) {
-        (self.keyPath, self.key, self.name, self.kind) = (keyPath, key, name, kind)
-        if case .attribute = kind { pathKey = key } else { pathKey = key.asPropertyKey }
-    }
+        init(keyPath: any AnyKeyPath & Sendable, key: String, name: String?, kind: Kind) {
+            (self.keyPath, self.key, self.name, self.kind) = (keyPath, key, name, kind)
+            if case .attribute = kind { pathKey = key } else { pathKey = key.asPropertyKey }
+        }
 
-    var isAttribute: Bool {
-        if case .attribute = kind { true } else { false }
+        var isAttribute: Bool {
+            if case .attribute = kind { true } else { false }
+        }
     }
 }
 
 /// The type of a property whose column is loaded when it is asked for.
 protocol LazyPropertyType {
-    static func kind(_ valueKind: String) -> PropertyMapping.Kind
+    static func kind(_ valueKind: String) -> EntityMapping.Property.Kind
 }
 
 protocol OptionalType {

@@ -109,7 +109,9 @@ package final class TypedLayout: Sendable {
         return TypedLayout(type: type, entity: entity, positions: positions, relationships: found)
     }
 
-    private static func mismatches(_ property: PropertyMapping, _ attribute: Attribute, label: String) -> [String] {
+    private static func mismatches(_ property: EntityMapping.Property, _ attribute: Attribute, label: String)
+        -> [String]
+    {
         guard case .attribute(let valueKind, let isOptional, _, let isLazy) = property.kind else { return [] }
         if attribute.isLazy, !isLazy { return ["\(label) is lazy, where the class has a plain property"] }
         if attribute.valueKind != valueKind {
@@ -119,7 +121,7 @@ package final class TypedLayout: Sendable {
     }
 
     private static func mismatches(
-        _ property: PropertyMapping,
+        _ property: EntityMapping.Property,
         _ relationship: Relationship,
         label: String,
         in classes: BoundClasses

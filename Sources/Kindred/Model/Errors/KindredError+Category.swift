@@ -29,7 +29,7 @@ extension KindredError.Code {
         case .accessDenied: .forbidden
         case .contextBusy, .replicaConflict, .readOnlyTransaction: .unavailable
         case .unknownEntity, .unknownKey, .invalidCondition, .invalidRequest, .notStored, .foreignContext,
-            .objectDiscarded, .faultingForbidden, .missingSettings, .notLoaded:
+            .objectDiscarded, .loadingForbidden, .missingSettings, .notLoaded:
             .mistake
         case .serverFailed, .unsupported, .notUnique, .schemaChanged, .classMismatch, .keysChanged,
             .trackingNotInstalled, .trackingVersion, .trackingNotEnabled, .trackingOnStandby, .untrackable:

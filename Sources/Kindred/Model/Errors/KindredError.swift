@@ -88,8 +88,8 @@ public struct KindredError: Error, Sendable {
         public static let contextBusy = Code("contextBusy")
         /// The context lacks settings that the database requires of every context.
         public static let missingSettings = Code("missingSettings")
-        /// The relationship is not loaded, and the context's faulting mode forbids loading.
-        public static let faultingForbidden = Code("faultingForbidden")
+        /// The relationship is not loaded, and the context forbids loading.
+        public static let loadingForbidden = Code("loadingForbidden")
         /// The helper schema of change tracking is not installed.
         public static let trackingNotInstalled = Code("trackingNotInstalled")
         /// The library and the installed helper schema of change tracking are too far apart.

@@ -4,7 +4,7 @@ public import KindredSchema
 /// The identity of a row: its entity and the values of its key.
 ///
 /// Equal across contexts and processes. `uri` is a stable text form that can be stored and passed to
-/// `DatabaseContext.object(with:)` later.
+/// `DatabaseContext.get(_:)` later.
 public struct ObjectID: Hashable, Sendable {
     /// The entity's schema and name.
     public let entity: QualifiedName

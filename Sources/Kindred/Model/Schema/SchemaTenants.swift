@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 /// A tenant with a schema of its own, and the model that it shares with tenants whose schemas have the same shape.
-struct SchemaTenant: Sendable {
+struct KnownTenant: Sendable {
     let schema: TenantSchema
     let runtime: SchemaRuntime
 }
@@ -35,7 +35,7 @@ final class SchemaTenants: Sendable {
         var shared: Shared?
         var template: SchemaRuntime?
         var models: [Catalog: Model] = [:]
-        var tenants: [ServerText: SchemaTenant] = [:]
+        var tenants: [ServerText: KnownTenant] = [:]
     }
 
     /// The schema whose tables have the shape of the tenants'.
@@ -50,7 +50,7 @@ final class SchemaTenants: Sendable {
     /// The model of the template.
     var templateModel: SchemaRuntime? { state.withLock { $0.template } }
 
-    func tenant(_ name: String) -> SchemaTenant? { state.withLock { $0.tenants[name] } }
+    func tenant(_ name: String) -> KnownTenant? { state.withLock { $0.tenants[name] } }
 
     /// Forgets a tenant: its schema is read again when it is next used.
     func forget(_ name: String) { state.withLock { $0.tenants[name] = nil } }
@@ -82,8 +82,8 @@ final class SchemaTenants: Sendable {
     ///
     /// - Parameter shape: the shape of a new model; nil for a model that is known, or that is not shared.
     func keep(
-        _ tenant: SchemaTenant, read shared: Shared, newShape shape: (catalog: Catalog, types: [UInt32])?
-    ) -> SchemaTenant {
+        _ tenant: KnownTenant, read shared: Shared, newShape shape: (catalog: Catalog, types: [UInt32])?
+    ) -> KnownTenant {
         state.withLock { state in
             guard state.shared === shared else { return tenant }
             if let known = state.tenants[tenant.schema.name] { return known }

@@ -8,7 +8,20 @@ struct Fetcher: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// The object of an ID: from memory, or by one SELECT by key.
-    func identified(_ id: ObjectID) async throws -> DatabaseObject {
+    func get(_ id: ObjectID) async throws -> DatabaseObject {
+        let (entity, key) = try identity(of: id)
+        if let object = try await found(entity, key, as: key) { return object }
+        guard entity.tenantColumn == nil else { throw core.otherTenant(entity) }
+        throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
+    }
+
+    /// The object of an ID, or nil: from memory, or by one SELECT by key.
+    func find(_ id: ObjectID) async throws -> DatabaseObject? {
+        let (entity, key) = try identity(of: id)
+        return try await found(entity, key, as: key)
+    }
+
+    private func identity(of id: ObjectID) throws -> (EntityRuntime, ObjectKey) {
         guard !id.isTemporary else { throw KindredError(.invalidObjectID, of: id) }
         guard let entity = try core.entity(named: id.entity), let key = entity.key(of: id) else {
             throw KindredError(
@@ -18,9 +31,7 @@ struct Fetcher: Sendable {
             )
         }
         try core.requireTenant(of: id, entity)
-        if let object = try await found(entity, key, as: key) { return object }
-        guard entity.tenantColumn == nil else { throw core.otherTenant(entity) }
-        throw KindredError(.notFound, "There is no row \(id)", entity: id.entity.description)
+        return (entity, key)
     }
 
     /// `SELECT … WHERE key`: the object, refreshed if it is known.
@@ -32,7 +43,8 @@ struct Fetcher: Sendable {
         return result.count == 0 ? nil : try core.take(result, row: 0, of: entity, askedAt: askedAt)
     }
 
-    func find(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
+    func find(_ entity: EntityRuntime, keys parts: [[DatabaseObject.PropertyContent]]) async throws -> [DatabaseObject]
+    {
         try await shown(try await findAny(entity, keys: parts), of: entity)
     }
 
@@ -66,7 +78,9 @@ struct Fetcher: Sendable {
         return objects.filter { $0.key.map(keys.contains) ?? false }
     }
 
-    private func findAny(_ entity: EntityRuntime, keys parts: [[PropertyContent]]) async throws -> [DatabaseObject] {
+    private func findAny(_ entity: EntityRuntime, keys parts: [[DatabaseObject.PropertyContent]]) async throws
+        -> [DatabaseObject]
+    {
         var seen: Set<ObjectKey> = []
         let keys = try parts.compactMap { try key(of: entity, $0) }.filter { seen.insert($0).inserted }
         if entity.rowTable != nil { return try await findFirst(entity, keys) }
@@ -135,7 +149,7 @@ struct Fetcher: Sendable {
     }
 
     /// The usual key, which is one integer and needs no comparison with a row; nil for other keys.
-    private func integerKey(_ value: PropertyContent, of entity: EntityRuntime) -> ObjectKey? {
+    private func integerKey(_ value: DatabaseObject.PropertyContent, of entity: EntityRuntime) -> ObjectKey? {
         guard entity.hasIntegerKey, case .value(.integer(let integer)?) = value,
             entity.entity.attributes[entity.key[0]].baseType.holds(integer)
         else { return nil }
@@ -143,7 +157,7 @@ struct Fetcher: Sendable {
     }
 
     /// An entity's key with some values, without the row's table, as the database has it where it treats differing values as equal.
-    private func key(of entity: EntityRuntime, _ values: [PropertyContent]) throws -> ObjectKey? {
+    private func key(of entity: EntityRuntime, _ values: [DatabaseObject.PropertyContent]) throws -> ObjectKey? {
         guard !entity.key.isEmpty else { throw entity.withoutKey }
         let columns = entity.referencedKey
         guard values.count == columns.count else {

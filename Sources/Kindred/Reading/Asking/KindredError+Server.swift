@@ -61,7 +61,7 @@ extension KindredError {
             constraint: constraint,
             underlying: quotesOthers ? original.withoutDetail : original,
             problems: [
-                ValidationProblem(
+                KindredError.Problem(
                     code,
                     message,
                     object: object,
@@ -91,7 +91,7 @@ extension KindredError {
         self.init(
             .constraintViolation, message, entity: entity.name.description, key: key, underlying: error,
             problems: [
-                ValidationProblem(
+                KindredError.Problem(
                     .constraintViolation, message, object: object, entity: entity.name.description, key: key)
             ])
     }

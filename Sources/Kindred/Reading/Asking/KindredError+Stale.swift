@@ -19,7 +19,7 @@ extension KindredError {
     }
 
     /// The error for stale objects.
-    init(stale conflicts: [VersionConflict]) {
+    init(stale conflicts: [KindredError.Conflict]) {
         let entity = conflicts[0].object.runtime.name.description
         let what =
             conflicts.count == 1
@@ -34,7 +34,7 @@ extension KindredError {
             message,
             entity: entity,
             problems: conflicts.map { conflict in
-                ValidationProblem(
+                KindredError.Problem(
                     .staleObject,
                     "\(conflict.object) was changed by another transaction after being read",
                     object: conflict.object,

@@ -47,7 +47,7 @@ struct Refresher: Sendable {
     ///
     /// - Parameter areAll: whether the write did not find any of the rows.
     func unwritten(_ objects: [DatabaseObject], areAll: Bool = false) async throws -> KindredError {
-        var conflicts: [VersionConflict] = []
+        var conflicts: [KindredError.Conflict] = []
         var missing: [DatabaseObject] = []
         var lost: [DatabaseObject] = []
         var kept: [DatabaseObject] = []
@@ -81,7 +81,7 @@ struct Refresher: Sendable {
                         && !base.hasSameBytes(as: row, at: $0)
                 }
                 conflicts.append(
-                    VersionConflict(
+                    KindredError.Conflict(
                         object: object,
                         version: try base[version.position],
                         databaseVersion: try row[version.position],
@@ -106,7 +106,22 @@ struct Refresher: Sendable {
     ///
     /// `isDeleted` is true for objects whose rows are gone.
     func refreshAndLock(_ objects: [DatabaseObject]) async throws {
-        for object in try await readAgain(objects, isLocked: true) {
+        try await refresh(objects, isLocked: true)
+    }
+
+    /// Reads the rows of all objects in memory again: one SELECT for each entity.
+    ///
+    /// Objects that another task's transaction has changed stay as they are: its rows are not committed.
+    func refreshAll() async throws {
+        try core.requireWritable()
+        let objects = core.runtime.entities.flatMap { core.references.objects(of: $0) }
+        let others = core.journals.others(than: core.journal)
+        let unchanged = objects.filter { object in !others.contains { $0.hasRecorded(object) } }
+        try await refresh(unchanged, isLocked: false)
+    }
+
+    private func refresh(_ objects: [DatabaseObject], isLocked: Bool) async throws {
+        for object in try await readAgain(objects, isLocked: isLocked, isOnRequest: true) {
             object.withState { $0.accept(readAgain: object.runtime) }
         }
     }
@@ -119,7 +134,7 @@ struct Refresher: Sendable {
         // Nearly always nothing was ever undone.
         guard core.undoCount > 0, objects.contains(where: \.isStale) else { return }
         for (entity, stale) in grouped(objects.filter(\.isStale)) {
-            let others = core.faulting == .batch ? core.withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
+            let others = core.loading == .batch ? core.withMap { $0.objects(of: entity) }.lazy.filter(\.isStale) : nil
             try await readAgain(stale + (others?.prefix(FetchGroup.wholeGroup).map(\.self) ?? []))
         }
     }
@@ -136,9 +151,13 @@ struct Refresher: Sendable {
     ///
     /// `isDeleted` is true for objects whose rows are gone. Staged changes stay, based on the former rows.
     ///
-    /// - Parameter isLocked: whether rows are locked, and relationships dropped.
+    /// - Parameters:
+    ///   - isLocked: whether rows are locked.
+    ///   - isOnRequest: whether relationships are dropped.
     @discardableResult
-    private func readAgain(_ objects: [DatabaseObject], isLocked: Bool = false) async throws -> [DatabaseObject] {
+    private func readAgain(
+        _ objects: [DatabaseObject], isLocked: Bool = false, isOnRequest: Bool = false
+    ) async throws -> [DatabaseObject] {
         var found: [DatabaseObject] = []
         let live = objects.filter { object in
             !object.isGone && !object.isInserted && object.key != nil && !object.runtime.key.isEmpty
@@ -151,7 +170,7 @@ struct Refresher: Sendable {
                     try core.take(deletionOf: object)
                     continue
                 }
-                if isLocked { core.takenAgain(object) }
+                if isOnRequest { core.takenAgain(object) }
                 try core.take(row, for: object, readAt: askedAt)
                 found.append(object)
             }

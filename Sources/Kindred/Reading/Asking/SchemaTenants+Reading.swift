@@ -34,7 +34,7 @@ extension SchemaTenants {
     /// The tenant of a name, from memory, or by reading its schema in three round trips.
     func find(
         _ name: String, from client: PostgresClient, overrides: [SchemaOverride]
-    ) async throws -> SchemaTenant {
+    ) async throws -> KnownTenant {
         if let known = tenant(name) { return known }
         guard let shared else { throw KindredError(.invalidRequest, "The template of the tenants was not read") }
         try requireTenant(name)
@@ -60,7 +60,7 @@ extension SchemaTenants {
             named: name, oid: oid, before: shared.path, types: known?.types ?? [:],
             pathUse: max(part.pathUse, shared.part.pathUse))
         return keep(
-            SchemaTenant(schema: schema, runtime: runtime), read: shared, newShape: known == nil ? shape : nil)
+            KnownTenant(schema: schema, runtime: runtime), read: shared, newShape: known == nil ? shape : nil)
     }
 
     /// Makes a model of a schema's tables and the shared tables.

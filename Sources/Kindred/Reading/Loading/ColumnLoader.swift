@@ -55,7 +55,7 @@ struct ColumnLoader: Sendable {
         guard let key = object.key else { throw object.runtime.notWritable }
         let (group, position) = object.withState { ($0.group, $0.position) }
         let batch: LoadedBatch
-        if core.faulting == .batch, let group, group.count > 1 {
+        if core.loading == .batch, let group, group.count > 1 {
             batch = try await group.load(
                 wanted.slot, key, staleSince: staleSince(key, of: wanted.entity), from: Int(position),
                 in: core.client.transactionScope, isFoundByKey: true
@@ -133,10 +133,10 @@ struct ColumnLoader: Sendable {
 
     /// Throws if the attribute should have been read with the object.
     private func requireFaulting(_ column: Int, of entity: EntityRuntime, at place: SourcePlace?) throws {
-        guard core.faulting == .forbidden else { return }
+        guard core.loading == .forbidden else { return }
         let key = entity.entity.attributes[column].name
         throw KindredError(
-            .faultingForbidden,
+            .loadingForbidden,
             "\(entity.name).\(key) is not loaded, and this context loads no attribute by itself; read it with the object"
                 + (place.map { " (used at \($0))" } ?? ""),
             entity: entity.name.description, key: key)

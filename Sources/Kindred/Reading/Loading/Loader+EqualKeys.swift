@@ -6,7 +6,7 @@ extension Loader {
     /// Asks the server which staged foreign keys are equal to an owner's key, where only it can compare them: one SELECT
     /// if some are unknown.
     func compareStagedKeys(_ relationship: RelationshipRuntime, of owner: DatabaseObject) async throws {
-        guard core.hasChanges, let key = owner.keyToCompare(relationship) else { return }
+        guard core.hasStagedChanges, let key = owner.keyToCompare(relationship) else { return }
         let keys = core.staged.withLock { $0.uncomparedKeys(relationship, key) }
         guard !keys.isEmpty else { return }
         let query = RelationshipQuery(relationship)

@@ -9,7 +9,7 @@ extension Loader {
         _ key: ObjectKey,
         from source: LinkSource
     ) async throws -> LoadedMembers {
-        guard core.faulting == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
+        guard core.loading == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
         let lostAt = core.withMap { $0.notes.lostAt(relationship) }
         group.forget(relationship.slot, before: lostAt)
         // An element loaded by its own key needs no object to tell that it is loaded.

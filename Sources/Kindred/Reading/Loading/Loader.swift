@@ -194,10 +194,10 @@ struct Loader: Sendable {
 
     /// Throws if the relationship should have been prefetched.
     func requireFaulting(_ relationship: RelationshipRuntime, at place: SourcePlace?) throws {
-        guard core.faulting != .forbidden else {
+        guard core.loading != .forbidden else {
             let path = "\(relationship.source.name).\(relationship.model.name)"
             throw KindredError(
-                .faultingForbidden,
+                .loadingForbidden,
                 "\(path) is not loaded, and this context loads no relationship by itself; prefetch it with the objects"
                     + (place.map { " (used at \($0))" } ?? ""),
                 entity: relationship.source.name.description,

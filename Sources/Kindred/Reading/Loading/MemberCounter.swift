@@ -93,7 +93,7 @@ struct MemberCounter: Sendable {
         try loader.requireFaulting(relationship, at: place)
         return try await core.client.called(at: place) {
             // An owner read alone has its own query, each time.
-            guard core.faulting == .batch, let group = source.group, group.count > 1 else {
+            guard core.loading == .batch, let group = source.group, group.count > 1 else {
                 let askedAt = core.now
                 let number = try await queryAlone(tally)
                 return (number, core.counted(askedAt))

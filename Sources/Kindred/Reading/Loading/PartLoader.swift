@@ -118,7 +118,7 @@ struct PartLoader: Sendable {
 
     /// Reads the part anew for an owner, and for the objects of its group whose answers are stale.
     private func loadAgain(_ key: ObjectKey, _ source: LinkSource) async throws -> LoadedBatch {
-        guard core.faulting == .batch, let group = source.group else { return try await query(KeyNumbers([key])) }
+        guard core.loading == .batch, let group = source.group else { return try await query(KeyNumbers([key])) }
         var own: LoadedBatch?
         let batch = try await group.load(
             part.slot, key, staleSince: core.staleSince(part, key, ownKey: source.key), from: source.position,

@@ -27,7 +27,7 @@ extension ConditionArgument {
         return id
     }
 
-    private static func collection(_ contents: [PropertyContent]) throws -> ConditionArgument {
+    private static func collection(_ contents: [DatabaseObject.PropertyContent]) throws -> ConditionArgument {
         var values: [PostgresValue?] = []
         var objects: [any ObjectReference] = []
         for content in contents {

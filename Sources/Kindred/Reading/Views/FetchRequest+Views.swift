@@ -12,7 +12,8 @@ extension FetchRequest {
     /// One query, and one more for each relationship on the paths, whatever the number of objects. Throws as `all()` does,
     /// and `.unknownKey` with the nearest keys before anything is sent.
     public func views(
-        _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
+        _ keyPaths: String..., omitting omitted: [String] = [], keys: DatabaseObject.JSONKeys = .columns,
+        fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [ObjectView] {
         try await views(
@@ -20,7 +21,7 @@ extension FetchRequest {
     }
 
     func views(
-        paths: [[String]], omitting omitted: [[String]], keys: JSONKeys, fileID: String, line: Int
+        paths: [[String]], omitting omitted: [[String]], keys: DatabaseObject.JSONKeys, fileID: String, line: Int
     ) async throws -> [ObjectView] {
         try await context.core.client.called(at: fileID, line) {
             var request = self
@@ -39,7 +40,8 @@ extension Page {
     ///
     /// One query for each relationship on the paths that is not loaded.
     public func views(
-        _ keyPaths: String..., omitting omitted: [String] = [], keys: JSONKeys = .columns, fileID: String = #fileID,
+        _ keyPaths: String..., omitting omitted: [String] = [], keys: DatabaseObject.JSONKeys = .columns,
+        fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [ObjectView] {
         try await views(
@@ -47,7 +49,7 @@ extension Page {
     }
 
     func views(
-        paths: [[String]], omitting omitted: [[String]], keys: JSONKeys, fileID: String, line: Int
+        paths: [[String]], omitting omitted: [[String]], keys: DatabaseObject.JSONKeys, fileID: String, line: Int
     ) async throws -> [ObjectView] {
         guard let first = objects.first else { return [] }
         return try await first.called(at: fileID, line) { core in

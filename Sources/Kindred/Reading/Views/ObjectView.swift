@@ -77,7 +77,7 @@ struct ViewTree: Sendable {
     ///   - keys: how the fields are named.
     ///   - parts: the relationships of which parts are shown.
     init(
-        paths: [[String]], omitting omitted: [[String]], of entity: EntityRuntime, _ keys: JSONKeys,
+        paths: [[String]], omitting omitted: [[String]], of entity: EntityRuntime, _ keys: DatabaseObject.JSONKeys,
         parts: PrefetchTree
     ) throws {
         self.init(entity, parts)
@@ -130,7 +130,7 @@ struct ViewTree: Sendable {
     }
 
     private mutating func add(
-        _ path: ArraySlice<String>, of whole: String, _ keys: JSONKeys
+        _ path: ArraySlice<String>, of whole: String, _ keys: DatabaseObject.JSONKeys
     ) throws {
         guard let key = path.first else { return }
         guard path.startIndex < Self.maximumDepth else {
@@ -167,7 +167,7 @@ struct ViewTree: Sendable {
         }
     }
 
-    private mutating func add(_ position: Int, _ keys: JSONKeys) {
+    private mutating func add(_ position: Int, _ keys: DatabaseObject.JSONKeys) {
         let name =
             (keys == .properties ? entity.propertyName(ofAttribute: position) : nil)
             ?? entity.entity.attributes[position].name
@@ -176,7 +176,7 @@ struct ViewTree: Sendable {
         }
     }
 
-    private mutating func addAttributes(_ keys: JSONKeys) {
+    private mutating func addAttributes(_ keys: DatabaseObject.JSONKeys) {
         for (position, attribute) in entity.entity.attributes.enumerated()
         where !attribute.isHidden && !attribute.isLazy {
             add(position, keys)

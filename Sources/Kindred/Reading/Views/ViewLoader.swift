@@ -15,7 +15,8 @@ struct ViewLoader: Sendable {
     ///   - keys: how the fields are named.
     ///   - parts: the relationships of an entity of which parts are shown.
     func views(
-        of objects: [DatabaseObject], paths: [[String]], omitting omitted: [[String]] = [], keys: JSONKeys,
+        of objects: [DatabaseObject], paths: [[String]], omitting omitted: [[String]] = [],
+        keys: DatabaseObject.JSONKeys,
         parts: (EntityRuntime) throws -> PrefetchTree = { _ in PrefetchTree() }
     ) async throws -> [ObjectView] {
         var views: [ObjectIdentifier: ObjectView] = [:]

@@ -19,12 +19,12 @@ struct Upsert {
     init(
         _ assignments: [ColumnValues],
         of entity: EntityRuntime,
-        _ resolution: ConflictResolution,
+        _ rule: ConflictRule,
         types: TypeRegistry
     ) throws {
         self.entity = entity
-        key = try Self.key(resolution.key, of: entity)
-        predicate = try Self.predicate(resolution.key, of: entity)
+        key = try Self.key(rule.key, of: entity)
+        predicate = try Self.predicate(rule.key, of: entity)
         columns = assignments[0].columns
         guard assignments.allSatisfy({ [columns] in $0.columns == columns }) else {
             throw KindredError(
@@ -33,17 +33,17 @@ struct Upsert {
                 entity: entity.name.description
             )
         }
-        updated = try Self.updated(resolution.action, columns: columns, key: key, of: entity)
+        updated = try Self.updated(rule.action, columns: columns, key: key, of: entity)
         var seen = Set<[PostgresValue]>()
         for assignment in assignments {
             let values = key.compactMap { assignment[$0] ?? nil }
-            guard values.count == key.count else { throw Self.missingKey(resolution.key, of: entity) }
+            guard values.count == key.count else { throw Self.missingKey(rule.key, of: entity) }
             guard seen.insert(values).inserted || updated.isEmpty else {
                 throw KindredError(
                     .invalidRequest,
-                    "Two new rows of \(entity.name) have the same (\(resolution.key.joined(separator: ", ")))",
+                    "Two new rows of \(entity.name) have the same (\(rule.key.joined(separator: ", ")))",
                     entity: entity.name.description,
-                    key: resolution.key.first
+                    key: rule.key.first
                 ).ofInput
             }
         }
@@ -250,7 +250,7 @@ struct Upsert {
     }
 
     private static func updated(
-        _ action: ConflictResolution.Action,
+        _ action: ConflictRule.Action,
         columns: [Int],
         key: [Int],
         of entity: EntityRuntime
@@ -286,11 +286,7 @@ struct Upsert {
 }
 
 /// The treatment of a new row whose unique key another row already has.
-///
-/// ```swift
-/// try await context.create("product", ["code": "A1", "stock": 5], onConflict: .update("code"))
-/// ```
-public struct ConflictResolution: Sendable, Hashable {
+package struct ConflictRule: Sendable, Hashable {
     enum Action: Sendable, Hashable {
         case update(setting: [String]?)
         case keep
@@ -299,21 +295,17 @@ public struct ConflictResolution: Sendable, Hashable {
     let key: [String]
     let action: Action
 
-    /// The existing row takes the new values, except in the columns of the key and of the primary key.
-    ///
-    /// The attributes must be the columns of a primary key, a UNIQUE constraint or a unique index. The condition of a
-    /// partial index decides which rows conflict: with `UNIQUE (email) WHERE deleted_at IS NULL`, none that is deleted.
-    public static func update(_ key: String...) -> ConflictResolution {
-        ConflictResolution(key: key, action: .update(setting: nil))
+    /// The existing row takes the new values, or some of them, given by attribute; not those of the key and of the primary key.
+    package static func update(_ key: String..., setting attributes: [String]? = nil) -> ConflictRule {
+        update(key, setting: attributes)
     }
 
-    /// The existing row takes some of the new values, given by attribute.
-    public static func update(_ key: String..., setting attributes: [String]) -> ConflictResolution {
-        ConflictResolution(key: key, action: .update(setting: attributes))
+    package static func update(_ key: [String], setting attributes: [String]?) -> ConflictRule {
+        ConflictRule(key: key, action: .update(setting: attributes))
     }
 
     /// The existing row stays unchanged, and its object is returned.
-    public static func keep(_ key: String...) -> ConflictResolution {
-        ConflictResolution(key: key, action: .keep)
-    }
+    package static func keep(_ key: String...) -> ConflictRule { keep(key) }
+
+    package static func keep(_ key: [String]) -> ConflictRule { ConflictRule(key: key, action: .keep) }
 }

@@ -7,7 +7,7 @@ extension TransactionJournal {
     ///
     /// Sends nothing unless members of such sets have come or gone; else one round trip for each context.
     func checkCounts() async throws {
-        var problems: [ValidationProblem] = []
+        var problems: [KindredError.Problem] = []
         for (core, ends) in takeCounted() { problems += try await CountCheck(core).problems(ends) }
         // Wraps several problems in one error.
         if let error = KindredError(problems) {
@@ -62,7 +62,7 @@ struct CountCheck: Sendable {
     ///
     /// Locks the owners first, in the order of their keys, so that of two concurrent transactions the second counts the
     /// rows of the first. Skips owners that are gone.
-    func problems(_ given: Set<StagedLinks.End>) async throws -> [ValidationProblem] {
+    func problems(_ given: Set<StagedLinks.End>) async throws -> [KindredError.Problem] {
         let ends = try await self.ends(given)
         let groups = Dictionary(grouping: ends, by: \.relationship).sorted { $0.key < $1.key }
         var locks: [Statement] = []
@@ -105,7 +105,7 @@ struct CountCheck: Sendable {
 
     private func problem(
         _ relationship: RelationshipRuntime, _ result: QueryResult, row: Int
-    ) throws -> ValidationProblem {
+    ) throws -> KindredError.Problem {
         let entity = relationship.source
         let own = relationship.ownColumns
         let key = try ObjectKey(result, row: row, Array(own.indices))
@@ -126,7 +126,7 @@ struct CountCheck: Sendable {
             } else {
                 "at most \(relationship.maximum ?? 0) objects, and has more"
             }
-        return ValidationProblem(
+        return KindredError.Problem(
             .countOutOfRange, "\(what ?? "\(entity.name)").\(name) must have \(reason)", object: owner,
             entity: entity.name.description, key: name)
     }

@@ -33,7 +33,7 @@ extension KindredError {
         message += ". Nothing was written"
         self.init(
             code, message, entity: rows.name.description, key: key, underlying: cause,
-            problems: [ValidationProblem(code, message, object: nil, entity: rows.name.description, key: key)])
+            problems: [KindredError.Problem(code, message, object: nil, entity: rows.name.description, key: key)])
     }
 }
 

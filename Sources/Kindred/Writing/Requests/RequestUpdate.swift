@@ -94,7 +94,7 @@ public struct Formula: PropertyValue, CalculatedValue {
     }
 
     /// Throws: only an update by condition takes a formula.
-    public var propertyContent: PropertyContent {
+    public var propertyContent: DatabaseObject.PropertyContent {
         get throws { throw onlyForUpdates }
     }
 

@@ -9,7 +9,7 @@ struct Upserter: Sendable {
 
     /// The objects of the resulting rows, in the order of the values.
     func upsert(
-        _ rows: [[String: (any PropertyValue)?]], of entity: EntityRuntime, _ resolution: ConflictResolution
+        _ rows: [[String: (any PropertyValue)?]], of entity: EntityRuntime, _ resolution: ConflictRule
     ) async throws -> [DatabaseObject] {
         guard !entity.entity.isReadOnly else { throw entity.notWritable }
         guard !rows.isEmpty else { return [] }

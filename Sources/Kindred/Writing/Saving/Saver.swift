@@ -15,7 +15,7 @@ struct Saver: Sendable {
 
     /// Writes the staged changes of an object and of the new objects that it points to.
     func save(_ object: DatabaseObject) async throws {
-        guard object.hasChanges else { return try await save([], pairs: []) }
+        guard object.hasStagedChanges else { return try await save([], pairs: []) }
         let found = prepareSave { Self.withNewDestinations(object) }
         let seen = Set(found)
         let pairs = core.staged.withLock { $0.pairs }.filter { pair, _ in
@@ -23,7 +23,7 @@ struct Saver: Sendable {
                 && (seen.contains(pair.destination) || !pair.destination.isInserted)
                 && (seen.contains(pair.source) || seen.contains(pair.destination))
         }
-        try await save(found.filter(\.hasChanges), pairs: pairs)
+        try await save(found.filter(\.hasStagedChanges), pairs: pairs)
     }
 
     /// Calls `willSave`, which may stage more, once for each object to save; returns all of them.
@@ -31,7 +31,7 @@ struct Saver: Sendable {
         var called = Set<DatabaseObject>()
         while true {
             let found = objects()
-            let next = found.filter { core.awakes($0.runtime, $0) && $0.hasChanges && called.insert($0).inserted }
+            let next = found.filter { core.awakes($0.runtime, $0) && $0.hasStagedChanges && called.insert($0).inserted }
             if next.isEmpty { return found }
             for object in next { core.callWillSave(object) }
         }

@@ -107,7 +107,7 @@ final class Storing {
         }
         let changed = objects.filter { object in
             guard written.isEmpty || !written.contains(object) else { return false }
-            return object.hasChanges || released[object] != nil && !object.isDeleted
+            return object.hasStagedChanges || released[object] != nil && !object.isDeleted
         }
         try update(changed, plan)
         for group in try SavedPairs.groups(pairs) { try run.insert(group) }

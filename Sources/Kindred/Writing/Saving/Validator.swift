@@ -9,8 +9,8 @@ struct Validator: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// All problems that keep objects from being saved, by object and key.
-    func problems(of objects: [DatabaseObject]) async throws -> [ValidationProblem] {
-        var problems: [ValidationProblem] = []
+    func problems(of objects: [DatabaseObject]) async throws -> [KindredError.Problem] {
+        var problems: [KindredError.Problem] = []
         var asked: Set<ServerText> = []
         for object in objects where core.awakes(object.runtime, object) || !isPlainlyRight(object) {
             let (row, box, isNew) = object.withState { ($0.row, $0.stagingBox, $0.status == .inserted) }
@@ -54,21 +54,21 @@ struct Validator: Sendable {
     }
 
     /// The mistakes that could not be thrown, such as the reading of an unknown key; each is reported once.
-    func mistakes() -> [ValidationProblem] {
+    func mistakes() -> [KindredError.Problem] {
         let mistakes = core.mistakes.withLock { mistakes in
             defer { mistakes = [] }
             return mistakes
         }
         return mistakes.map { error in
-            ValidationProblem(error.code, error.message, object: nil, entity: error.entity ?? "", key: error.key)
+            KindredError.Problem(error.code, error.message, object: nil, entity: error.entity ?? "", key: error.key)
         }
     }
 
     /// The problems that an object's own validation and its entity's hooks report.
-    private func ownProblems(of object: DatabaseObject) -> [ValidationProblem] {
+    private func ownProblems(of object: DatabaseObject) -> [KindredError.Problem] {
         let hooks = core.database.registeredHooks.hooks(for: object.runtime).compactMap(\.validate)
         let checks = [{ try $0.validate() } as (DatabaseObject) throws -> Void] + hooks.map { hook in { try hook($0) } }
-        return checks.flatMap { check -> [ValidationProblem] in
+        return checks.flatMap { check -> [KindredError.Problem] in
             do {
                 try check(object)
                 return []
@@ -93,7 +93,7 @@ extension EntityRuntime {
         _ row: Row,
         _ box: StagingBox,
         isNew: Bool,
-        to problems: inout [ValidationProblem]
+        to problems: inout [KindredError.Problem]
     ) throws {
         for column in requiredColumns where row.isNull(at: column) {
             if isNew ? mayFillNewRows : !box.staging.columns.contains(column) { continue }

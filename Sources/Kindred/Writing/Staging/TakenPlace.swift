@@ -53,7 +53,7 @@ struct TakenPlace {
         return KindredError(
             error.code, message, entity: name, key: key, constraint: error.constraint, underlying: error.underlying,
             problems: [
-                ValidationProblem(
+                KindredError.Problem(
                     error.code, message, object: object, entity: name, key: key, constraint: error.constraint)
             ])
     }

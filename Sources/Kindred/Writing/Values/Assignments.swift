@@ -113,7 +113,7 @@ struct Assignments {
         let name = entity.name.description
         throw KindredError(
             .valueTooLarge, message, entity: name, key: key,
-            problems: [ValidationProblem(.valueTooLarge, message, object: object, entity: name, key: key)])
+            problems: [KindredError.Problem(.valueTooLarge, message, object: object, entity: name, key: key)])
     }
 
     /// Throws if a new row lacks values that only the program can give.

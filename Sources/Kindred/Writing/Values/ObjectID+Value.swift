@@ -3,7 +3,7 @@ package import KindredSchema
 
 extension ObjectID: PropertyValue {
     /// The ID itself, which stands for its object in to-one relationships and conditions.
-    public var propertyContent: PropertyContent { .objectID(self) }
+    public var propertyContent: DatabaseObject.PropertyContent { .objectID(self) }
 }
 
 extension ObjectID: ObjectReference {

@@ -77,7 +77,7 @@ extension RelationshipValues {
         switch try identified(id, for: relationship) {
         case .object(let object): return object
         case .values where !needsObject: return id
-        case .values, .unread: return try await PrimaryReads.run { try await Fetcher(core).identified(id) }
+        case .values, .unread: return try await PrimaryReads.run { try await Fetcher(core).get(id) }
         }
     }
 }

@@ -67,7 +67,7 @@ extension RelationshipValues {
             )
             throw KindredError(
                 problem.code, message, entity: name, key: key,
-                problems: [ValidationProblem(problem.code, message, object: nil, entity: name, key: key)])
+                problems: [KindredError.Problem(problem.code, message, object: nil, entity: name, key: key)])
         }
     }
 }

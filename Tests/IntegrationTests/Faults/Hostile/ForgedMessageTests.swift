@@ -110,7 +110,7 @@ import TypeModels
         },
         { context in
             for pet in try await context.fetch(Pet.self).all() { pet.weight = .random(in: 0..<100) }
-            _ = try context.insert("pet", ["id": Int.random(in: 100..<1_000_000)])
+            _ = try context.add("pet", ["id": Int.random(in: 100..<1_000_000)])
             try await context.save()
         },
         { context in context.rollback() },
@@ -141,7 +141,7 @@ import TypeModels
             }
         },
         { context in _ = try await context.deletionPlan(for: try await context.fetch(Club.self).one()) },
-        { context in _ = try await context.create("club", ["id": 1, "name": "x"], onConflict: .update("id")) },
+        { context in _ = try await context.upsert("club", ["id": 1, "name": "x"], on: "id") },
         { context in _ = try await context.database.refreshSchema() },
         { context in _ = try await context.fetch("keeper").explain() },
     ]

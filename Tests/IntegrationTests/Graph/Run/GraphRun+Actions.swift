@@ -118,14 +118,14 @@ extension GraphRun {
     private func unstage(_ random: inout SeededGenerator) throws {
         let refs = staged.filter { !$0.isInserted }.compactMap(ref)
         guard let ref = pick(refs, &random), let object = known(ref) else { return }
-        for column in object.changedValues.keys.sorted() {
+        for column in object.stagedValues.keys.sorted() {
             let value = picture.stored[ref.table]?[ref]?[column]
             say("\(ref)[\(column)] = \(value ?? "nil")  // as it is stored")
             object[column] = postgresValue(value, column)
             expected.rows[ref.table]?[ref]?[column] = value
         }
-        guard object.changedValues.isEmpty else {
-            throw failure("\(ref) has changed values though all are as they are stored: \(object.changedValues)")
+        guard object.stagedValues.isEmpty else {
+            throw failure("\(ref) has changed values though all are as they are stored: \(object.stagedValues)")
         }
     }
 
@@ -150,7 +150,7 @@ extension GraphRun {
         } else {
             say("save()")
             try await context.save()
-            guard !context.hasChanges else { throw failure("something is staged after a save") }
+            guard !context.hasStagedChanges else { throw failure("something is staged after a save") }
         }
         // The shown state stays as it is; stored objects get their keys.
         for helper in GraphSchema.helpers where !onlyOne {
@@ -207,7 +207,7 @@ extension GraphRun {
             text.append("\(relation.name): \(refs)")
         }
         say("insert \(ref) [\(text.joined(separator: ", "))]")
-        let object = try context.insert(table, values)
+        let object = try context.add(table, values)
         new.append(object)
         numbers[ObjectIdentifier(object)] = Int(ref.key[0])
         row = row.filter { $0.value != "" }

@@ -188,7 +188,7 @@ final class GraphRun {
         }
         var seen = Set(staged)
         for object in touched + new where seen.insert(object).inserted { staged.append(object) }
-        staged.removeAll { !$0.hasChanges || $0.isDeleted }
+        staged.removeAll { !$0.hasStagedChanges || $0.isDeleted }
         expected.rename(renamed) { source, key in
             staged.contains { ref($0) == source && $0[key.leaving[0]] == nil }
         }
@@ -201,7 +201,7 @@ final class GraphRun {
         for object in staged {
             guard let ref = ref(object) else { continue }
             var row = actual.stored[ref.table]?[ref] ?? [:]
-            let values = object.isInserted ? object.dictionary : object.changedValues
+            let values = object.isInserted ? object.dictionary : object.stagedValues
             for (column, value) in values { row[column] = value?.description }
             for key in GraphSchema.keys where key.table == ref.table && expected.links[ref]?[key.name] != nil {
                 for column in key.leaving { row[column] = nil }
@@ -215,9 +215,10 @@ final class GraphRun {
         if !isPredicted { actual.dropLostEnds() }
         suspects = (suspects + actual.changedEnds(since: before)).suffix(12)
         picture = actual
-        let hasChanges = !staged.isEmpty || !picture.pairs.isEmpty
-        if context.hasChanges != hasChanges {
-            throw failure(hasChanges ? "nothing is staged, says the context" : "something is staged, says the context")
+        let hasStagedChanges = !staged.isEmpty || !picture.pairs.isEmpty
+        if context.hasStagedChanges != hasStagedChanges {
+            throw failure(
+                hasStagedChanges ? "nothing is staged, says the context" : "something is staged, says the context")
         }
         touched = []
     }

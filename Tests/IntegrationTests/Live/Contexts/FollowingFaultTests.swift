@@ -45,7 +45,7 @@ import Testing
             let first = database.makeContext(tracking: .automatic)
             let north = try #require(try await first.find("region", 1))
             let second = database.makeContext(tracking: .automatic)
-            let made = try second.insert("region", ["id": 2, "name": "south"])
+            let made = try second.add("region", ["id": 2, "name": "south"])
             // The step's snapshot does not have the row, and the context has it before it enters.
             source.interruptReading {
                 try await second.save()

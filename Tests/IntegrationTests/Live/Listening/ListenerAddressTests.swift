@@ -3,13 +3,13 @@ import KindredTesting
 import Logging
 import Testing
 
-/// `Database.connect(…, tracking: TrackingOptions(wakeUp: .notify(uri: …)))`.
+/// `Database.connect(…, tracking: Tracking.Options(wakeUp: .notify(uri: …)))`.
 @Suite(.database(.sql(Listening.schema)), .timeLimit(.minutes(5))) struct ListenerAddressTests {
     @Test(.enabled(if: TestPooler.isInstalled, "PgBouncer is not installed"))
     func behindAPoolerADirectAddressIsListenedTo() async throws {
         let pooler = try await TestPooler(mode: .transaction)
         try await pooler.connect().close()
-        let wakeUp = TrackingOptions.WakeUp.notify(uri: try Listening.directURI("own_address"))
+        let wakeUp = Tracking.Options.WakeUp.notify(uri: try Listening.directURI("own_address"))
         try await Listening.with(pooler.configuration, wakeUp) { database, other in
             guard try await Listening.isPossible(database) else { return }
             let changes = try await database.makeContext().changes(of: "person")
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func readersAndLocksShareOneConnection() async throws {
-        let wakeUp = TrackingOptions.WakeUp.notify(uri: try Listening.directURI("shared_address"))
+        let wakeUp = Tracking.Options.WakeUp.notify(uri: try Listening.directURI("shared_address"))
         try await Listening.with(try Listening.direct("main"), wakeUp) { database, other in
             guard try await Listening.isPossible(database) else { return }
             let object = try await database.makeContext().create("person", ["id": 1])
@@ -89,7 +89,7 @@ import Testing
 
     @Test func anAddressThatDoesNotAnswerIsSaidOnce() async throws {
         let log = LogLines()
-        let wakeUp = TrackingOptions.WakeUp.notify(
+        let wakeUp = Tracking.Options.WakeUp.notify(
             uri: "postgres://postgres@127.0.0.1:\(try Listening.closedPort())/shop")
         try await Listening.with(try Listening.direct("main"), wakeUp, log: log) { database, other in
             guard try await Listening.isPossible(database) else { return }
@@ -107,18 +107,18 @@ import Testing
         let nowhere = "postgres://postgres@127.0.0.1:\(try Listening.closedPort())/shop"
         var empty = try Listening.direct("main")
         empty.endpoints = []
-        let bad: [TrackingOptions.WakeUp] = [
+        let bad: [Tracking.Options.WakeUp] = [
             .notify(uri: "http://db.example.org/shop"), .notify(uri: "postgres://db.example.org/shop?pooling=no"),
             .notify(uri: "postgres://db.example.org:70000/shop"), .notify(over: empty),
         ]
         for wakeUp in bad {
             let error = await expectPostgresError(.invalidConfiguration) {
-                try await Database.connect(nowhere, tracking: TrackingOptions(wakeUp: wakeUp)).close()
+                try await Database.connect(nowhere, tracking: Tracking.Options(wakeUp: wakeUp)).close()
             }
             #expect(error?.message.hasPrefix("For the listener of changes: ") == true)
         }
         await expectPostgresError(.connectionFailed) {
-            try await Database.connect(nowhere, tracking: TrackingOptions(wakeUp: .poll)).close()
+            try await Database.connect(nowhere, tracking: Tracking.Options(wakeUp: .poll)).close()
         }
     }
 
@@ -126,7 +126,7 @@ import Testing
         let name = "killed_\(hasOwnAddress)"
         var main = try Listening.direct(hasOwnAddress ? "main" : name)
         main.pool.maximumConnections = 1
-        let wakeUp = hasOwnAddress ? TrackingOptions.WakeUp.notify(uri: try Listening.directURI(name)) : .notify
+        let wakeUp = hasOwnAddress ? Tracking.Options.WakeUp.notify(uri: try Listening.directURI(name)) : .notify
         try await Listening.with(main, wakeUp) { database, other in
             guard try await Listening.isPossible(database) else { return }
             let changes = try await database.makeContext().changes(of: "person")

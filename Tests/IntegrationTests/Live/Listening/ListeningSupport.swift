@@ -35,12 +35,12 @@ enum Listening {
 
     /// Lends a database of a configuration whose changes of `person` are tracked, with a connection of another program.
     static func with(
-        _ configuration: PostgresConfiguration, _ wakeUp: TrackingOptions.WakeUp, log: LogLines = LogLines(),
+        _ configuration: PostgresConfiguration, _ wakeUp: Tracking.Options.WakeUp, log: LogLines = LogLines(),
         _ body: (_ database: Database, _ other: PostgresClient) async throws -> Void
     ) async throws {
         try await withLive("person", "email") { _, _, other in
             let database = try await Database.connect(
-                configuration, tracking: TrackingOptions(wakeUp: wakeUp), logger: log.logger)
+                configuration, tracking: Tracking.Options(wakeUp: wakeUp), logger: log.logger)
             try await lend(database) { try await body($0, other) }
         }
     }

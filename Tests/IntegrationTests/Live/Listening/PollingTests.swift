@@ -3,7 +3,7 @@ import KindredTesting
 import Synchronization
 import Testing
 
-/// `TrackingOptions(wakeUp: .poll)`.
+/// `Tracking.Options(wakeUp: .poll)`.
 @Suite(.database(.sql(Listening.schema)), .timeLimit(.minutes(5))) struct PollingTests {
     /// Statements that a client has sent.
     private final class Sent: Sendable {

@@ -7,12 +7,12 @@ import Testing
 @Suite(.database(.sql(Listening.schema)), .timeLimit(.minutes(5))) struct TrackingMetricsTests {
     /// The figures at the end of each statement.
     private final class Course: Sendable {
-        let figures = Mutex<[TrackingMetrics]>([])
+        let figures = Mutex<[Tracking.Metrics]>([])
     }
 
     @Test func recordsAndTheStatementsThatTheyCauseAreCounted() async throws {
         try await Listening.with(try Listening.direct("main"), .poll) { database, other in
-            #expect(database.tracking.metrics == TrackingMetrics())
+            #expect(database.tracking.metrics == Tracking.Metrics())
             var updates = try await database.makeContext().fetch("person").sorted("id").live().makeAsyncIterator()
             #expect(try await updates.next()?.objects.count == 0)
             try await database.tracking.catchUp()

@@ -12,7 +12,7 @@ import Testing
             // An attempt takes as long while the server is away.
             configuration.pool.acquireTimeout = .seconds(5)
             let database = try await Database.connect(
-                configuration, tracking: TrackingOptions(wakeUp: .poll), logger: log.logger)
+                configuration, tracking: Tracking.Options(wakeUp: .poll), logger: log.logger)
             try await database.client.runScript("CREATE TABLE person (id integer PRIMARY KEY)")
             try await database.refreshSchema()
             try await database.tracking.install()

@@ -76,7 +76,7 @@ private let schema = """
                 "KT004", role.client, "SELECT kindred.tracking_consumer_begin('index', '1 day', \(group)::name)")
             try await other.query("GRANT \(identifier: group) TO \(identifier: role.name)")
             let ours = try await Database.connect(
-                other.configuration, tracking: TrackingOptions(wakeUp: .poll, consumerOwner: group))
+                other.configuration, tracking: Tracking.Options(wakeUp: .poll, consumerOwner: group))
             _ = try await ours.makeContext().changes(of: ["person"], consumer: "index")
             await ours.close()
             try await role.client.query("SELECT kindred.tracking_consumer_begin('index', '1 day')")

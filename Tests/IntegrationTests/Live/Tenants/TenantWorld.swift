@@ -23,7 +23,7 @@ struct TenantWorld: Sendable {
     /// - Parameter role: another role than the world's.
     func context(
         _ organization: Int, role: String? = nil, settings: [String: any PostgresEncodable] = [:],
-        tracking: ContextTracking = .none
+        tracking: DatabaseContext.Tracking = .none
     ) throws -> DatabaseContext {
         var settings = settings
         settings["app.organization"] = organization

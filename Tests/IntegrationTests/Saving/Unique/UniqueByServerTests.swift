@@ -118,7 +118,7 @@ import Testing
                     if old.note != row.note { object["note"] = .string(row.note) }
                 }
                 for (id, row) in wanted.sorted(by: { $0.key < $1.key }) where stored[id] == nil {
-                    let object = try context.insert(kind.rawValue, ["id": id, "note": row.note])
+                    let object = try context.add(kind.rawValue, ["id": id, "note": row.note])
                     object["code"] = try Self.value(row.code, of: object)
                 }
                 do {
@@ -172,7 +172,7 @@ import Testing
             let teams = try await context.fetch("team").sorted("id").all()
             // One row gives up, and others take: that order is right whatever they take.
             teams[0]["name"] = "white"
-            try context.insert("team", ["id": 4, "name": "RED"])
+            try context.add("team", ["id": 4, "name": "RED"])
             try await expectStatements(["UPDATE", "INSERT"]) { try await context.save() }
             // Which of two goes first depends on their values.
             teams[0]["name"] = "BLUE"
@@ -197,7 +197,7 @@ import Testing
             for (position, booking) in bookings.enumerated() {
                 booking["days"] = try PostgresRange(Int32(2 * position + 3)..<Int32(2 * position + 5)).postgresValue
             }
-            try context.insert("booking", ["id": 4, "days": PostgresRange(Int32(1)..<Int32(3))])
+            try context.add("booking", ["id": 4, "days": PostgresRange(Int32(1)..<Int32(3))])
             try await context.save()
             let days = try await other.values("SELECT days::text FROM booking ORDER BY id")
             #expect(days == ["[3,5)", "[5,7)", "[7,9)", "[1,3)"])
@@ -212,11 +212,11 @@ import Testing
             let player = try #require(await context.find("player", 1))
             player["team_id"] = 2
             try context.stageDeletion(of: teams[0])
-            let new = try context.insert("team", ["id": 4, "name": name])
+            let new = try context.add("team", ["id": 4, "name": name])
             try await context.save()
             #expect(try await other.values("SELECT team_id FROM player ORDER BY id") == [2, 2])
             #expect(try await other.values("SELECT id FROM team ORDER BY id") == [2, 3, 4])
-            #expect(teams[0].isDeleted && !player.isDeleted && !new.isInserted && !context.hasChanges)
+            #expect(teams[0].isDeleted && !player.isDeleted && !new.isInserted && !context.hasStagedChanges)
         }
     }
 
@@ -241,7 +241,7 @@ import Testing
             let stored = try await other.values(
                 "SELECT concat_ws(' ', id, note, place, version) FROM seat ORDER BY id")
             #expect(stored == ["1 note 3 3 2", "2 changed 1 2", "3 other 2 2", "4 note 5 2", "5 note 4 4 2"])
-            #expect(seats.map { $0["id"] } == [2, 3, 1, 5, 4] && !context.hasChanges)
+            #expect(seats.map { $0["id"] } == [2, 3, 1, 5, 4] && !context.hasStagedChanges)
             #expect(try await context.find("seat", 3) === seats[1] && seats[1]["note"] == "other")
         }
     }
@@ -260,8 +260,8 @@ import Testing
             let mails = try await context.fetch("mail").sorted("id").all()
             mails[0]["is_on"] = false
             mails[1]["address"] = "c"
-            try context.insert("mail", ["id": 3, "address": "a"])
-            try context.insert("mail", ["id": 4, "address": "b"])
+            try context.add("mail", ["id": 3, "address": "a"])
+            try context.add("mail", ["id": 4, "address": "b"])
             try await expectStatements(["UPDATE", "UPDATE", "INSERT"]) { try await context.save() }
             #expect(try await other.values("SELECT address FROM mail ORDER BY id") == ["a", "c", "a", "b"])
         }

@@ -21,7 +21,7 @@ import Testing
             #expect(try await other.values("SELECT name FROM seat ORDER BY id") == ["seat 2", "seat 3", "seat 1"])
             // A new object may take a value that another object gives up.
             seats[0]["name"] = "another"
-            try context.insert("seat", ["id": 4, "name": "seat 2", "number": 4, "place": 4])
+            try context.add("seat", ["id": 4, "name": "seat 2", "number": 4, "place": 4])
             try await context.save()
             #expect(
                 try await other.values("SELECT name FROM seat WHERE id IN (1, 4) ORDER BY id") == ["another", "seat 2"])
@@ -73,7 +73,7 @@ import Testing
         try await withDatabase { database, context, other in
             let nodes = try (1...5_000).map { (number: Int64) in
                 let parent: Int64? = number < 5_000 ? number + 1 : nil
-                return try context.insert("node", ["id": number, "parent_id": parent])
+                return try context.add("node", ["id": number, "parent_id": parent])
             }
             try await context.save()
             #expect(try await other.values("SELECT count(*) FROM node WHERE parent_id = id + 1") == [4_999])
@@ -89,7 +89,7 @@ import Testing
             seats[1]["place"] = 1
             let error = await expectError(.constraintViolation) { try await context.save() }
             #expect(error?.constraint == "one_place" && error?.message.contains("DEFERRABLE") == true)
-            #expect(seats[0].hasChanges && seats[1].hasChanges)
+            #expect(seats[0].hasStagedChanges && seats[1].hasStagedChanges)
             seats[1].rollback()
             let alone = await expectError(.constraintViolation) { try await context.save() }
             #expect(alone?.message.contains("DEFERRABLE") == false && alone?.object === seats[0])
@@ -130,7 +130,7 @@ import Testing
             lessons[1]["day"] = 2
             try await context.save()
             #expect(try await other.values(stored) == ["1 8 1", "1 9 2", "2 8 1"])
-            #expect(lessons.map { $0["room"] } == [1, 1, 2] && !context.hasChanges)
+            #expect(lessons.map { $0["room"] } == [1, 1, 2] && !context.hasStagedChanges)
         }
     }
 
@@ -152,7 +152,7 @@ import Testing
             let stored = try await other.values(
                 "SELECT concat_ws(' ', coalesce(room, 0), hour) FROM lesson ORDER BY id")
             #expect(stored == ["0 10", "1 8", "2 8"])
-            #expect(lessons[0]["room"] == nil && !context.hasChanges)
+            #expect(lessons[0]["room"] == nil && !context.hasStagedChanges)
         }
     }
 
@@ -161,14 +161,14 @@ import Testing
             let seats = try await context.fetch("seat").sorted("id").all()
             seats[0]["place"] = 7
             seats[0]["name"] = "moved"
-            try context.insert("seat", ["id": 4, "name": "seat 1", "number": 4, "place": 1])
+            try context.add("seat", ["id": 4, "name": "seat 1", "number": 4, "place": 1])
             try await context.save()
             #expect(try await other.values("SELECT place FROM seat ORDER BY id") == [7, 2, 3, 1])
-            #expect(!context.hasChanges && seats[0]["name"] == "moved")
+            #expect(!context.hasStagedChanges && seats[0]["name"] == "moved")
             // In a chain the last one moves first.
             seats[1]["place"] = 3
             seats[2]["place"] = 8
-            try context.insert("seat", ["id": 5, "name": "new", "number": 5, "place": 2])
+            try context.add("seat", ["id": 5, "name": "new", "number": 5, "place": 2])
             try await expectStatements(["UPDATE", "UPDATE", "INSERT"]) { try await context.save() }
             #expect(try await other.values("SELECT place FROM seat ORDER BY id") == [7, 3, 8, 1, 2])
         }

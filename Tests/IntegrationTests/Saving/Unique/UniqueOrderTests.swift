@@ -24,9 +24,9 @@ import Testing
             #expect(try await other.values("SELECT number FROM seat WHERE id < 3 ORDER BY id") == [2, 1])
             // A new row takes the value of a changed row, and another new row the value of a deleted row.
             seats[2]["number"] = 30
-            try context.insert("seat", ["id": 13, "number": 3, "place": 13])
+            try context.add("seat", ["id": 13, "number": 3, "place": 13])
             try context.stageDeletion(of: seats[3])
-            try context.insert("seat", ["id": 14, "number": 4, "place": 14])
+            try context.add("seat", ["id": 14, "number": 4, "place": 14])
             try await context.save()
             #expect(
                 try await other.values("SELECT number FROM seat WHERE id IN (3, 13, 14) ORDER BY id") == [30, 3, 4])
@@ -113,7 +113,7 @@ import Testing
             let mails = try await context.fetch("mail").sorted("id").all()
             // One is marked as deleted, and a new one takes its address.
             mails[0]["deleted_at"] = mails[2]["deleted_at"]
-            try context.insert("mail", ["id": 4, "address": "a", "state": "open"])
+            try context.add("mail", ["id": 4, "address": "a", "state": "open"])
             try await context.save()
             #expect(try await other.values("SELECT count(*) FROM mail WHERE address = 'a'") == [2])
             // The address goes back: the holder is closed first.
@@ -135,7 +135,7 @@ import Testing
         try await withDatabase { database, context, other in
             let jobs = try await context.fetch("job").sorted("id").all()
             jobs[0]["level"] = 1
-            try context.insert("job", ["id": 3, "code": "a", "level": 9])
+            try context.add("job", ["id": 3, "code": "a", "level": 9])
             try await expectStatements(["UPDATE", "INSERT"]) { try await context.save() }
             #expect(try await other.values("SELECT level FROM job ORDER BY id") == [1, 9, 9])
         }
@@ -157,18 +157,18 @@ import Testing
         try await withDatabase { database, context, other in
             let list = try #require(await context.find("list", 1))
             let parts = try await context.fetch("part").sorted("id").all()
-            let new = try context.insert("list", ["id": 3])
+            let new = try context.add("list", ["id": 3])
             try await parts[1].setValue(new, forKey: "list")
-            let added = try context.insert("part", ["id": 3])
+            let added = try context.add("part", ["id": 3])
             try await list.set(forKey: "parts").append(added)
             #expect(added["position"] == 2)
             try await context.save()
             let stored = try await other.values("SELECT concat_ws(' ', list_id, position) FROM part ORDER BY id")
             #expect(stored == ["1 1", "3 2", "1 2"])
             // Given its owner by its key, a new member comes last too, in sets that are loaded and in others.
-            let last = try context.insert("part", ["id": 4, "list": list])
+            let last = try context.add("part", ["id": 4, "list": list])
             let second = try #require(await context.find("list", 2))
-            for id in 5...6 { try context.insert("part", ["id": id, "list": second]) }
+            for id in 5...6 { try context.add("part", ["id": id, "list": second]) }
             try await context.save()
             #expect(last["position"] == 3)
             let rest = try await other.values(
@@ -213,13 +213,13 @@ import Testing
             let items = try await context.fetch("item").sorted("id").all()
             let kind = try #require(await context.find("kind", "a"))
             items[1]["twin_code"] = "x"
-            try context.insert("item", ["id": 3, "kind_code": "x"])
+            try context.add("item", ["id": 3, "kind_code": "x"])
             kind["code"] = "x"
             items[0]["kind_code"] = "b"
             try await expectStatements(["UPDATE", "UPDATE", "INSERT", "UPDATE"]) { try await context.save() }
             let stored = try await other.values("SELECT concat_ws(' ', kind_code, twin_code) FROM item ORDER BY id")
             #expect(stored == ["b", "b x", "x"])
-            #expect(try await context.find("kind", "x") === kind && !context.hasChanges)
+            #expect(try await context.find("kind", "x") === kind && !context.hasStagedChanges)
         }
     }
 }

@@ -70,7 +70,7 @@ import Testing
                 }
                 for id in new {
                     let row = wanted[id] ?? Row()
-                    try context.insert(
+                    try context.add(
                         kind.rawValue, ["id": id, "code": row.code, "ison": row.isOn, "note": "\(row.note)"])
                 }
                 do {

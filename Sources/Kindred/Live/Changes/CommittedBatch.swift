@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 /// The changes of whole transactions between two cursors, as one snapshot of the database shows them.
-struct ChangeBatch: Sendable {
+struct CommittedBatch: Sendable {
     /// The changes by table: of a partition by its root, of a table that inherits also by its parents.
     var changes: [QualifiedName: TableChanges] = [:]
     /// The keys of rows that came and went between the cursors: a context that read in between may hold them.

@@ -3,9 +3,9 @@ import KindredSchema
 
 /// The net effects of whole transactions on the rows of some entities: each object once.
 ///
-/// Rows are named, not read: find objects by `context.object(with: id)`, which gives them as they are now. Changes of a key
+/// Rows are named, not read: find objects by `context.get(id)`, which gives them as they are now. Changes of a key
 /// are a deletion and an insertion. The program's own writes are among them.
-public struct Changes: Sendable, Hashable {
+public struct ChangeBatch: Sendable, Hashable {
     /// Rows that were not there before and are there now.
     public internal(set) var inserted: Set<ObjectID> = []
     /// Rows that were there before and are there now, with the columns that statements set.

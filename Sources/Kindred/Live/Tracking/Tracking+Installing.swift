@@ -1,44 +1,9 @@
-public import KindredPostgres
+import KindredPostgres
 import KindredSchema
 import KindredTrackingScript
 import Synchronization
 
-/// Change tracking in a database: installing it, and choosing the tables whose changes are recorded.
-///
-/// ```swift
-/// try await database.tracking.install()
-/// try await database.tracking.enable("person", "email")
-/// ```
-///
-/// Triggers of tracked tables write the keys of changed rows to an outbox in the schema `kindred`. Reading and writing
-/// objects need none of this. See <doc:OperatingLiveChanges>.
-public struct Tracking: Sendable {
-    private let client: PostgresClient
-    let database: Database?
-    /// The role whose installation is used, besides installations of the caller and of superusers.
-    private let owner: String?
-
-    /// Uses a client of the database, which may be without a model.
-    ///
-    /// Functions in the schema `kindred` run with the rights of the caller. So every call refuses (`.accessDenied`) a
-    /// schema or object there that belongs neither to the caller nor to a superuser nor to the named role, before
-    /// anything there is used. A superuser uses only objects that superusers have made.
-    ///
-    /// - Parameters:
-    ///   - client: the database's client.
-    ///   - owner: the role that has installed change tracking, if it is another role that the caller trusts.
-    public init(_ client: PostgresClient, owner: String? = nil) {
-        self.client = client
-        self.owner = owner
-        database = nil
-    }
-
-    init(_ database: Database) {
-        client = database.client
-        owner = database.trackingOwner
-        self.database = database
-    }
-
+extension Tracking {
     /// The script of ``install(readers:retention:longestHold:)``, for people to read.
     ///
     /// The rights of readers and the retention are set by calls behind it.
@@ -61,7 +26,7 @@ public struct Tracking: Sendable {
     ///     own privileges and policies allow.
     ///   - retention: how long a change can be read after its commit; an hour unless it was set before.
     ///   - longestHold: how long any consumer may have records wait for it; 30 days unless it was set before. Consumers that have
-    ///     asked for longer are named by ``TrackingStatus/cutConsumers``.
+    ///     asked for longer are named by ``Tracking/Status/cutConsumers``.
     /// - Throws: `KindredError` `.trackingVersion` if a newer version is installed, which changes nothing;
     ///   `.unsupported` if the server lacks a feature that it needs, such as advisory locks; `.invalidRequest` for a
     ///   retention of less than a second; `PostgresError`.
@@ -181,14 +146,14 @@ public struct Tracking: Sendable {
     /// Four statements. Older versions have a status, too, and so do newer versions that this library can use.
     ///
     /// - Throws: `KindredError` `.accessDenied`, `.trackingVersion`; `PostgresError`.
-    public func status() async throws -> TrackingStatus? {
+    public func status() async throws -> Tracking.Status? {
         guard try await isInstalled() else { return nil }
         try await requireOwn()
         return try await KindredError.tracking(client) {
             let rows = try await client.query(TrackingStatements.status)
             guard let row = rows.first else { return nil }
-            let tables = try await client.query(TrackingStatements.tables).map { try TrackingStatus.Table($0) }
-            return try TrackingStatus(row, tables: tables)
+            let tables = try await client.query(TrackingStatements.tables).map { try Tracking.Status.Table($0) }
+            return try Tracking.Status(row, tables: tables)
         }
     }
 
@@ -220,7 +185,7 @@ public struct Tracking: Sendable {
     }
 
     /// Counters of the followers of changes in this process; all are 0 for a client without a model.
-    public var metrics: TrackingMetrics { database?.trackingMetrics.withLock { $0 } ?? TrackingMetrics() }
+    public var metrics: Tracking.Metrics { database?.trackingMetrics.withLock { $0 } ?? Tracking.Metrics() }
 
     // MARK: Parts
 

@@ -1,7 +1,7 @@
 import KindredSchema
 
 // One function for each kind: overloads would slow down the compilation of long property lists.
-extension PropertyMapping {
+extension EntityMapping.Property {
     /// A property for a column; optional if its values may be NULL.
     ///
     /// - Parameters:
@@ -14,8 +14,8 @@ extension PropertyMapping {
         _ column: String,
         _ valueKind: String,
         name: String? = nil
-    ) -> PropertyMapping {
-        PropertyMapping(
+    ) -> EntityMapping.Property {
+        EntityMapping.Property(
             keyPath: keyPath,
             key: column,
             name: name ?? column,
@@ -35,9 +35,9 @@ extension PropertyMapping {
         _ keyPath: any KeyPath<Root, ToOne<Target>> & Sendable,
         _ key: String,
         name: String? = nil
-    ) -> PropertyMapping {
+    ) -> EntityMapping.Property {
         let isOptional = Target.self is any OptionalType.Type
-        return PropertyMapping(
+        return EntityMapping.Property(
             keyPath: keyPath, key: key, name: name, kind: .toOne(Target.objectType, isOptional: isOptional))
     }
 
@@ -46,8 +46,8 @@ extension PropertyMapping {
         _ keyPath: any KeyPath<Root, ToMany<Member>> & Sendable,
         _ key: String,
         name: String? = nil
-    ) -> PropertyMapping {
-        PropertyMapping(keyPath: keyPath, key: key, name: name, kind: .toMany(Member.self))
+    ) -> EntityMapping.Property {
+        EntityMapping.Property(keyPath: keyPath, key: key, name: name, kind: .toMany(Member.self))
     }
 
     private static func isEnum(_ type: Any.Type) -> Bool {
@@ -56,7 +56,7 @@ extension PropertyMapping {
 }
 
 extension LazyAttribute: LazyPropertyType {
-    static func kind(_ valueKind: String) -> PropertyMapping.Kind {
-        PropertyMapping.kind(of: Value.self, valueKind, isLazy: true)
+    static func kind(_ valueKind: String) -> EntityMapping.Property.Kind {
+        EntityMapping.Property.kind(of: Value.self, valueKind, isLazy: true)
     }
 }

@@ -1,19 +1,6 @@
 public import KindredPostgres
 import KindredSchema
 
-/// How the tenants of a database are kept apart, where each has tables of its own.
-public struct DatabaseTenants: Sendable, Hashable {
-    let template: String
-
-    /// Each tenant has a schema with the tables of a template.
-    ///
-    /// The database itself has the tables of the search path only, which all tenants share: neither the template's nor a tenant's
-    /// are entities of it. See ``Database/tenant(_:fileID:line:)``.
-    ///
-    /// - Parameter template: the schema whose tables the typed classes and annotations fit. It is not in the search path.
-    public static func schemas(template: String) -> DatabaseTenants { DatabaseTenants(template: template) }
-}
-
 /// A tenant whose tables are in a schema of its own.
 ///
 /// ```swift
@@ -21,10 +8,10 @@ public struct DatabaseTenants: Sendable, Hashable {
 /// let context = try await database.tenant("acme").makeContext()
 /// let people = try await context.fetch("person").all()   // SELECT … FROM "acme"."person"
 /// ```
-public struct DatabaseTenant: Sendable {
+public struct SchemaTenant: Sendable {
     /// The database whose connections it uses.
     public let database: Database
-    let tenant: SchemaTenant
+    let tenant: KnownTenant
 
     /// The schema's name.
     public var name: String { tenant.schema.name }
@@ -34,45 +21,102 @@ public struct DatabaseTenant: Sendable {
     /// A name such as `person` means the tenant's table, or else a shared table. The library's statements name the
     /// schema, and send no search path. SQL of ``DatabaseContext/query(_:reading:fileID:line:)`` runs with the tenant's
     /// search path, which is set in front of it as a setting is: see
-    /// ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``. So do all statements of a transaction,
+    /// ``Database/makeContext(settings:role:loading:tracking:reading:after:)``. So do all statements of a transaction,
     /// and writes whose triggers, defaults or checks call functions without a search path of their own; reads, too,
     /// where policies or views do.
     ///
     /// One transaction belongs to one tenant: a statement of another tenant's context throws `PostgresError`
     /// `.settingsDiffer`. Objects and IDs of other tenants are `KindredError` `.otherTenant`. Committed changes are not
-    /// followed: live requests, `observe`, `changes(of:)` and `locks(of:)` throw `.invalidRequest`, and so does a lock
+    /// followed: live requests, `changes(of:)` and `locks(of:)` throw `.invalidRequest`, and so does a lock
     /// that is announced.
+    ///
+    /// - Parameters:
+    ///   - loading: the effect of the first access to a relationship.
+    ///   - tracking: `.none`: a context that is to follow changes throws `KindredError` `.invalidRequest` instead of sending anything.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    public func makeContext(
+        loading: RelationshipLoading = .batch, tracking: DatabaseContext.Tracking = .none,
+        reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil
+    ) -> DatabaseContext {
+        makeContext(tenant.runtime, loading: loading, reading: reading, after: position) {
+            try requireUntracked(tracking)
+            return try database.checked([:], role: nil)
+        }
+    }
+
+    /// Makes a unit of work for the tenant whose statements run with settings, and with a role; cheap, and sends nothing.
+    ///
+    /// As ``makeContext(loading:tracking:reading:after:)``.
     ///
     /// - Parameters:
     ///   - settings: further settings of the context.
     ///   - role: the role as which the statements run; nil is the connection's.
-    ///   - faulting: the effect of the first access to a relationship.
-    /// - Throws: the errors of ``Database/makeContext(settings:role:faulting:tracking:reading:after:)``.
+    ///   - loading: the effect of the first access to a relationship.
+    ///   - tracking: `.none`: changes to a tenant's own tables are not followed.
+    ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
+    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    /// - Throws: `KindredError` `.invalidRequest` for a context that is to follow changes, and the errors of
+    ///   ``Database/makeContext(settings:role:loading:tracking:reading:after:)``.
     public func makeContext(
-        settings: [String: any PostgresEncodable] = [:], role: String? = nil, faulting: FaultingMode = .batch
+        settings: [String: any PostgresEncodable], role: String? = nil, loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil
     ) throws -> DatabaseContext {
+        try requireUntracked(tracking)
         let session = try database.checked(try database.texts(of: settings), role: role)
+        return makeContext(
+            try tenant.runtime.model(for: role), loading: loading, reading: reading, after: position
+        ) { session }
+    }
+
+    /// - Parameter session: the settings; a context without them throws its error instead of sending anything.
+    private func makeContext(
+        _ model: SchemaRuntime, loading: RelationshipLoading, reading: DatabaseContext.Reading,
+        after position: DatabasePosition?, with session: () throws -> SessionSettings
+    ) -> DatabaseContext {
+        let reads = database.route(reading, after: position)
+        let settings: SessionSettings
+        do { settings = try session().of(tenant.schema) } catch { settings = .refused(error) }
         return ContextCore(
-            database: database, model: try tenant.runtime.model(for: role),
-            client: database.contextClient(with: try session.of(tenant.schema)), faulting: faulting
+            database: database, model: model, client: database.contextClient(with: settings, reads), reads: reads,
+            loading: loading
         ).context
+    }
+
+    private func requireUntracked(_ tracking: DatabaseContext.Tracking) throws {
+        guard tracking == .automatic else { return }
+        throw KindredError(
+            .invalidRequest,
+            "A context of the tenant \(name), which has a schema of its own, follows no changes: make it without tracking"
+        )
     }
 
     /// Makes a context of the tenant for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.
     ///
-    /// As ``makeContext(settings:role:faulting:)``. Sends nothing itself.
-    ///
-    /// - Parameters:
-    ///   - settings: further settings of the context.
-    ///   - role: the role as which the statements run; nil is the connection's.
-    ///   - faulting: the effect of the first access to a relationship.
-    ///   - body: uses the context.
-    /// - Throws: the errors of `makeContext` and of `body`.
+    /// As ``makeContext(loading:tracking:reading:after:)``. Sends nothing itself.
     public func withContext<T>(
-        settings: [String: any PostgresEncodable] = [:], role: String? = nil, faulting: FaultingMode = .batch,
-        _ body: (DatabaseContext) async throws -> T
+        loading: RelationshipLoading = .batch, tracking: DatabaseContext.Tracking = .none,
+        reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil, _ body: (DatabaseContext) async throws -> T
+    ) async rethrows -> T {
+        let context = makeContext(loading: loading, tracking: tracking, reading: reading, after: position)
+        defer { context.core.rollback() }
+        return try await body(context)
+    }
+
+    /// Makes a context of the tenant with settings for the duration of `body`, and discards unsaved changes at the end, also if
+    /// `body` throws.
+    ///
+    /// As ``makeContext(settings:role:loading:tracking:reading:after:)``. Sends nothing itself.
+    public func withContext<T>(
+        settings: [String: any PostgresEncodable], role: String? = nil, loading: RelationshipLoading = .batch,
+        tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
+        after position: DatabasePosition? = nil, _ body: (DatabaseContext) async throws -> T
     ) async throws -> T {
-        let context = try makeContext(settings: settings, role: role, faulting: faulting)
+        let context = try makeContext(
+            settings: settings, role: role, loading: loading, tracking: tracking, reading: reading, after: position)
         defer { context.core.rollback() }
         return try await body(context)
     }
@@ -84,6 +128,19 @@ public struct DatabaseTenant: Sendable {
 }
 
 extension Database {
+    /// How the tenants of a database are kept apart, where each has tables of its own.
+    public struct Tenants: Sendable, Hashable {
+        let template: String
+
+        /// Each tenant has a schema with the tables of a template.
+        ///
+        /// The database itself has the tables of the search path only, which all tenants share: neither the template's nor a tenant's
+        /// are entities of it. See ``Database/tenant(_:fileID:line:)``.
+        ///
+        /// - Parameter template: the schema whose tables the typed classes and annotations fit. It is not in the search path.
+        public static func schemas(template: String) -> Tenants { Tenants(template: template) }
+    }
+
     /// The tenant that has a schema of its own.
     ///
     /// Its first use reads the schema, in three round trips: the tables that the template has, with all of their columns. It may have
@@ -99,15 +156,15 @@ extension Database {
     ///   `.classMismatch` with all differences if it does not fit the classes; `.invalidRequest` for the template, for a schema in the
     ///   search path, for one with a foreign key to another tenant's table, which is named, in a transaction before the first use, and
     ///   where the database was connected without tenants; and the errors of a query.
-    public func tenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseTenant {
+    public func tenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws -> SchemaTenant {
         let tenants = try requireSchemaTenants()
-        if let known = tenants.tenant(name) { return DatabaseTenant(database: self, tenant: known) }
+        if let known = tenants.tenant(name) { return SchemaTenant(database: self, tenant: known) }
         guard !client.isInTransaction else {
             throw KindredError(
                 .invalidRequest, "A tenant is first used outside of a transaction, since its schema is read")
         }
         return try await client.called(at: fileID, line) {
-            DatabaseTenant(database: self, tenant: try await tenants.find(name, from: client, overrides: overrides))
+            SchemaTenant(database: self, tenant: try await tenants.find(name, from: client, overrides: overrides))
         }
     }
 

@@ -1,6 +1,6 @@
 import KindredPostgres
 
-extension ValidationProblem {
+extension KindredError.Problem {
     /// The property of the object's class that stands for ``key``, as a form names its fields; nil where there is none.
     public var property: String? { key.flatMap { object?.propertyName(of: $0) } }
 }

@@ -2,13 +2,13 @@ import Kindred
 import KindredTesting
 import Testing
 
-@Suite struct FaultingModeTests {
+@Suite struct RelationshipLoadingTests {
     @Test(.database(.sql(librarySchema))) func forbiddenFaultsNameTheRelationshipAndPrefetchedOnesWork() async throws {
         try await withDatabase { database, context, other in
-            let strict = database.makeContext(faulting: .forbidden)
+            let strict = database.makeContext(loading: .forbidden)
             let author = try await strict.fetch("author").where("id = 5").one()
             try await expectStatements([]) { () async throws in
-                let error = await expectError(.faultingForbidden) { _ = try await author.set(forKey: "books").objects }
+                let error = await expectError(.loadingForbidden) { _ = try await author.set(forKey: "books").objects }
                 #expect(error?.entity == "public.author" && error?.key == "books")
             }
             let authors = try await strict.fetch("author").where("id <= 5").prefetch("books.author").all()
@@ -24,7 +24,7 @@ import Testing
 
     @Test(.database(.sql(librarySchema))) func withoutBatchesEachObjectAsksForItself() async throws {
         try await withDatabase { database, context, other in
-            let single = database.makeContext(faulting: .off)
+            let single = database.makeContext(loading: .single)
             let authors = try await single.fetch("author").where("id <= 4").all()
             try await expectStatements(["SELECT", "SELECT", "SELECT", "SELECT"]) { () async throws in
                 for author in authors { #expect(try await author.set(forKey: "books").objects.count >= 2) }

@@ -1,10 +1,10 @@
 /// The effect of the first access to an object's relationship, for a context.
-public enum FaultingMode: Sendable, Hashable {
+public enum RelationshipLoading: Sendable, Hashable {
     /// Loads it for all objects that were read together; the default.
     case batch
     /// Loads it for that object alone.
-    case off
-    /// Is an error, `KindredError` `.faultingForbidden`, which names entity and relationship: prefetch the
+    case single
+    /// Is an error, `KindredError` `.loadingForbidden`, which names entity and relationship: prefetch the
     /// relationship. The same holds for `count`, `isEmpty` and `contains` of a set that is not loaded.
     case forbidden
 }

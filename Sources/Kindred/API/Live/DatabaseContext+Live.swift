@@ -4,7 +4,7 @@ extension DatabaseContext {
     /// The changes of one object: a live request whose list has the object, and is empty once its row is gone.
     ///
     /// ```swift
-    /// for try await update in try await context.observe(person, prefetch: "emailSet") {
+    /// for try await update in try await context.live(person, prefetch: "emailSet") {
     ///     guard let person = update.objects.first else { break }
     ///     print(person["surname"] ?? "-")
     /// }
@@ -13,8 +13,14 @@ extension DatabaseContext {
     /// The updates' object is not the given object: it belongs to a context of its own. A changed key ends the object's
     /// list. Throws as ``FetchRequest/live(atMostEvery:fileID:line:)`` does; `KindredError` `.notStored` for a new
     /// object.
-    public func observe<Object: DatabaseObject>(
+    public func live<Object: DatabaseObject>(
         _ object: Object, prefetch paths: String..., fileID: String = #fileID, line: Int = #line
+    ) async throws -> LiveRequest<Object> {
+        try await live(object, prefetch: paths, fileID: fileID, line: line)
+    }
+
+    func live<Object: DatabaseObject>(
+        _ object: Object, prefetch paths: [String], fileID: String, line: Int
     ) async throws -> LiveRequest<Object> {
         try object.requireLive()
         guard let key = object.key, !key.isTemporary else { throw object.notStored }
@@ -33,7 +39,7 @@ extension ToMany {
     /// The changes of the set: a live request for its members, in their order if the relationship has one.
     ///
     /// Throws as ``FetchRequest/live(atMostEvery:fileID:line:)`` does; `KindredError` `.objectDeleted` for a deleted owner.
-    public func observe(fileID: String = #fileID, line: Int = #line) async throws -> LiveRequest<Member> {
+    public func live(fileID: String = #fileID, line: Int = #line) async throws -> LiveRequest<Member> {
         try await request().live(fileID: fileID, line: line)
     }
 }
