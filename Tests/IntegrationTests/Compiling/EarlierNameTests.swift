@@ -47,7 +47,7 @@ private enum ProgramWithEarlierNames: EarlierProgram {
     @available(*, deprecated)
     private static func staging(_ context: DatabaseContext, _ other: PostgresClient) async throws {
         let item = try context.insert("item", ["id": 2, "name": "second"])
-        let patched = try context.insert("item", try ObjectPatch("{\"id\": 3}"), allowing: ["id"])
+        let patched = try context.insert("item", try ObjectPatch(json: "{\"id\": 3}".utf8), allowing: ["id"])
         #expect(context.hasChanges && item.hasChanges && item.changedValues["name"] == .some("second"))
         #expect(patched["id"] == 3)
         try await context.save()
@@ -78,7 +78,8 @@ private enum ProgramWithEarlierNames: EarlierProgram {
         #expect(try await own.fetch("shop").count() == 1)
         let all = try database.makeContext(acrossTenants: "a test", faulting: .off)
         #expect(try await all.fetch("item").count() == 3)
-        try await database.withContext(faulting: .off) { #expect(try await $0.fetch("shop").count() == 1) }
+        let count = try await database.withContext(faulting: .off) { try await $0.fetch("shop").count() }
+        #expect(count == 1)
         try await database.withContext(settings: [:], faulting: .off) { #expect($0.loading == .single) }
         try await database.withContext(tenant: ["tenant_id": 2], setting: "app.tenant_id", faulting: .off) {
             #expect(try await $0.fetch("shop").count() == 0)
