@@ -31,9 +31,9 @@ struct RoomedTarget {
         "decodeNil", "done", "end", "filter", "first", "get", "hasPrefix", "hasSuffix", "index", "infinity", "insert",
         "inserted", "isEmpty", "isFinite", "isInfinite", "isNaN", "isNumber", "keys", "last", "lazy", "load",
         "lowerBound", "map", "merge", "nestedUnkeyedContainer", "nil", "overflow", "poll", "prefix", "properties",
-        "release",
-        "remove", "removeAll", "removeValue", "reserveCapacity", "singleValueContainer", "size", "sort", "sorted",
-        "split", "start", "store", "stringValue", "subtract", "unkeyedContainer", "utf8", "values", "wait",
+        "release", "remove", "removeAll", "removeValue", "reserveCapacity", "singleValueContainer", "size", "some",
+        "sort", "sorted", "split", "start", "store", "stringValue", "subtract", "unkeyedContainer", "utf8", "values",
+        "wait",
     ]
 
     /// Reads a target.
@@ -77,7 +77,7 @@ struct RoomedTarget {
 
     private static func level(_ path: String, _ rooms: [String]) -> Int? { rooms.firstIndex(of: room(of: path)) }
 
-    /// The room of a file; `beside` for one that is in none.
+    /// The room of a file; `beside` for a file outside of all rooms.
     func room(of path: String) -> String { Self.room(of: path) }
 
     private static func room(of path: String) -> String {
