@@ -2,7 +2,6 @@
 enum KernelLists {
     /// The functions through which rows come in.
     static let doors = """
-        Graph/Noting/ContextCore+Taken.swift: ContextCore.staged(deletions:of:_:)
         Graph/Rows/ContextCore+LoadedObjects.swift: ContextCore.object(_:of:_:askedAt:)
         Graph/Rows/ContextCore+LoadedObjects.swift: ContextCore.objects(_:of:isFresh:)
         Graph/Rows/ContextCore+Objects.swift: ContextCore.take(_:of:askedAt:)
@@ -143,6 +142,7 @@ enum KernelLists {
         Graph/Noting/ContextCore+Taken.swift: ContextCore.rekey(_:from:to:)
         Graph/Noting/ContextCore+Taken.swift: ContextCore.staged(_:_:from:to:)
         Graph/Noting/ContextCore+Taken.swift: ContextCore.staged(_:formerly:)
+        Graph/Noting/ContextCore+Taken.swift: ContextCore.staged(deletions:of:_:)
         Graph/Noting/ContextCore+Taken.swift: ContextCore.taken(_:)
         Graph/Noting/ContextCore+Taken.swift: ContextCore.taken(_:)
         Graph/Noting/ContextCore+Taken.swift: ContextCore.taken(_:_:isHeld:at:)

@@ -96,6 +96,7 @@ struct RoomedTarget {
 
     private static func upwardUses(of files: [SwiftSource], _ rooms: [String], namesBelow: Set<String>) -> [Use] {
         var types: [String: Int] = [:]
+        var nested: [String: Int] = [:]
         var members: [String: Int] = [:]
         for file in files {
             guard let level = level(file.path, rooms) else { continue }
@@ -103,11 +104,14 @@ struct RoomedTarget {
                 switch declaration.kind {
                 case .type where !declaration.isNested:
                     types[declaration.name] = min(level, types[declaration.name] ?? level)
+                case .type: nested[declaration.name] = min(level, nested[declaration.name] ?? level)
                 case .member: members[declaration.name] = min(level, members[declaration.name] ?? level)
-                case .type, .local: break
+                case .local: break
                 }
             }
         }
+        // A deprecated alias at the top level has the name of a nested type, which is meant where that stands.
+        for (name, level) in types { types[name] = min(level, nested[name] ?? level) }
         var uses: [Use] = []
         for file in files {
             guard let level = level(file.path, rooms) else { continue }
