@@ -15,7 +15,7 @@ private let schema = """
 /// An element, by keys alone.
 enum Seen: Equatable {
     case changes(inserted: [String], updated: [String: Set<String>], deleted: [String])
-    case everything(ChangeGap, [String])
+    case everything(Tracking.Gap, [String])
 
     init(_ element: ChangeSequence.Element) {
         switch element {
@@ -222,7 +222,7 @@ extension ChangeSequence.Element {
             let foreign = ChangeCursor(
                 epoch: good.epoch, system: good.system ^ 1, timeline: good.timeline, database: good.database,
                 snapshot: good.snapshot)
-            for (cursor, reason) in [(future, ChangeGap.foreignCursor), (foreign, .foreignCursor)] {
+            for (cursor, reason) in [(future, Tracking.Gap.foreignCursor), (foreign, .foreignCursor)] {
                 var changes = try await context.changes(of: "person", since: cursor).makeAsyncIterator()
                 #expect(try await changes.seen(database) == .everything(reason, ["person"]))
                 try await other.query("INSERT INTO person VALUES (1)")

@@ -114,7 +114,7 @@ import Testing
     @Test func aGapTakesTheTablesKeys() {
         let insert = Self.record(.insert, ["1"])
         for (record, gap) in [
-            (Self.record(.update, nil), ChangeGap.bulk), (Self.record(.truncate, nil), .bulk),
+            (Self.record(.update, nil), Tracking.Gap.bulk), (Self.record(.truncate, nil), .bulk),
             (Self.record(.schema, nil), .schemaChanged), (Self.record(.unread, nil, reason: "unread"), .unrecorded),
             (Self.record(.gap, nil, reason: "trigger missing"), .unrecorded),
             (Self.record(.gap, nil, reason: "changed"), .schemaChanged),

@@ -63,3 +63,7 @@ public typealias PropertyContent = DatabaseObject.PropertyContent
 /// One property of a typed class, under its earlier name.
 @available(*, deprecated, renamed: "EntityMapping.Property")
 public typealias PropertyMapping = EntityMapping.Property
+
+/// Why changes are not named row by row, under its earlier name.
+@available(*, deprecated, renamed: "Tracking.Gap")
+public typealias ChangeGap = Tracking.Gap

@@ -14,7 +14,7 @@ public struct ChangeCursor: Sendable, Hashable, Codable {
     let snapshot: String
 
     /// The reason why another cursor is of no use in this cursor's stream; nil if it is of the same stream.
-    func refusal(of cursor: ChangeCursor) -> ChangeGap? {
+    func refusal(of cursor: ChangeCursor) -> Tracking.Gap? {
         guard cursor.system == system, cursor.timeline == timeline, cursor.database == database else {
             return .foreignCursor
         }

@@ -51,7 +51,7 @@ struct ChangePiece: Sendable {
     /// Whether a crash may take some of it back until it is flushed.
     var isUnsafe = false
     /// Why the given cursor was of no use; then there are no records.
-    var refusal: ChangeGap?
+    var refusal: Tracking.Gap?
     var records: [ChangeRecord] = []
     /// The age of the oldest record.
     var age: Duration = .zero
@@ -91,7 +91,7 @@ struct ChangeRecord: Sendable, Equatable {
     var reason: String?
 
     /// Why rows are not named; nil if all are.
-    func gap(hasKey: Bool) -> ChangeGap? {
+    func gap(hasKey: Bool) -> Tracking.Gap? {
         switch operation {
         case .truncate: return .bulk
         case .schema: return .schemaChanged

@@ -29,7 +29,7 @@ struct TableChanges: Sendable, Equatable {
     /// Why rows have changed that the batch does not name; nil if it names all.
     ///
     /// With a gap no key is named.
-    var gap: ChangeGap?
+    var gap: Tracking.Gap?
 
     /// The number of keys.
     var count: Int { inserted.count + updated.count + deleted.count }
@@ -39,7 +39,7 @@ struct TableChanges: Sendable, Equatable {
 
     init(
         inserted: Set<ObjectKey> = [], updated: [ObjectKey: Set<ServerText>?] = [:], deleted: Set<ObjectKey> = [],
-        gap: ChangeGap? = nil
+        gap: Tracking.Gap? = nil
     ) {
         (self.inserted, self.updated, self.deleted, self.gap) = (inserted, updated, deleted, gap)
     }

@@ -65,7 +65,7 @@ struct NetChanges {
 
     private struct Table {
         var entries: [ObjectKey: Entry] = [:]
-        var gap: ChangeGap?
+        var gap: Tracking.Gap?
     }
 
     private var tables: [QualifiedName: Table] = [:]
@@ -134,7 +134,7 @@ struct NetChanges {
         tables[name, default: Table()].entries[key, default: new].add(operation, record)
     }
 
-    private mutating func lose(_ name: QualifiedName, _ gap: ChangeGap) {
+    private mutating func lose(_ name: QualifiedName, _ gap: Tracking.Gap) {
         count -= tables[name]?.entries.count ?? 0
         tables[name] = Table(gap: tables[name]?.gap ?? gap)
     }

@@ -11,7 +11,7 @@ struct ReaderLoop {
     private var pace = ReaderPace()
     private var cursor: ChangeCursor?
     /// Why the last cursor was of no use: followers are told that everything may have changed.
-    private var loss: ChangeGap?
+    private var loss: Tracking.Gap?
     /// How often the evaluation of a subscriber failed on the server, in a row.
     private var failures: [UInt64: Int] = [:]
     /// The tables that were changed themselves, until the model was read again.
@@ -291,7 +291,7 @@ struct ReaderLoop {
 
 extension ChangeReading {
     /// Says of all tables that rows have changed which are not named.
-    fileprivate mutating func lose(_ gap: ChangeGap, _ runtime: SchemaRuntime) {
+    fileprivate mutating func lose(_ gap: Tracking.Gap, _ runtime: SchemaRuntime) {
         for entity in runtime.entities { batch.changes[entity.name] = TableChanges(gap: gap) }
     }
 }

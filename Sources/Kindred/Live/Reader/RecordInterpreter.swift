@@ -90,7 +90,7 @@ struct ChangeReading: Sendable {
     var cursor: ChangeCursor
     var isLast = true
     var isUnsafe = false
-    var refusal: ChangeGap?
+    var refusal: Tracking.Gap?
     var batch = CommittedBatch()
     /// The tables that were changed themselves.
     var changedTables: Set<UInt32> = []

@@ -7,7 +7,7 @@ public enum LiveCause: Sendable, Hashable {
     /// Rows were changed.
     case change
     /// Rows were changed, and it is not known which: the request was asked anew.
-    case everything(ChangeGap)
+    case everything(Tracking.Gap)
 
     /// The cause of two updates in one.
     func merged(with later: LiveCause) -> LiveCause {

@@ -171,7 +171,7 @@ struct LiveSources: Sendable {
         /// Entities whose changed rows have to be read, to find requests by values.
         var routed: [EntityRuntime: TableChanges] = [:]
 
-        mutating func ask(_ number: Int, _ gap: ChangeGap?) {
+        mutating func ask(_ number: Int, _ gap: Tracking.Gap?) {
             // A table whose rows a policy or a missing key leaves unnamed has lost nothing.
             let cause: LiveCause = gap.flatMap { $0 == .unnamed ? nil : .everything($0) } ?? .change
             whole[number] = whole[number].map { $0.merged(with: cause) } ?? cause

@@ -41,7 +41,7 @@ extension ChangeSequence {
             /// Entities whose rows may all have changed: read them anew; empty for almost every batch.
             public let everything: [QualifiedName]
             /// Why their rows are not named; nil if there are none.
-            public let reason: ChangeGap?
+            public let reason: Tracking.Gap?
             /// The place behind the batch.
             public let cursor: ChangeCursor
 

@@ -21,7 +21,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
         /// The rows that have changed.
         case changes(ChangeBatch)
         /// Any rows of these entities may have changed: read them anew, and then go on.
-        case everything(ChangeGap, entities: [QualifiedName], cursor: ChangeCursor)
+        case everything(Tracking.Gap, entities: [QualifiedName], cursor: ChangeCursor)
     }
 
     private let subscription: Subscription
@@ -78,7 +78,7 @@ extension ChangeFeed.Delivery {
     /// Its elements; the last has the cursor.
     func elements(_ runtime: SchemaRuntime) -> (others: ChangeBatch?, last: ChangeSequence.Element) {
         var named = ChangeBatch()
-        var gaps: [QualifiedName: ChangeGap] = [:]
+        var gaps: [QualifiedName: Tracking.Gap] = [:]
         for (name, changes) in changes {
             if let gap = changes.gap {
                 gaps[name] = gap
@@ -89,7 +89,7 @@ extension ChangeFeed.Delivery {
             }
         }
         // The gravest reason, if there are several.
-        let reasons: [ChangeGap] = [.foreignCursor, .expired, .overflow, .schemaChanged, .unrecorded, .bulk]
+        let reasons: [Tracking.Gap] = [.foreignCursor, .expired, .overflow, .schemaChanged, .unrecorded, .bulk]
         guard let reason = reasons.first(where: gaps.values.contains) ?? gaps.values.first else {
             named.cursor = cursor
             return (nil, .changes(named))

@@ -10,12 +10,12 @@ import Testing
 struct Followers {
     /// An element that names no rows; its entities without the table of marks.
     struct Gap: Equatable, CustomStringConvertible {
-        let reason: ChangeGap
+        let reason: Tracking.Gap
         let entities: [String]
 
-        init(_ reason: ChangeGap, _ entities: String...) { self.init(reason, of: entities) }
+        init(_ reason: Tracking.Gap, _ entities: String...) { self.init(reason, of: entities) }
 
-        init(_ reason: ChangeGap, of entities: [String]) {
+        init(_ reason: Tracking.Gap, of entities: [String]) {
             self.reason = reason
             self.entities = entities
         }
@@ -95,7 +95,7 @@ struct Followers {
     /// - Returns: all gaps that were said.
     @discardableResult
     mutating func expectAgreement(
-        after gap: Gap? = nil, allowing reasons: Set<ChangeGap> = [],
+        after gap: Gap? = nil, allowing reasons: Set<Tracking.Gap> = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [Gap] {
         let said = try await expectTold(sourceLocation: sourceLocation)

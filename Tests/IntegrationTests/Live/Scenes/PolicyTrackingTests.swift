@@ -69,7 +69,7 @@ private let schema = """
             let shown = try await withStatementLimit(0) { try await red.set(forKey: "noteSet").objects }
             #expect(shown.first { $0.number == 1 }?["text"] == "secret")
             // Keys are hidden from this role: its contexts were told that rows had changed, not which.
-            #expect(Array(theirs.tracking.metrics.gaps.keys) == [ChangeGap.unnamed.rawValue])
+            #expect(Array(theirs.tracking.metrics.gaps.keys) == [Tracking.Gap.unnamed.rawValue])
         }
     }
 
