@@ -47,10 +47,10 @@ extension DatabaseContext {
 
     /// Reads the rows of all objects that the program holds again.
     ///
-    /// One SELECT for each entity, in slices of 10,000 rows, all in one round trip for an entity. `isDeleted` is true afterwards for
-    /// objects whose rows are gone. Staged changes stay staged. Loaded relationships become stale, and are loaded again, for all
-    /// objects that were read together, on their next use; so are loaded lazy columns. New objects, and those of entities without
-    /// a key, stay as they are. Throws the errors of a query.
+    /// One SELECT for each entity, in slices of 10,000 rows, all in one round trip for an entity. `isDeleted` is true
+    /// afterwards for objects whose rows are gone. Staged changes stay staged. Loaded relationships become stale, and
+    /// are loaded again, for all objects that were read together, on their next use; so are loaded lazy columns. New
+    /// objects, and objects of entities without a key, stay as they are. Throws the errors of a query.
     public func refresh(fileID: String = #fileID, line: Int = #line) async throws {
         try await client.called(at: fileID, line) { try await Refresher(core).refreshAll() }
     }

@@ -39,7 +39,8 @@ extension Database {
     ///   - settings: further settings of the context.
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - loading: the effect of the first access to a relationship.
-    ///   - tracking: whether the context follows the changes of others to its tenant's rows; see ``DatabaseContext/Tracking``.
+    ///   - tracking: whether the context follows changes of other clients to its tenant's rows; see
+    ///     ``DatabaseContext/Tracking``.
     ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `KindredError` `.invalidRequest` unless one column is given, and if no entity has it; `.wrongType` and
@@ -98,9 +99,9 @@ extension Database {
     ///   - reason: why the work is not done for one tenant; for the log.
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - loading: the effect of the first access to a relationship.
-    ///   - tracking: whether the context follows the changes of others; see ``DatabaseContext/Tracking``.
+    ///   - tracking: whether the context follows changes of other clients; see ``DatabaseContext/Tracking``.
     ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     ///   - fileID: the file of the call, for the log.
     ///   - line: the line of the call.
     /// - Throws: `PostgresError` `.settingsRefused` for a role that PostgreSQL does not take.

@@ -34,7 +34,7 @@ public struct SchemaTenant: Sendable {
     ///   - loading: the effect of the first access to a relationship.
     ///   - tracking: `.none`: a context that is to follow changes throws `KindredError` `.invalidRequest` instead of sending anything.
     ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     public func makeContext(
         loading: RelationshipLoading = .batch, tracking: DatabaseContext.Tracking = .none,
         reading: DatabaseContext.Reading = .primary,
@@ -56,7 +56,7 @@ public struct SchemaTenant: Sendable {
     ///   - loading: the effect of the first access to a relationship.
     ///   - tracking: `.none`: changes to a tenant's own tables are not followed.
     ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
-    ///   - position: what its reads show at least: the ``DatabaseContext/position`` of an earlier request.
+    ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     /// - Throws: `KindredError` `.invalidRequest` for a context that is to follow changes, and the errors of
     ///   ``Database/makeContext(settings:role:loading:tracking:reading:after:)``.
     public func makeContext(

@@ -16,7 +16,7 @@ public typealias TrackingStatus = Tracking.Status
 @available(*, deprecated, renamed: "Tracking.Options")
 public typealias TrackingOptions = Tracking.Options
 
-/// Counters of what follows changes, under their earlier name.
+/// Counters of following changes, under their earlier name.
 @available(*, deprecated, renamed: "Tracking.Metrics")
 public typealias TrackingMetrics = Tracking.Metrics
 

@@ -33,7 +33,7 @@ extension DatabaseContext {
         try await create(entityName, [values], by: resolution.rule, fileID: fileID, line: line)[0]
     }
 
-    /// Stores rows by one statement, or follows `onConflict` for rows whose key others have.
+    /// Stores rows by one statement, or follows `onConflict` for rows whose key other rows have.
     @available(
         *, deprecated, message: "write upsert(…, on:), or create(…, unlessExists:) to keep the rows that are there"
     )

@@ -11,11 +11,11 @@ extension DatabaseContext {
     /// - Parameters:
     ///   - entityName: the entity.
     ///   - values: as for `create(_:_:)`.
-    ///   - key: the attributes by which rows conflict: the columns of a primary key, a UNIQUE constraint or a unique index. Of a
-    ///     partial index its condition decides which rows conflict: with `UNIQUE (email) WHERE deleted_at IS NULL`, none that is
-    ///     deleted.
+    ///   - key: the attributes by which rows conflict: the columns of a primary key, a UNIQUE constraint or a unique
+    ///     index. The condition of a partial index decides which rows conflict: with `UNIQUE (email) WHERE deleted_at
+    ///     IS NULL`, no deleted row does.
     ///   - further: the key's further attributes, if it has several.
-    ///   - attributes: those of the new values that an existing row takes; nil for all.
+    ///   - attributes: the attributes whose new values an existing row takes; nil for all.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Returns: the object of the resulting row.
@@ -30,7 +30,8 @@ extension DatabaseContext {
             entityName, [values], by: .update([key] + further, setting: attributes), fileID: fileID, line: line)[0]
     }
 
-    /// Stores rows by one statement, or changes those whose key is there already; returns their objects in the order of the values.
+    /// Stores rows by one statement, or changes rows whose key exists already; returns their objects in the order of
+    /// the values.
     ///
     /// All rows must have values for the same keys. No two rows may have the same key: `.invalidRequest`, before anything is sent
     /// unless only the server treats the keys as equal. Else as for one row.
@@ -55,7 +56,7 @@ extension DatabaseContext {
             [new], by: .update([key] + further, setting: attributes), fileID: fileID, line: line)[0]
     }
 
-    /// Stores rows of a typed class by one statement, or changes those whose key is there already.
+    /// Stores rows of a typed class by one statement, or changes rows whose key exists already.
     ///
     /// As for an entity by name.
     @discardableResult
@@ -79,7 +80,8 @@ extension DatabaseContext {
         try await create(entityName, [values], by: .keep([key] + further), fileID: fileID, line: line)[0]
     }
 
-    /// Stores rows by one statement, except those whose key is there already; returns the objects of all in the order of the values.
+    /// Stores rows by one statement, except rows whose key exists already; returns the objects of all in the order of
+    /// the values.
     ///
     /// All rows must have values for the same keys. Else as for one row.
     @discardableResult
@@ -101,7 +103,7 @@ extension DatabaseContext {
         try await create([new], by: .keep([key] + further), fileID: fileID, line: line)[0]
     }
 
-    /// Stores rows of a typed class by one statement, except those whose key is there already.
+    /// Stores rows of a typed class by one statement, except rows whose key exists already.
     ///
     /// As for an entity by name.
     @discardableResult
