@@ -30,7 +30,9 @@ extension ContextCore {
         if following != nil, let key = object.key { noteWritten(entity, key) }
     }
 
-    /// Puts an object at the new key of its row. The row with the former key is gone, unless another row has that key now.
+    /// Puts an object at the new key of its row.
+    ///
+    /// The row with the former key is gone, unless another row has that key now.
     private func rekey(_ object: DatabaseObject, from former: ObjectKey, to key: ObjectKey) {
         let (entity, scope) = (object.runtime, writing?.scope)
         let displaced = noteNow { map, time in
@@ -266,7 +268,7 @@ extension ContextCore {
 
     // MARK: Pairs
 
-    /// Notes a pair that came or went, for the sets of pairs and those of the helper's rows at both ends.
+    /// Notes a pair that came or went, for the sets of pairs and of the helper's rows at both ends.
     func taken(_ pair: PairChange) {
         let (relationship, owner) = (pair.relationship, pair.owner)
         switch pair.member {
