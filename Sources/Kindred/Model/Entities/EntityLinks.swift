@@ -80,7 +80,7 @@ struct EntityLinks: Sendable {
             .reduce(ColumnSet()) { $0.union($1) }
         orderedColumns = uniqueColumns.union(ColumnSet(findingColumns))
         for constraint in entity.deferrableConstraints {
-            // One without columns, of expressions, may concern all.
+            // A constraint of expressions names no columns, and may concern all.
             let columns = constraint.columns.compactMap { entity.attributeIndex(of: $0) }
             orderedColumns.formUnion(ColumnSet(columns.isEmpty ? Array(entity.attributes.indices) : columns))
         }
