@@ -295,7 +295,7 @@ package struct ConflictRule: Sendable, Hashable {
     let key: [String]
     let action: Action
 
-    /// The existing row takes the new values, or some of them, given by attribute; not those of the key and of the primary key.
+    /// The existing row takes the new values, or some of them, given by attribute; the key and the primary key stay.
     package static func update(_ key: String..., setting attributes: [String]? = nil) -> ConflictRule {
         update(key, setting: attributes)
     }
