@@ -1,10 +1,10 @@
 import KindredPostgres
 
-/// The way of a save, decided once from what is staged when its transaction has begun.
+/// The way of a save, decided once from the staged changes when its transaction has begun.
 enum SavePlan {
     /// New values of stored rows, for none of which another row waits: one UPDATE for each set of columns.
     ///
-    /// There is nothing to ask: no row is new, none is deleted, no unique value changes hands, and no key moves.
+    /// Order does not matter: no row is new, none is deleted, no unique value changes hands, and no key moves.
     case plain([SavedObject])
     /// New and changed objects, and deleted ones, whose order references and unique values decide.
     case ordered(kept: [DatabaseObject], deleted: [DatabaseObject])
