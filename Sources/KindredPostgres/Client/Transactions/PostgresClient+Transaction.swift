@@ -85,7 +85,7 @@ extension PostgresClient {
         }
     }
 
-    /// Whether another attempt follows one that has failed; waits before it.
+    /// Whether another attempt follows a failed attempt; waits before it.
     private func isRepeated(after error: any Error, _ attempt: Int, by policy: RetryPolicy) async throws -> Bool {
         guard attempt < policy.attempts, mayRetry(error, by: policy) else { return false }
         // The writers that a call met may meet again: they part for longer.
