@@ -14,7 +14,7 @@ private let itemSchema = """
     INSERT INTO item VALUES (1, 'a', 'first', 1, 1);
     """
 
-/// Names that were replaced before 1.0: programs that use them compile, with a warning, and do what they did.
+/// Names that were replaced before 1.0: programs that use them compile, with a warning, and work as before.
 @Suite(.database(.sql(itemSchema))) struct EarlierNameTests {
     @Test func earlierNamesDoTheSame() async throws {
         try await withDatabase { database, _, other in

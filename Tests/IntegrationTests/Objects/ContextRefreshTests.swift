@@ -28,7 +28,7 @@ private let shelfSchema = """
             #expect(shelves.map { $0["name"] } == ["top", "shelf 2", "shelf 3"])
             #expect(books.map(\.isDeleted) == [false, false, false, false, false, true])
             #expect(books[1]["title"] == "book 2!" && books[1]["note"] == "theirs")
-            // What is staged stays, over the row as it is now.
+            // Staged values stay, over the row as it is now.
             #expect(books[0]["title"] == "book 1!" && books[0]["note"] == "mine")
             #expect(books[0].stagedValues == ["note": "mine"] && context.hasStagedChanges)
             await expectError(.objectDeleted) { try await books[5].setValue("x", forKey: "title") }

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A write goes to the primary, and whoever comes later sees it.
+    /// A write goes to the primary, and later contexts see it.
     private func writing(_ tenant: SchemaTenant, _ number: Int) async throws {
         let token = try await tenant.withContext(reading: .automatic) { context in
             _ = try await context.create("label", ["id": 3, "name": "<\(number)> new"])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kindred
 
-/// What a save writes without asking about order: new values that no other row waits for.
+/// A save writes new values that no other row waits for without asking about order.
 @Suite struct SavePlanTests {
     private static let schema = """
         CREATE TABLE shelf (code text PRIMARY KEY, name text);

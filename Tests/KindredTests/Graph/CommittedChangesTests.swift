@@ -9,7 +9,7 @@ import Testing
 
     init() throws { people = try PeopleAndEmails(owners: 2) }
 
-    /// Changes of emails that others have committed.
+    /// Changes of emails that other clients have committed.
     private struct Committed {
         var updated: [Row] = []
         var moved: [Row] = []

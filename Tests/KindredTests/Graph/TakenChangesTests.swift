@@ -3,7 +3,8 @@ import Testing
 
 @testable import Kindred
 
-/// What statements of the context have written is shown without another statement, or makes stale what it may concern.
+/// Changes by statements of the context are shown without another statement, or mark as stale the sets that they may
+/// concern.
 @Suite struct TakenChangesTests {
     private let people: PeopleAndEmails
     private let email = PeopleAndEmails.Email(owner: 1, address: "a")

@@ -130,7 +130,7 @@ import Testing
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    /// What happens is noted by the functions of one file, each of which notes all that concerns its kind of event.
+    /// The functions of one file note all events; each of them makes all notes on its kind of event.
     @Test func oneFileSaysWhatIsNoted() throws {
         let file = try #require(Self.files.first { $0.path == "Graph/Noting/ContextCore+Taken.swift" })
         let members = Set(file.declarations.filter { $0.kind == .member }.map(\.name))

@@ -2,7 +2,7 @@ import Kindred
 import KindredTesting
 import Testing
 
-/// Contexts of tenants that share tables, and follow changes: those of their own rows alone.
+/// Contexts of tenants that share tables follow the changes of their own rows alone.
 @Suite(.database(.sql(tenantSchema)), .timeLimit(.minutes(10))) struct ColumnTenantTrackingTests {
     private func context(
         _ tenant: Int, of database: Database, settings: [String: any PostgresEncodable] = [:], role: String? = nil
