@@ -38,7 +38,7 @@ public final class RowColumns: Sendable {
     }
 
     /// The name by which a result tells that the statement left a column out, and gave NULL in its place.
-    package static let leftOutName = "kindred: left out"
+    package static let leftOutName = "kindred: omitted"
 
     private let columns: [Column]
     private let cellTypes: [PostgresCellType]

@@ -205,11 +205,11 @@ import Testing
             sent.expect(
                 """
                 SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price",
-                    CASE WHEN false THEN t0."keywords" END AS "kindred: left out", t0."category_id"
+                    CASE WHEN false THEN t0."keywords" END AS "kindred: omitted", t0."category_id"
                     FROM "public"."book" AS t0
                 """,
                 """
-                SELECT t."id", t."name", CASE WHEN false THEN t."born" END AS "kindred: left out", h."book_id"
+                SELECT t."id", t."name", CASE WHEN false THEN t."born" END AS "kindred: omitted", h."book_id"
                     FROM "public"."author" AS t JOIN "public"."book_author" AS h ON h."author_id" = t."id"
                     WHERE h."book_id" = ANY($1) ORDER BY h."position" NULLS LAST, t."id"
                 """)

@@ -135,7 +135,7 @@ import Testing
         let leftOut = ["address", "size"].compactMap { email.attributeIndex(of: $0) }
         query.leftOut = ColumnSet(leftOut)
         let sql = try query.statement(in: Self.runtime.schema).text.text
-        #expect(sql.contains(#"CASE WHEN false THEN t0."address" END AS "kindred: left out""#))
+        #expect(sql.contains(#"CASE WHEN false THEN t0."address" END AS "kindred: omitted""#))
         #expect(try columns(try reads(query)) == ["email.id", "email.person_id", "email.size"])
         #expect(!email.fixedColumns.contains(leftOut[0]) && email.key.allSatisfy(email.fixedColumns.contains))
         // Prefetched rows have left-out columns of their own, by which equal requests are told apart.

@@ -9,7 +9,7 @@ extension DatabaseObject {
     /// error, once for each place, and the context's next save fails with `.unknownKey` and the nearest keys before
     /// anything is sent, so that nothing derived from the wrong value is stored. ``value(forKey:as:)`` throws at once.
     ///
-    /// An attribute that was left out of the object's request, or is lazy, and is not loaded is such a mistake too:
+    /// An attribute that was omitted by the object's request, or is lazy, and is not loaded is such a mistake too:
     /// `.notLoaded`. ``value(forKey:fileID:line:)`` loads it.
     ///
     /// Setting it stages the change: reads see it at once, `save()` writes it, `rollback()` discards it, and setting
@@ -51,7 +51,7 @@ extension DatabaseObject {
 
     /// The loaded value of an attribute as a Swift type.
     ///
-    /// Throws `KindredError` `.unknownKey`, `.notLoaded` for an attribute that was left out, and `PostgresError`
+    /// Throws `KindredError` `.unknownKey`, `.notLoaded` for an attribute that was omitted, and `PostgresError`
     /// `.decodingFailed` if the value does not fit the type exactly. Sends nothing.
     public func value<T: PostgresDecodable>(forKey key: String, as type: T.Type) throws -> T? {
         guard let position = runtime.attributeIndex(of: key) else { throw runtime.unknownKey(key) }
@@ -60,7 +60,7 @@ extension DatabaseObject {
         return try row.decode(position, as: T.self)
     }
 
-    /// The loaded attributes by name, NULL as nil; without attributes that were left out and are not loaded.
+    /// The loaded attributes by name, NULL as nil; without attributes that were omitted and are not loaded.
     public var dictionary: [String: PostgresValue?] {
         let row = row
         var result: [String: PostgresValue?] = [:]
@@ -74,7 +74,7 @@ extension DatabaseObject {
     /// The value of a key: an attribute's value, a to-one relationship's object, or a to-many relationship's set.
     ///
     /// Sends one query if a relationship's object is not in memory; attributes and sets cost nothing, unless a failed
-    /// transaction may have undone the row: then it is read again first. An attribute that was left out is loaded by one
+    /// transaction may have undone the row: then it is read again first. An attribute that was omitted is loaded by one
     /// query, for all objects that were read together. Throws
     /// `KindredError` `.unknownKey` naming the nearest keys, `.objectDeleted` for a relationship of a deleted object.
     public func value(

@@ -1,7 +1,7 @@
 public import KindredPostgres
 import KindredSchema
 
-/// A column that is left out when objects are read, and loaded when it is asked for: the property of a column with the annotation
+/// A column that is omitted when objects are read, and loaded when it is asked for: the property of a column with the annotation
 /// `{"lazy": true}`.
 ///
 /// The value is `String` if the column may not be NULL, else `String?`.

@@ -77,7 +77,7 @@ extension DatabaseObject {
         }
     }
 
-    /// Notes the read of a property that was left out and is not loaded, which shows a neutral value.
+    /// Notes the read of a property that was omitted and is not loaded, which shows a neutral value.
     ///
     /// A property does not know its caller's line: its own name is the place.
     private func noteLeftOut(_ position: Int) {

@@ -19,7 +19,7 @@ public struct KindredError: Error, Sendable {
         public static let unknownEntity = Code("unknownEntity")
         /// The entity has no attribute or relationship of the given name.
         public static let unknownKey = Code("unknownKey")
-        /// The attribute was left out of the request that read the object, or is lazy, and its value is not loaded.
+        /// The attribute was omitted by the request that read the object, or is lazy, and its value is not loaded.
         public static let notLoaded = Code("notLoaded")
         /// The value does not fit the attribute's or relationship's type.
         public static let wrongType = Code("wrongType")

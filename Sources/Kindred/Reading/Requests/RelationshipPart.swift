@@ -50,12 +50,12 @@ public struct RelationshipPart<Member: DatabaseObject>: Sendable {
     /// Reads the members without some columns, as a request does by `omitting`; also relationships that an earlier step
     /// prefetches with them.
     public func omitting(_ keyPaths: String...) -> RelationshipPart {
-        changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys))) }
+        changed { $0.leftOut.append(Omission(paths: keyPaths.map(\.keys))) }
     }
 
     /// Reads the members with some columns only, as a request does by `only`.
     public func only(_ keyPaths: String...) -> RelationshipPart {
-        changed { $0.leftOut.append(LeavingOut(paths: keyPaths.map(\.keys), isOnly: true)) }
+        changed { $0.leftOut.append(Omission(paths: keyPaths.map(\.keys), isOnly: true)) }
     }
 
     /// Loads relationships together with the part's members, as a request does with its objects.
@@ -111,8 +111,8 @@ struct PartContent: Sendable {
     /// Whether the filters of entities hold.
     var isFiltered = true
     var branches: [Branch] = []
-    /// The columns that are left out of the members, and of rows that are loaded with them.
-    var leftOut: [LeavingOut] = []
+    /// The columns that are omitted from the members, and of rows that are loaded with them.
+    var leftOut: [Omission] = []
     var links: [Link] = []
     /// The first error of a step.
     var problem: (any Error)?

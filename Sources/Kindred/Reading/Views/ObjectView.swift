@@ -86,7 +86,7 @@ struct ViewTree: Sendable {
         for path in omitted { try omit(path[...]) }
     }
 
-    /// The columns that statements for the objects leave out; nil for the lazy ones.
+    /// The columns that statements for the objects omit; nil for the lazy ones.
     var leftOut: ColumnSet? {
         let (known, lazy) = (parts.leftOut, entity.lazyColumns)
         if entity.key.isEmpty { return known }

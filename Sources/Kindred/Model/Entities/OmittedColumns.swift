@@ -1,10 +1,10 @@
 import KindredPostgres
 import KindredSchema
 
-// Columns that a statement leaves out: its result has them in their places, as NULL and marked, so that each row tells
+// Columns that a statement omits: its result has them in their places, as NULL and marked, so that each row tells
 // which columns it has. See ``Row/isLeftOut(at:)``.
 extension EntityRuntime {
-    /// The columns that a request leaves out: `omitting` and `only`.
+    /// The columns that a request omits: `omitting` and `only`.
     ///
     /// - Parameter leftOut: nil for the lazy columns, which every statement leaves out that is not asked for them.
     func isLeftOut(_ column: Int, among leftOut: ColumnSet?) -> Bool { (leftOut ?? lazyColumns).contains(column) }
@@ -16,7 +16,7 @@ extension EntityRuntime {
         return attributeColumns.contains { row.isLeftOut(at: $0) && !lazyColumns.contains($0) }
     }
 
-    /// The columns of a row that are left out.
+    /// The columns of a row that are omitted.
     func leftOutColumns(of row: Row) -> ColumnSet {
         row.leavesOut ? ColumnSet(attributeColumns.filter { row.isLeftOut(at: $0) }) : []
     }
@@ -49,12 +49,12 @@ extension EntityRuntime {
             entity: name.description, key: key)
     }
 
-    /// The error for the value of a column that was left out and is not loaded.
+    /// The error for the value of a column that was omitted and is not loaded.
     ///
     /// - Parameter place: where it was read as NULL, or as a neutral value; nil where the read throws.
     func notLoaded(_ column: Int, readAt place: String? = nil) -> KindredError {
         let key = entity.attributes[column].name
-        let reason = lazyColumns.contains(column) ? "is lazy" : "was left out by the request that read the object"
+        let reason = lazyColumns.contains(column) ? "is lazy" : "was omitted by the request that read the object"
         return KindredError(
             .notLoaded,
             "\(place.map { "Read without a value at \($0): " } ?? "")\(name).\(key) \(reason), and is not loaded: try await value(forKey: \"\(key)\") loads it",

@@ -18,17 +18,17 @@ extension FetchRequest {
     /// Reads the objects with some columns only: `only("title", "comments.author")`, also of prefetched relationships.
     ///
     /// Keys, unique columns, columns of relationships, orders and the filter, and the version are read as well. All
-    /// other columns are left out, as by `omitting`; a lazy column that is named is read. If no column of an entity's
+    /// other columns are omitted, as by `omitting`; a lazy column that is named is read. If no column of an entity's
     /// rows is named, they are read as without `only`.
     ///
     /// Throws as `omitting` does. Sends nothing.
     public func only(_ keyPaths: String...) throws -> FetchRequest { try only(paths: keyPaths.map(\.keys)) }
 
-    func omitting(paths: [[String]]) throws -> FetchRequest { try leavingOut(LeavingOut(paths: paths)) }
+    func omitting(paths: [[String]]) throws -> FetchRequest { try leavingOut(Omission(paths: paths)) }
 
-    func only(paths: [[String]]) throws -> FetchRequest { try leavingOut(LeavingOut(paths: paths, isOnly: true)) }
+    func only(paths: [[String]]) throws -> FetchRequest { try leavingOut(Omission(paths: paths, isOnly: true)) }
 
-    private func leavingOut(_ columns: LeavingOut) throws -> FetchRequest {
+    private func leavingOut(_ columns: Omission) throws -> FetchRequest {
         var request = self
         request.prefetched.leftOut = query.leftOut
         try request.prefetched.leaveOut(columns, of: entity)
@@ -38,8 +38,8 @@ extension FetchRequest {
     }
 }
 
-/// The columns that a step of a request leaves out, by their paths; or the only columns that it reads.
-struct LeavingOut: Sendable {
+/// The columns that a step of a request omits, by their paths; or the only columns that it reads.
+struct Omission: Sendable {
     let paths: [[String]]
     var isOnly = false
 }
@@ -49,7 +49,7 @@ extension PrefetchTree {
     ///
     /// Throws `KindredError` `.unknownKey`, and `.invalidRequest` for a column that is always read, for rows without a key, and
     /// for a relationship that is not loaded.
-    mutating func leaveOut(_ step: LeavingOut, of entity: EntityRuntime) throws {
+    mutating func leaveOut(_ step: Omission, of entity: EntityRuntime) throws {
         for (path, entity, columns) in try places(of: step.paths, from: entity) {
             if step.isOnly {
                 let read = entity.fixedColumns.union(ColumnSet(columns))
@@ -88,7 +88,7 @@ extension PrefetchTree {
             guard !branches.isEmpty else {
                 throw KindredError(
                     .invalidRequest,
-                    "\(place.name).\(key) is not prefetched: prefetch it before its columns are left out",
+                    "\(place.name).\(key) is not prefetched: prefetch it before its columns are omitted",
                     entity: place.name.description, key: key)
             }
             path.append(relationship)
@@ -98,12 +98,12 @@ extension PrefetchTree {
         guard let column = place.attributeIndex(of: key) else {
             guard place.relationship(named: key) != nil else { throw place.unknownKey(key) }
             throw KindredError(
-                .unknownKey, "\(place.name).\(key) is a relationship; only columns are left out",
+                .unknownKey, "\(place.name).\(key) is a relationship; only columns are omitted",
                 entity: place.name.description, key: key)
         }
         guard !place.key.isEmpty else {
             throw KindredError(
-                .invalidRequest, "\(place.name) has no key, by which a column that is left out could be loaded",
+                .invalidRequest, "\(place.name) has no key, by which an omitted column could be loaded",
                 entity: place.name.description, key: key)
         }
         return (path, place, column)

@@ -45,12 +45,12 @@ extension FetchRequest where Object: TypedObject {
 extension RelationshipPart where Member: TypedObject {
     /// Reads the members without some columns: `omitting(\.content)`.
     public func omitting<each Value>(_ columns: repeat KeyPath<Member, each Value>) -> RelationshipPart {
-        changed { $0.leftOut.append(LeavingOut(paths: try Member.columnPaths(repeat each columns))) }
+        changed { $0.leftOut.append(Omission(paths: try Member.columnPaths(repeat each columns))) }
     }
 
     /// Reads the members with some columns only, and the columns that are always read: `only(\.title)`.
     public func only<each Value>(_ columns: repeat KeyPath<Member, each Value>) -> RelationshipPart {
-        changed { $0.leftOut.append(LeavingOut(paths: try Member.columnPaths(repeat each columns), isOnly: true)) }
+        changed { $0.leftOut.append(Omission(paths: try Member.columnPaths(repeat each columns), isOnly: true)) }
     }
 }
 
