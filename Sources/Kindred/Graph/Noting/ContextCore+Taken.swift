@@ -160,14 +160,14 @@ extension ContextCore {
         } else {
             noteLostRows(of: entity)
         }
-        // The helper's rows, which have gone with it, come by themselves.
+        // The deletions of the helper's rows are told as changes of their own.
         if origin.isByOthers { return }
         // The row does not have the other ends: any loaded inverse may hold it.
         for case let helper? in entity.relationships.map(\.helper) { noteLostRows(of: helper.entity) }
         if let key { noteWritten(entity, key) }
     }
 
-    /// Notes the deletion of rows without objects; of their helpers' rows the statement says so itself.
+    /// Notes the deletion of rows without objects; the statement tells the deletion of their helpers' rows itself.
     func taken(deletions keys: Set<ObjectKey>, of entity: EntityRuntime) {
         let scope = writing?.scope
         noteNow { map, time in

@@ -46,7 +46,7 @@ extension ContextCore {
     /// Takes gaps alone.
     func take(_ gap: RowGap, by origin: ChangeOrigin = .written) { taken(gap, by: origin) }
 
-    /// Takes a change of an owner's members, unknown which.
+    /// Takes an unknown change of an owner's members.
     func takeUnknownMembers(of owner: DatabaseObject, in relationship: RelationshipRuntime) {
         for key in ownKeys(relationship, owner) { taken(RowGap(membersIn: relationship, of: key)) }
     }

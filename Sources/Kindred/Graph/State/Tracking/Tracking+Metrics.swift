@@ -30,7 +30,7 @@ extension Tracking {
         public var readerStatements = 0
         /// Notifications that woke the reader.
         public var wakeUps = 0
-        /// Steps that were run again, because the connection was lost or the server was not to be had.
+        /// Steps that were run again, because the connection was lost or the server could not be reached.
         public var retries = 0
         /// How often changes of a table were told without naming rows, by reason; once for each reading and reason.
         public var gaps: [String: Int] = [:]

@@ -13,10 +13,10 @@ extension Tracking {
         /// How the reader learns that there is something to read.
         public var wakeUp: WakeUp
 
-        /// The role to which consumers belong that the program makes; nil for the role that it is connected as.
+        /// The role that owns the consumers made by the program; nil for the role that it is connected as.
         ///
-        /// Only members of the role may go on with them, change how long records wait for them, or drop them. Name a role that the
-        /// program's roles are members of, where passwords are renewed by taking turns with two roles.
+        /// Only members of the role may go on with them, change how long records wait for them, or drop them. Where
+        /// passwords are renewed by taking turns with two roles, name a role of which both are members.
         public var consumerOwner: String?
 
         /// The role that has installed change tracking, where it is neither the program's own nor a superuser.
