@@ -88,8 +88,8 @@ struct Reads: Sendable {
         return concern(change.entity, from: change.before, to: change.after)
     }
 
-    /// The part of the answer that a row concerns which came (without a former row), changed, or went (without a new
-    /// row).
+    /// The part of the answer that the change of a row concerns; without a former row it came, without a new row it
+    /// went.
     func concern(_ entity: EntityRuntime, from old: Row?, to new: Row?) -> Concern {
         if isAnything { return .everything }
         guard let (columns, reach) = reading(entity.index) else { return .nothing }

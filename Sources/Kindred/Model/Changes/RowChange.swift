@@ -9,7 +9,7 @@ struct RowChange: Sendable {
         case nothing
         /// The row before, if there was one.
         case before
-        /// The row before, but that it had the same foreign keys, and the same place in an order.
+        /// The row before, except that it had the same foreign keys, and the same place in an order.
         case beforeUnmoved
     }
 

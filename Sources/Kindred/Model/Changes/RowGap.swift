@@ -9,7 +9,7 @@ struct RowGap: Sendable {
         case everything
         /// Some rows have come to the owner of a relationship with the given key, or left it; nil for any owner.
         case members(RelationshipRuntime, of: ObjectKey?)
-        /// Some rows are shown or hidden by the entity's filter that were not before.
+        /// The entity's filter shows rows that it hid before, or hides rows that it showed.
         case shown
         /// Some rows that nothing but parts of relationships has read.
         case ofParts
