@@ -105,7 +105,7 @@ struct CompilerMessageTests {
         ),
         (
             "_ = try context.add(Keeper.self, [\\.id: 1, \\.name: 5])",
-            "a dictionary does not check the types of its values: write insert(Type.self) { $0.name = … }, or Type.new(…)"
+            "a dictionary does not check the types of its values: write add(Type.self) { $0.name = … }, or Type.new(…)"
         ),
         (
             "_ = try await context.fetch(Keeper.self).update { _ in [\\.size: \"x\"] }",
