@@ -153,9 +153,10 @@ extension Database {
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     /// - Throws: `KindredError` `.notFound` if there is no such schema, or if it belongs to PostgreSQL or Kindred;
-    ///   `.classMismatch` with all differences if it does not fit the classes; `.invalidRequest` for the template, for a schema in the
-    ///   search path, for one with a foreign key to another tenant's table, which is named, in a transaction before the first use, and
-    ///   where the database was connected without tenants; and the errors of a query.
+    ///   `.classMismatch` with all differences if it does not fit the classes; `.invalidRequest` for the template, for
+    ///   a schema in the search path, for a schema with a foreign key to another tenant's table, which is named, in a
+    ///   transaction before the first use, and where the database was connected without tenants; and the errors of a
+    ///   query.
     public func tenant(_ name: String, fileID: String = #fileID, line: Int = #line) async throws -> SchemaTenant {
         let tenants = try requireSchemaTenants()
         if let known = tenants.tenant(name) { return SchemaTenant(database: self, tenant: known) }
