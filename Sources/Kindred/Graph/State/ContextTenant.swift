@@ -94,7 +94,7 @@ extension ContextCore {
         try requireTenant(value, in: column, of: entity, key: nil)
     }
 
-    /// The error for a row that the context's tenant does not have; it does not tell whether there is one.
+    /// The error for a row that the context's tenant does not have; it does not tell whether there is such a row.
     func otherTenant(_ entity: EntityRuntime, key: String? = nil) -> KindredError {
         KindredError(
             .otherTenant, "The row of \(entity.name) is that of another tenant than the context's, or is gone",
