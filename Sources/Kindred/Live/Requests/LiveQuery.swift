@@ -137,7 +137,7 @@ struct LiveQuery: Sendable {
         let isReadOnce = reads[entity]?.uses == 1 && !reads.isAnything
         isAskedByKeys = isTable && entity.rowTable == nil && isIndirect == false && !isCut && isReadOnce
         memberBranches = Self.findMemberBranches(of: prefetched, reads, sources)
-        // Changed rows in hand are read as without left-out columns, and shown by no filter.
+        // The changed rows in memory lack the lazy columns alone, and were read without a filter.
         let isDecided =
             query.leftOut == entity.lazyColumns && sources.count == 1 && (entity.filter == nil || !query.isFiltered)
         equalities = isAskedByKeys && isDecided ? reads[entity]?.equalities : nil
