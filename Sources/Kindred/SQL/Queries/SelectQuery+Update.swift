@@ -60,7 +60,7 @@ extension SelectQuery {
         return query
     }
 
-    /// The order in which rows are locked where the query has none of its own.
+    /// The order in which rows are locked; empty if the query has an order of its own, a limit or an offset.
     func orderToLock(_ runtime: EntityRuntime) throws -> String {
         sort.isEmpty && memberOrder == nil && limit == nil && offset == nil ? try runtime.texts.orderToLock("t0") : ""
     }

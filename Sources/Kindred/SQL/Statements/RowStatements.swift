@@ -45,7 +45,7 @@ struct RowStatements {
         }
     }
 
-    /// `INSERT … VALUES (…), (…) RETURNING`: rows some of which leave out columns with a default.
+    /// `INSERT … VALUES (…), (…) RETURNING`: some of the rows leave out columns with a default.
     func insert(_ rows: [Row], given: [ColumnSet]) throws -> Statement {
         var parameters = Parameters()
         let values = try zip(rows, given).map { row, given in
