@@ -75,7 +75,8 @@ public struct Diagram: Sendable, Hashable {
         public let relationships: [String]
         /// How many of its relationships have no line in the diagram.
         public let hiddenRelationships: Int
-        /// The many-to-many relationships that a helper table which is shown stands for, and which so have no line.
+        /// The many-to-many relationships without a line of their own, because the entity is their helper table, and is
+        /// shown.
         public let joins: [Edge]
         /// The tables whose columns a view shows as they are.
         public let shownTables: [QualifiedName]
@@ -131,9 +132,9 @@ public struct Diagram: Sendable, Hashable {
         public let entity: QualifiedName
         /// The name of its relationship, which leads to the other end.
         public let relationship: String
-        /// Whether several of its objects may belong to one at the other end.
+        /// Whether several of its objects may belong to one object at the other end.
         public let isMany: Bool
-        /// Whether there may be none of its objects for one at the other end.
+        /// Whether an object at the other end may have no object at this end.
         public let isOptional: Bool
         /// The columns that are compared, one for each of the other end's or of the helper's.
         public let columns: [String]

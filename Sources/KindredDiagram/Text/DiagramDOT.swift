@@ -23,8 +23,8 @@ struct DOTWriter {
     let diagram: Diagram
     let emphasis: Set<QualifiedName>
     let link: ((QualifiedName) -> String?)?
-    /// The text beside the name of a relationship: the helper table that its line stands for, and where it leads to if
-    /// that is said instead of drawn.
+    /// The text beside the name of a relationship: the helper table that its line stands for, and its destination if
+    /// that is named instead of drawn.
     let notes: [QualifiedName: [ServerText: String]]
     let labels: Diagram.Labels
     let titles: DiagramTitles
