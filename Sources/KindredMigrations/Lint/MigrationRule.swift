@@ -2,8 +2,9 @@ import KindredPostgres
 
 /// A rule of ``MigrationLint``: the problem that it finds, and how a migration avoids it.
 ///
-/// Numbers and names are stable: M0 is about files that cannot run, M1 about locks that are held while a table is read, M2 about
-/// tables that are written anew, M3 about statements that fail on rows, M4 about programs that run meanwhile, M5 about waiting.
+/// Numbers and names are stable: M0 is about files that cannot run, M1 about locks that are held while a table is read,
+/// M2 about tables that are written anew, M3 about statements that fail on rows, M4 about programs that run during the
+/// migration, M5 about waiting.
 public struct MigrationRule: Sendable, Hashable {
     /// How much a finding matters; the levels of `kindred doctor`.
     public enum Level: String, Sendable, Hashable, CaseIterable, Comparable {
