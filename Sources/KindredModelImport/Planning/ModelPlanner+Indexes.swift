@@ -131,7 +131,7 @@ extension ModelPlanner {
             let required = Set(table.columns.filter(\.isRequired).map(\.name))
             for key in table.foreignKeys where required.contains(key.column) { needs[place].insert(key.target) }
         }
-        // A table that needs none of the remaining tables can be inserted into, and a table that none needs is in no
+        // A table that needs no remaining table can be inserted into; a table that no remaining table needs is in no
         // circle.
         var left = Set(plan.tables.indices)
         var isProgress = true
