@@ -1,10 +1,10 @@
 // Transactions inside of transactions.
 extension PostgresClient {
-    /// Runs `body` in a savepoint of the task's transaction, which is rolled back at its end, also after success: its statements may
-    /// run with settings that the transaction around it, which has none, does not have.
+    /// Runs `body` in a savepoint of the task's transaction, which is rolled back at its end, also after success: its
+    /// statements may run with settings, although the transaction around it has none.
     ///
-    /// For a transaction that reads for several: RELEASE would leave the settings to it. SAVEPOINT is sent with the first
-    /// statement; a body without statements sends nothing.
+    /// For a transaction that reads for several subscribers: RELEASE would leave the settings to it. SAVEPOINT is sent
+    /// with the first statement; a body without statements sends nothing.
     package func withOwnSettings<T>(
         fileID: String = #fileID, line: Int = #line, _ body: (PostgresTransaction) async throws -> T
     ) async throws -> T {

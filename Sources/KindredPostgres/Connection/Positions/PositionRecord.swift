@@ -57,8 +57,9 @@ package final class PositionRecord: Sendable {
     let delay: Duration?
 
     /// - Parameters:
-    ///   - token: the position that another request has handed on. A time where positions are told leads to the primary, which
-    ///     tells one; a position where they are not is one of a write just now, as is a time to come.
+    ///   - token: the position that another request has handed on. Where the server tells positions, a time leads to the
+    ///     primary, which tells a position. Where it tells none, a position counts as the time of a write just now, and
+    ///     so does a time in the future.
     ///   - coversReads: whether reads of the primary raise the position too.
     ///   - delay: the time in which replicas show a write; nil where the server tells positions.
     package init(after token: DatabasePosition? = nil, coversReads: Bool = false, delay: Duration? = nil) {

@@ -120,7 +120,7 @@ final class PendingRequest {
             """)
     }
 
-    /// The number of executed statements; unknown for a script other than COPY, which counts as all.
+    /// The number of executed statements; for a script other than COPY it is unknown, and counts as all statements.
     private var executedCount: Int { request.script != nil && request.copy == nil ? .max : results.count }
 
     /// Completes the request with a failure of the connection.
