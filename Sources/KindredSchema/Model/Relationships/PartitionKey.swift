@@ -6,10 +6,10 @@ import KindredPostgres
 package struct PartitionKey: Sendable, Hashable {
     /// The constraints, sorted by table and name.
     package let constraints: [Constraint]
-    /// The entity whose rows, or the rows of some of whose partitions, hold the key.
+    /// The entity that holds the key in its rows, or in the rows of some of its partitions.
     package let source: QualifiedName
     package let columns: [String]
-    /// The entity whose rows, or the rows of some of whose partitions, are referenced.
+    /// The entity whose rows are referenced, or the rows of some of its partitions.
     package let destination: QualifiedName
     /// One for each of `columns`.
     package let destinationColumns: [String]
