@@ -28,7 +28,7 @@ extension Database {
     ///   such a schema already, `.invalidFolder`, `.invalidFile`, `.locked`; `PostgresError` `.invalidParameter` in a
     ///   transaction, and `.commitUnknown` if the answer to COMMIT was lost: look whether the schema is there.
     @discardableResult
-    public func createTenant(_ name: String, migrations: Migrations) async throws -> DatabaseTenant {
+    public func createTenant(_ name: String, migrations: Migrations) async throws -> SchemaTenant {
         let path = try sharedPath(besidesTenant: name)
         guard !client.isInTransaction else {
             throw PostgresError(.invalidParameter, "A tenant is made in a transaction of its own; do it outside of one")
