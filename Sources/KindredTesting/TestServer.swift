@@ -16,9 +16,7 @@ final class TestServer: Sendable {
     private let client: PostgresClient
     /// Keeps the embedded server running.
     private let embedded: EmbeddedPostgres?
-    /// How a database is copied.
-    ///
-    /// By default through the log; where nothing is durable, copied files cost half as much.
+    /// How a database is copied; empty for the server's default.
     private let strategy: String
     /// Part of every name, so that processes that share a server do not collide.
     private let run: TestRun
@@ -32,7 +30,7 @@ final class TestServer: Sendable {
     private init(uri: String, embedded: EmbeddedPostgres?) async throws {
         self.uri = uri
         self.embedded = embedded
-        strategy = (embedded?.installation.majorVersion ?? 0) < 15 ? "" : " STRATEGY file_copy"
+        strategy = embedded?.copyStrategy ?? ""
         var configuration = try PostgresConfiguration(uri: uri)
         // Parallel tests wait for each other here.
         configuration.pool.acquireTimeout = .seconds(120)

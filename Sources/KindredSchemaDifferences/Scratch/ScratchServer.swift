@@ -82,7 +82,8 @@ package struct ScratchServer {
         _ extensions: [FirstExtension] = [], _ body: (PostgresClient) async throws -> T
     ) async throws -> T {
         let name = "kindred_scratch_\(UInt64.random(in: 0...UInt64.max))"
-        try await Self.run("CREATE DATABASE \(name) TEMPLATE template0 OWNER \(role)", on: maintenance)
+        try await Self.run(
+            "CREATE DATABASE \(name) TEMPLATE template0 OWNER \(role)\(server.copyStrategy)", on: maintenance)
         let result: Result<T, any Error>
         do {
             try await make(extensions, in: name)

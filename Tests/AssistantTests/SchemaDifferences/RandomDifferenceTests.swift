@@ -55,7 +55,8 @@ import Testing
             let maintenance = try await PostgresClient.connect(try PostgresConfiguration(uri: server.uri))
             let name = "kindred_pair_\(UInt64.random(in: 0...UInt64.max))"
             do {
-                try await maintenance.query("CREATE DATABASE \(identifier: name) TEMPLATE template0")
+                try await maintenance.query(
+                    "CREATE DATABASE \(identifier: name) TEMPLATE template0\(unsafeRaw: server.copyStrategy)")
                 let client = try await PostgresClient.connect(
                     try PostgresConfiguration(uri: server.uri(database: name)))
                 let result: Result<Outcome, any Error>

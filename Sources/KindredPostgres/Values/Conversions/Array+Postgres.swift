@@ -15,7 +15,10 @@ extension Array: PostgresEncodable where Element: PostgresEncodable {
     /// An array of arrays becomes a `text[]` of their texts; use ``PostgresArray`` for several dimensions.
     public var postgresValue: PostgresValue? {
         get throws {
-            if Element.self == UInt8.self, let bytes = self as? [UInt8] { return .bytes(bytes) }
+            // As a whole: an array is else cast element by element, half a second for 16 MB.
+            if Element.self == UInt8.self, let bytes = (self as any PostgresEncodable) as? [UInt8] {
+                return .bytes(bytes)
+            }
             let values = try map { try $0.postgresValue }
             let element = values.lazy.compactMap { $0?.naturalType }.first ?? Element.postgresDataType
             return .array(PostgresArray(elementType: element, elements: values))
@@ -31,7 +34,8 @@ extension Array: PostgresEncodable where Element: PostgresEncodable {
 extension Array: PostgresDecodable where Element: PostgresDecodable {
     /// Reads an array of one dimension without NULLs; for bytes a `bytea`.
     public init(postgresValue value: PostgresValue) throws {
-        if case .bytes(let bytes) = value, let bytes = bytes as? [Element] {
+        // As a whole, as above.
+        if case .bytes(let bytes) = value, let bytes = (bytes as any PostgresDecodable) as? Self {
             self = bytes
             return
         }

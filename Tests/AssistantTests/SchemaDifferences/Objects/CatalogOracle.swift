@@ -91,7 +91,8 @@ enum CatalogOracle {
         let maintenance = try await PostgresClient.connect(try PostgresConfiguration(uri: server.uri))
         let name = "kindred_oracle_\(UInt64.random(in: 0...UInt64.max))"
         try await maintenance.runScript(roles)
-        try await maintenance.query("CREATE DATABASE \(identifier: name) TEMPLATE template0")
+        try await maintenance.query(
+            "CREATE DATABASE \(identifier: name) TEMPLATE template0\(unsafeRaw: server.copyStrategy)")
         let result: Result<T, any Error>
         do {
             let client = try await PostgresClient.connect(try PostgresConfiguration(uri: server.uri(database: name)))

@@ -117,7 +117,10 @@ private struct Tools {
         let names = (0..<2).map { _ in "kindred_proof_\(UInt64.random(in: 0...UInt64.max))" }
         let result: Result<T, any Error>
         do {
-            for name in names { try await maintenance.query("CREATE DATABASE \(identifier: name) TEMPLATE template0") }
+            for name in names {
+                try await maintenance.query(
+                    "CREATE DATABASE \(identifier: name) TEMPLATE template0\(unsafeRaw: server.copyStrategy)")
+            }
             result = .success(try await body(names[0], names[1]))
         } catch {
             result = .failure(error)

@@ -2,6 +2,7 @@ import EmbeddedPostgres
 import Foundation
 import KindredPostgres
 import Subprocess
+import Synchronization
 
 /// A server of a test's own, which it may stop, kill and start again.
 final class RestartableServer: Sendable {
@@ -39,11 +40,11 @@ final class RestartableServer: Sendable {
         programs = try await EmbeddedPostgres.shared().installation.binFolder
         let make =
             if let primary {
-                "pg_basebackup -D \(folder)/data -h \(primary.folder) -U postgres -R -X stream -c fast --no-sync"
+                "\(programs)/pg_basebackup -D \(folder)/data -h \(primary.folder) -U postgres -R -X stream -c fast --no-sync"
+            } else if hasSmallLog {
+                "\(programs)/\(Self.initdb) -D \(folder)/data --wal-segsize=1"
             } else {
-                """
-                initdb -D \(folder)/data -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync --no-instructions --wal-segsize=\(hasSmallLog ? 1 : 16)
-                """
+                "cp -a \(try await Self.emptyCluster(programs)) \(folder)/data"
             }
         let certificate = """
             cd \(folder)/data && openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost \
@@ -59,7 +60,7 @@ final class RestartableServer: Sendable {
             """
             mkdir -m 700 \(folder) || exit 1
             \(Watchdog.command(for: folder, end: "\(programs)/pg_ctl -D \(folder)/data -m immediate stop"))
-            \(programs)/\(make) || exit 1
+            \(make) || exit 1
             \(hasCertificate ? certificate : "")
             \(accessRules.isEmpty ? "" : rules)
             cat >>\(folder)/data/postgresql.conf <<'END'
@@ -68,6 +69,32 @@ final class RestartableServer: Sendable {
             mkdir -m 700 \(smallDisk)
             \(hasSmallLog ? "cd \(folder)/data && mv pg_wal ../wal && ln -s \(smallDisk)/wal pg_wal" : "")
             """)
+    }
+
+    private static let initdb =
+        "initdb -U postgres --auth=trust --encoding=UTF8 --locale=C --no-sync --no-instructions"
+
+    /// An empty cluster of this process, of which each server gets a copy: making a cluster keeps a processor busy for a
+    /// second.
+    private static let madeCluster = Mutex<Task<String, any Error>?>(nil)
+
+    private static func emptyCluster(_ programs: String) async throws -> String {
+        let task = madeCluster.withLock { made in
+            if let made { return made }
+            let new = Task {
+                let folder = "/tmp/kindred-cluster-\(UInt32.random(in: 0..<UInt32.max))"
+                try await run(
+                    """
+                    mkdir -m 700 \(folder) || exit 1
+                    \(Watchdog.command(for: folder, end: ":"))
+                    \(programs)/\(initdb) -D \(folder)/data || exit 1
+                    """)
+                return folder + "/data"
+            }
+            made = new
+            return new
+        }
+        return try await task.value
     }
 
     /// A port for a server, below the ports that the kernel gives to clients: a connection of another test may use any
@@ -160,13 +187,17 @@ final class RestartableServer: Sendable {
     }
 
     func run(inside wrapper: [String] = [], _ script: String) async throws {
+        try await Self.run(inside: wrapper, script, log: folder + "/log")
+    }
+
+    private static func run(inside wrapper: [String] = [], _ script: String, log: String? = nil) async throws {
         // The server refuses to run as root.
         let user = getuid() == 0 ? ["runuser", "-u", "postgres", "--"] : []
         let result = try await Subprocess.run(
             .name("env"), arguments: Arguments(wrapper + user + ["sh", "-c", "cd /\n" + script]), input: .none,
             output: .discarded, error: .discarded)
         guard !result.terminationStatus.isSuccess else { return }
-        let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
+        let log = log.flatMap { try? String(contentsOfFile: $0, encoding: .utf8) } ?? ""
         throw Failure(script: script, log: String(log.suffix(2_000)))
     }
 }
