@@ -181,13 +181,17 @@ let package = Package(
         .executableTarget(name: "KindredTool", dependencies: ["KindredCommand"]),
         // Repeatable random numbers, and random values, for the tests of several targets.
         .target(name: "TestSupport", dependencies: ["KindredPostgres"], path: "Tests/TestSupport"),
+        // The command, run in memory, for the tests of several targets.
+        .target(
+            name: "CommandSupport", dependencies: ["KindredCommand", "KindredTesting"], path: "Tests/CommandSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
         .testTarget(name: "KindredSchemaTests", dependencies: ["KindredPostgres", "KindredSchema", "TestSupport"]),
         .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredService", "KindredTesting", "TestSupport",
+                "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredService", "KindredTesting",
+                "TestSupport",
                 "TypeModels",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -199,13 +203,14 @@ let package = Package(
         ),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["KindredCommand", "KindredPostgres", "KindredTesting", "TestSupport"]
+            dependencies: ["CommandSupport", "KindredCommand", "KindredPostgres", "KindredTesting", "TestSupport"]
         ),
         .testTarget(
             name: "AssistantTests",
             dependencies: [
-                "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL", "KindredDiagram",
-                "KindredDoctor", "KindredMigrations", "KindredModelImport", "KindredSchemaDifferences",
+                "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL",
+                "KindredDiagram", "KindredDoctor", "KindredMigrations", "KindredModelImport",
+                "KindredSchemaDifferences",
                 "KindredTesting", "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Doctor/Fixtures", "Migrations/Files", "ModelImport/Fixtures"]

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredPostgres
@@ -6,11 +7,7 @@ import Testing
 
 /// The tool's texts before and around its commands.
 @Suite struct CommandLineTests {
-    private func run(_ arguments: [String]) async -> (status: Int32, output: String, error: String) {
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(arguments, terminal: terminal)
-        return (status.rawValue, capture.output, capture.error)
-    }
+    private let run = TestCommand()
 
     @Test(arguments: [
         (

@@ -1,11 +1,12 @@
+import CommandSupport
 import KindredCommand
 import Testing
 
 @Suite struct DemoTests {
     @Test func theTourRunsToItsEndAndShowsItsSQL() async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(["demo"], terminal: terminal) == .success)
-        let output = capture.output
+        let outcome = await TestCommand()("demo")
+        #expect(outcome.status == .success)
+        let output = outcome.output
         for part in [
             "What was inferred", "befriended_by", "ada.smith@example.org",
             #"UPDATE "public"."email" AS t SET "person_id""#,
@@ -14,7 +15,7 @@ import Testing
         ] {
             #expect(output.contains(part), "\(part)")
         }
-        #expect(capture.error.isEmpty)
+        #expect(outcome.error.isEmpty)
         #expect(!output.contains("\u{1B}"))
     }
 }

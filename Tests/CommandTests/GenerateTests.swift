@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredPostgres
@@ -13,11 +14,7 @@ import Testing
         CREATE TABLE other.thing (id integer PRIMARY KEY);
         """
 
-    private func run(_ arguments: String...) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        try await run(arguments)
-    }
+    private let run = DatabaseCommand("generate")
 
     /// Changes the database behind the tool's back.
     private func change(_ statements: SQL...) async throws {
@@ -53,15 +50,6 @@ import Testing
         let isUpdate = ProcessInfo.processInfo.environment["KINDRED_UPDATE_MODELS"] != nil
         let (status, output, error) = try await run(["--output", folder.path] + (isUpdate ? [] : ["--check"]))
         #expect(status == .success, "\(output)\(error)")
-    }
-
-    private func run(_ arguments: [String]) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["generate", "--database", uri] + arguments, terminal: terminal)
-        return (status, capture.output, capture.error)
     }
 
     @Test(.database(.sql(schema))) func theUsersFilesAreWrittenOnce() async throws {
@@ -116,18 +104,16 @@ import Testing
             ["generate", "--output", "models", address], ["inspect", address], ["inspect", "--schema", address],
             ["generate", "--output", "models", "--entity=\(address)"], [address], ["--verbose", address],
         ] {
-            let (terminal, capture) = Terminal.captured()
-            let status = await CommandLineTool.run(arguments, terminal: terminal)
-            #expect(status == .usage && capture.error.contains("--database"), "\(arguments)")
-            #expect(!(capture.output + capture.error).contains("s3cret"), "\(arguments)")
+            let outcome = await TestCommand()(arguments)
+            #expect(outcome.status == .usage && outcome.error.contains("--database"), "\(arguments)")
+            #expect(!(outcome.output + outcome.error).contains("s3cret"), "\(arguments)")
         }
     }
 
     @Test func anEmptyAddressIsSaidToBeEmpty() async throws {
         for arguments in [["generate", "--output", "models", "--database", ""], ["inspect", "--database", ""]] {
-            let (terminal, capture) = Terminal.captured()
-            let status = await CommandLineTool.run(arguments, terminal: terminal)
-            #expect(status == .usage && capture.error.contains("--database is empty"), "\(capture.error)")
+            let outcome = await TestCommand()(arguments)
+            #expect(outcome.status == .usage && outcome.error.contains("--database is empty"), "\(outcome.error)")
         }
     }
 

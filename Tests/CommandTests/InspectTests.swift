@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredPostgres
@@ -12,14 +13,7 @@ import Testing
         CREATE TABLE other.thing (id integer PRIMARY KEY);
         """
 
-    private func run(_ arguments: String...) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["inspect", "--database", uri] + arguments, terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("inspect")
 
     @Test(.database(.sql(schema))) func theKeysOfRelationshipsAreSaved() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "names-\(UUID()).json")
@@ -174,13 +168,12 @@ import Testing
             """))
     func namesAndCommentsCommandNoTerminal() async throws {
         for arguments in [[], ["a\nb\u{1B}[31m"]] {
-            let (terminal, capture) = Terminal.captured()
             let uri = try TestDatabase.current.uri
-            let status = await CommandLineTool.run(["inspect", "--database", uri] + arguments, terminal: terminal)
-            #expect(status == .success)
-            #expect(!capture.output.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control })
-            #expect(capture.output.contains(#"a\u{A}b\u{1B}[31m"#))
-            if !arguments.isEmpty { #expect(capture.output.contains(#"three\u{A}four"#)) }
+            let outcome = await TestCommand()(["inspect", "--database", uri] + arguments)
+            #expect(outcome.status == .success)
+            #expect(!outcome.output.unicodeScalars.contains { $0 != "\n" && $0.properties.generalCategory == .control })
+            #expect(outcome.output.contains(#"a\u{A}b\u{1B}[31m"#))
+            if !arguments.isEmpty { #expect(outcome.output.contains(#"three\u{A}four"#)) }
         }
     }
 
@@ -199,17 +192,17 @@ import Testing
 
     @Test(arguments: [["inspect", "--frmat"], ["nothing"], ["inspect", "a", "b"], ["inspect", "--format", "xml"]])
     func wrongUsageIsOneLineAndStatus64(arguments: [String]) async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(arguments, terminal: terminal).rawValue == 64)
-        #expect(capture.output.isEmpty)
-        #expect(capture.error.split(separator: "\n").count == 1)
+        let outcome = await TestCommand()(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.error.split(separator: "\n").count == 1)
     }
 
     @Test(arguments: ["postgres://nobody@127.0.0.1:1/nothing", "postgres:///x?host=/nonexistent"])
     func anUnreachableDatabaseIsOneLineAndStatus69(uri: String) async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(["inspect", "--database", uri], terminal: terminal).rawValue == 69)
-        #expect(capture.error.split(separator: "\n").count == 1)
+        let outcome = await TestCommand()("inspect", "--database", uri)
+        #expect(outcome.status == 69)
+        #expect(outcome.error.split(separator: "\n").count == 1)
     }
 
     @Test func theExecutableEndsWithTheStatus() async throws {

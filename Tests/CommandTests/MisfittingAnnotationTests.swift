@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredPostgres
@@ -17,13 +18,7 @@ import Testing
         COMMENT ON COLUMN email.version IS '@kindred {"vresion": true} how often it changed';
         """))
 struct MisfittingAnnotationTests {
-    private func run(_ arguments: [String]) async throws -> (status: Int32, output: String, error: String) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(
-            arguments.map { $0 == "DATABASE" ? uri : $0 }, terminal: terminal)
-        return (status.rawValue, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand(hasOption: false)
 
     private static let places = [
         "the comment on constraint email_owner_fkey of public.email",

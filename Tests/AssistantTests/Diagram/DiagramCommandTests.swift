@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -16,14 +17,7 @@ import Testing
             PRIMARY KEY (person_id, tag_id));
         """))
 struct DiagramCommandTests {
-    private typealias Outcome = (status: Int32, output: String, error: String)
-
-    private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
-        let (terminal, capture) = Terminal.captured(environment: environment)
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["diagram", "--database", uri] + arguments, terminal: terminal)
-        return (status.rawValue, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("diagram")
 
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "kindred-diagram-\(UUID())")
@@ -96,10 +90,9 @@ struct DiagramCommandTests {
         ["--output", "x.pdf", "--check"], ["--detail", "all"], ["--draw-timeout", "0"],
     ])
     func wrongUsageIsOneLineAndStatus64(arguments: [String]) async {
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(["diagram"] + arguments, terminal: terminal)
-        #expect(status.rawValue == 64 && capture.output.isEmpty, "\(capture.output)")
-        #expect(capture.error.split(separator: "\n").count == 1, "\(capture.error)")
+        let outcome = await TestCommand("diagram")(arguments)
+        #expect(outcome.status.rawValue == 64 && outcome.output.isEmpty, "\(outcome.output)")
+        #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
     }
 
     @Test func unknownNamesAreStatus65AndSayWhatIsNear() async throws {
@@ -110,10 +103,10 @@ struct DiagramCommandTests {
     }
 
     @Test func anUnreachableDatabaseIsStatus69() async {
-        let (terminal, capture) = Terminal.captured()
         let arguments = ["diagram", "--database", "postgres:///x?host=/nonexistent"]
-        #expect(await CommandLineTool.run(arguments, terminal: terminal).rawValue == 69)
-        #expect(capture.error.split(separator: "\n").count == 1)
+        let outcome = await TestCommand()(arguments)
+        #expect(outcome.status == 69)
+        #expect(outcome.error.split(separator: "\n").count == 1)
     }
 
     @Test func aPictureWithoutGraphvizIsStatus69AndNamesThePackage() async throws {
@@ -145,9 +138,9 @@ struct DiagramCommandTests {
     }
 
     @Test func theHelpHasExamples() async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(["diagram", "--help"], terminal: terminal) == .success)
-        #expect(capture.output.contains("kindred diagram --output schema.svg"))
+        let outcome = await TestCommand()("diagram", "--help")
+        #expect(outcome.status == .success)
+        #expect(outcome.output.contains("kindred diagram --output schema.svg"))
     }
 
     @Test(.enabled("Graphviz is installed") { await Graphviz().isInstalled() })
@@ -167,7 +160,7 @@ struct DiagramCommandTests {
         try await withFolder { folder in
             let site = folder.appending(path: "site").path
             // Without Graphviz, so that the test is the same everywhere.
-            func run(_ arguments: String...) async throws -> Outcome {
+            func run(_ arguments: String...) async throws -> CommandOutcome {
                 try await self.run(
                     "--site", site, arguments.first ?? "--notation=arrows", environment: ["PATH": folder.path])
             }

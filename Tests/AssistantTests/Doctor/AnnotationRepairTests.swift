@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -74,11 +75,7 @@ struct AnnotationRepairTests {
             others: #"COMMENT ON CONSTRAINT email_sender_fkey ON email IS '@kindred {"inverse": "mail"}'"#),
     ]
 
-    private func run(_ arguments: [String]) async throws -> (status: Int32, output: String, error: String) {
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(arguments, terminal: terminal)
-        return (status.rawValue, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand()
 
     private func comment(_ item: Case, on client: PostgresClient) async throws {
         if !item.others.isEmpty { try await client.runScript(item.others) }
@@ -86,9 +83,8 @@ struct AnnotationRepairTests {
     }
 
     private func expectToGoOn(_ commands: [[String]], sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let uri = try TestDatabase.current.uri
         for arguments in commands {
-            let result = try await run(arguments + ["--database", uri])
+            let result = try await run(arguments)
             #expect(
                 result.status == 0 && (result.output + result.error).contains("does not fit"),
                 "\(arguments) \(result)", sourceLocation: sourceLocation)
@@ -108,11 +104,10 @@ struct AnnotationRepairTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await withDoctorClient { client in for item in Self.cases { try await comment(item, on: client) } }
         try await expectToGoOn([["inspect"], ["generate", "--output", folder], ["doctor", "--all", "--fix"]])
-        let uri = try TestDatabase.current.uri
-        let same = try await run(["diff", uri, uri])
+        let same = try await DatabaseCommand("diff", "DATABASE", "DATABASE", hasOption: false)()
         #expect(same.status == 0, "\(same)")
         // And all repairs of all of them mend it.
-        let script = try await run(["doctor", "--all", "--fix", "--database", uri]).output
+        let script = try await run("doctor", "--all", "--fix").output
         try await withDoctorClient { client in
             for line in script.split(separator: "\n") where !line.hasPrefix("--") {
                 try await client.query(SQL(unsafeRaw: String(line)))

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredDoctor
@@ -11,14 +12,7 @@ import Testing
         CREATE TABLE email (id integer PRIMARY KEY, person_id integer REFERENCES person);
         """
 
-    private func run(
-        _ arguments: [String], usesStyles: Bool = false
-    ) async throws -> (status: Int32, output: String, error: String) {
-        let (terminal, capture) = Terminal.captured(usesStyles: usesStyles)
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["doctor", "--database", uri] + arguments, terminal: terminal)
-        return (status.rawValue, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("doctor")
 
     @Test(.database(.sql(schema))) func theJSONHasTheDocumentedForm() async throws {
         let (status, output, _) = try await run(["--all", "--format", "json"])
@@ -170,10 +164,10 @@ import Testing
     }
 
     @Test(arguments: ["K101", "unindexed-foreign-key"]) func aRuleIsExplainedWithoutADatabase(name: String) async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(["doctor", "--explain", name], terminal: terminal) == .success)
-        #expect(capture.output.hasPrefix("K101 unindexed-foreign-key (warning)"))
-        #expect(capture.output.contains("INCLUDE columns do not count"))
+        let outcome = await TestCommand()("doctor", "--explain", name)
+        #expect(outcome.status == .success)
+        #expect(outcome.output.hasPrefix("K101 unindexed-foreign-key (warning)"))
+        #expect(outcome.output.contains("INCLUDE columns do not count"))
     }
 
     @Test(arguments: [
@@ -181,31 +175,31 @@ import Testing
         ["extra"],
     ])
     func wrongUsageIsOneLineAndStatus64(arguments: [String]) async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(["doctor"] + arguments, terminal: terminal).rawValue == 64)
-        #expect(capture.output.isEmpty && capture.error.split(separator: "\n").count == 1)
+        let outcome = await TestCommand("doctor")(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty && outcome.error.split(separator: "\n").count == 1)
     }
 
     @Test func anUnreachableDatabaseIsStatus69() async {
-        let (terminal, capture) = Terminal.captured()
         let arguments = ["doctor", "--database", "postgres:///x?host=/nonexistent"]
-        #expect(await CommandLineTool.run(arguments, terminal: terminal).rawValue == 69)
-        #expect(capture.error.split(separator: "\n").count == 1)
+        let outcome = await TestCommand()(arguments)
+        #expect(outcome.status == 69)
+        #expect(outcome.error.split(separator: "\n").count == 1)
     }
 
     @Test func theHelpHasAnExample() async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(["doctor", "--help"], terminal: terminal) == .success)
-        #expect(capture.output.contains("kindred doctor --database postgres://localhost/shop --fail-on warning"))
+        let outcome = await TestCommand()("doctor", "--help")
+        #expect(outcome.status == .success)
+        #expect(outcome.output.contains("kindred doctor --database postgres://localhost/shop --fail-on warning"))
     }
 
     @Test(.database(.sql(schema))) func generatedClassesThatTheDatabaseHasGoneOnFromAreFound() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "doctor-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (terminal, _) = Terminal.captured()
         let uri = try TestDatabase.current.uri
         let arguments = ["generate", "--database", uri, "--output", folder]
-        #expect(await CommandLineTool.run(arguments, terminal: terminal) == .success)
+        let outcome = await TestCommand()(arguments)
+        #expect(outcome.status == .success)
         #expect(try await !run(["--generated", folder]).output.contains("K504"))
         try await withDoctorClient { client in
             // A new table has no class yet; a new column changes one, and the lock file.

@@ -1,3 +1,4 @@
+import CommandSupport
 import KindredAssistant
 import KindredCommand
 import KindredTesting
@@ -18,11 +19,9 @@ import Testing
         """
 
     private func run(_ arguments: String...) async throws -> String {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["doctor", "--database", uri] + arguments, terminal: terminal)
+        let (status, output, _) = try await DatabaseCommand("doctor")(arguments)
         #expect(status == .success)
-        return capture.output
+        return output
     }
 
     @Test(.database(.sql(notes))) func notesAreCountedUnlessAllIsAskedFor() async throws {

@@ -1,3 +1,4 @@
+import CommandSupport
 import KindredAssistant
 import KindredCommand
 import KindredPostgres
@@ -133,9 +134,9 @@ import Testing
             // CREATE TABLE, which makes the copy, makes of two equal UNIQUE constraints one.
             #expect(Set(refused.map(\.finding.rule)).isSubset(of: ["K102"]), "\(refused)")
             try await client.expectRepaired(trial)
-            let (terminal, capture) = Terminal.captured()
             let arguments = ["inspect", "--database", try TestDatabase.current.uri]
-            #expect(await CommandLineTool.run(arguments, terminal: terminal) == .success && capture.error.isEmpty)
+            let outcome = await TestCommand()(arguments)
+            #expect(outcome.status == .success && outcome.error.isEmpty)
         }
     }
 

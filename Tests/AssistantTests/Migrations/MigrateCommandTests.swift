@@ -1,16 +1,10 @@
+import CommandSupport
 import KindredCommand
 import KindredTesting
 import Testing
 
 @Suite(.database) struct MigrateCommandTests {
-    private func run(_ arguments: String...) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["migrate"] + arguments + ["--database", uri], terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("migrate")
 
     @Test func aFolderIsAppliedAndShown() async throws {
         let files = ["1_a.sql": "CREATE TABLE a ()", "2_b.sql": "-- kindred: no transaction\nSELECT 1; SELECT 1/0"]
@@ -37,20 +31,18 @@ import Testing
         #expect(try await run().status == .usage)
         try await MigrationFolder.with(["1_a.sql": "COMMIT"]) { folder in
             #expect(try await run(folder.path).status.rawValue == 65)
-            let (terminal, capture) = Terminal.captured()
             try folder.write("1_a.sql", "SELECT 1")
-            #expect(
-                await CommandLineTool.run(
-                    ["migrate", folder.path, "--database", "postgres://u:secret@/x?host=/nowhere"], terminal: terminal)
-                    == .unavailable)
-            #expect(!capture.error.contains("secret"))
+            let outcome = await TestCommand()(
+                "migrate", folder.path, "--database", "postgres://u:secret@/x?host=/nowhere")
+            #expect(outcome.status == .unavailable)
+            #expect(!outcome.error.contains("secret"))
         }
     }
 
     @Test(arguments: [["migrate"], ["migrate", "apply"], ["migrate", "status"], ["migrate", "resolve"], ["diff"]])
     func helpHasAnExample(_ command: [String]) async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run(command + ["--help"], terminal: terminal) == .success)
-        #expect(capture.output.contains("Example: kindred \(command.first ?? "")"))
+        let outcome = await TestCommand()(command + ["--help"])
+        #expect(outcome.status == .success)
+        #expect(outcome.output.contains("Example: kindred \(command.first ?? "")"))
     }
 }

@@ -1,3 +1,4 @@
+import CommandSupport
 import KindredCommand
 import KindredMigrations
 import KindredTesting
@@ -19,12 +20,7 @@ import Testing
         CREATE TRIGGER refuse BEFORE INSERT ON stock FOR EACH ROW EXECUTE FUNCTION refuse();
         """))
 struct MigrationFailureTests {
-    private func run(_ arguments: String...) async throws -> (status: Int32, output: String, error: [String]) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["migrate"] + arguments + ["--database", uri], terminal: terminal)
-        return (status.rawValue, capture.output, capture.error.split(separator: "\n").map(String.init))
-    }
+    private let run = DatabaseCommand("migrate")
 
     @Test(
         arguments: [
@@ -68,7 +64,7 @@ struct MigrationFailureTests {
             let message = "2_b.sql\(line.map { ":\($0)" } ?? ""): \(reason) The file was rolled back."
             let (status, output, error) = try await run(folder.path)
             #expect(status == 1 && output == "ran 1_a.sql\n", "\(output)")
-            #expect(error == ["kindred: " + message] + facts.map { "  " + $0 })
+            #expect(error == "kindred: \(message)\n" + facts.map { "  \($0)\n" }.joined())
             try await withClient { (client) async throws in
                 let error = await #expect(throws: MigrationError.self) { try await folder.migrations.apply(to: client) }
                 #expect(error?.code == .failed && error?.file == "2_b.sql" && error?.line == line)
@@ -109,14 +105,15 @@ struct MigrationFailureTests {
             "3_c.sql:1: The statement of line 1 does not end",
         ]
         try await MigrationFolder.with(files) { folder in
-            let (status, _, lines) = try await run(folder.path)
+            let (status, _, error) = try await run(folder.path)
+            let lines = error.split(separator: "\n")
             #expect(status == 65 && lines.count == wrong.count, "\(lines)")
             for start in wrong {
                 #expect(lines.contains { $0.hasPrefix("kindred: " + start) || $0.hasPrefix("  " + start) }, "\(start)")
             }
-            let error = #expect(throws: MigrationError.self) { try folder.migrations.files() }
-            #expect(error?.further.count == wrong.count - 1 && error?.code == .invalidFolder)
-            #expect(wrong.allSatisfy { "\(error.map(String.init(describing:)) ?? "")".contains($0) })
+            let thrown = #expect(throws: MigrationError.self) { try folder.migrations.files() }
+            #expect(thrown?.further.count == wrong.count - 1 && thrown?.code == .invalidFolder)
+            #expect(wrong.allSatisfy { "\(thrown.map(String.init(describing:)) ?? "")".contains($0) })
             for name in ["00_same.sql", "name.sql"] { try folder.remove(name) }
             let files = #expect(throws: MigrationError.self) { try folder.migrations.files() }
             #expect(files?.code == .invalidFile && files?.message.hasPrefix("1_a.sql:1: ") == true)
@@ -127,7 +124,8 @@ struct MigrationFailureTests {
     @Test func oneFileWithManyProblemsDoesNotFillTheScreen() async throws {
         let text = String(repeating: "COMMIT;\n", count: 500)
         try await MigrationFolder.with(["1_a.sql": text]) { folder in
-            let (status, _, lines) = try await run(folder.path)
+            let (status, _, error) = try await run(folder.path)
+            let lines = error.split(separator: "\n")
             #expect(status == 65 && lines.count == 21 && lines.last == "  And 480 more problems.", "\(lines)")
         }
     }

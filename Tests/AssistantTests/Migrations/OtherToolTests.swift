@@ -1,3 +1,4 @@
+import CommandSupport
 import KindredCommand
 import KindredMigrations
 import KindredTesting
@@ -5,12 +6,7 @@ import Testing
 
 /// Folders that other tools have written, and databases that they have migrated.
 @Suite(.database) struct OtherToolTests {
-    private func run(_ arguments: String...) async throws -> (status: Int32, output: String, error: String) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(["migrate"] + arguments + ["--database", uri], terminal: terminal)
-        return (status.rawValue, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("migrate")
 
     private func tables() async throws -> [String] {
         try await withClient { client in

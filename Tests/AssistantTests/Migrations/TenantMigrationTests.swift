@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -134,14 +135,7 @@ struct TenantMigrationTests {
     }
 
     @Test func theCommandReportsEachTenant() async throws {
-        func run(_ arguments: String...) async throws -> (
-            status: KindredCommand.ExitStatus, output: String, error: String
-        ) {
-            let (terminal, capture) = Terminal.captured()
-            let uri = try TestDatabase.current.uri
-            let status = await CommandLineTool.run(["migrate"] + arguments + ["--database", uri], terminal: terminal)
-            return (status, capture.output, capture.error)
-        }
+        let run = DatabaseCommand("migrate")
         try await MigrationFolder.with(["1_a.sql": "CREATE TABLE a ()"]) { folder in
             try await withClient { client in _ = try await client.query("CREATE TABLE acme.a ()") }
             let asked = try await run(folder.path, "--tenant", "template", "--dry-run")

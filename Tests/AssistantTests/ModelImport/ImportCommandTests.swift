@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredModelImport
@@ -6,12 +7,7 @@ import KindredTesting
 import Testing
 
 @Suite struct ImportCommandTests {
-    private func run(_ arguments: String...) async -> (status: KindredCommand.ExitStatus, output: String, error: String)
-    {
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(["import"] + arguments, terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = TestCommand("import")
 
     private func tables() async throws -> [String] {
         try await withClient { client in
@@ -83,10 +79,9 @@ import Testing
             ([school, "--apply", "--database", "postgres://localhost:1/x"], 69, "cannot be reached"),
         ]
         for (arguments, status, part) in cases {
-            let (terminal, capture) = Terminal.captured()
-            let found = await CommandLineTool.run(["import"] + arguments, terminal: terminal)
-            #expect(found.rawValue == status && capture.error.contains(part), "\(arguments): \(capture.error)")
-            #expect(capture.error.split(separator: "\n").count == 1, "\(capture.error)")
+            let outcome = await TestCommand("import")(arguments)
+            #expect(outcome.status.rawValue == status && outcome.error.contains(part), "\(arguments): \(outcome.error)")
+            #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
         }
         let help = await run("--help")
         #expect(help.status == .success && help.output.contains("kindred import Shop.xcdatamodeld --apply"))

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredTesting
@@ -5,15 +6,7 @@ import Testing
 
 @Suite(.database("CREATE TABLE person (id integer PRIMARY KEY, name text, age integer)"))
 struct DiffCommandTests {
-    private func run(_ arguments: String...) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(
-            ["diff"] + arguments.map { $0 == "DATABASE" ? uri : $0 }, terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("diff", hasOption: false)
 
     private func withFile<T>(_ name: String, _ text: String, _ body: (String) async throws -> T) async throws -> T {
         let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)-\(name)")
@@ -94,10 +87,9 @@ struct DiffCommandTests {
     }
 
     @Test func anInspectionIsComparedAsFarAsItGoes() async throws {
-        let (terminal, capture) = Terminal.captured()
         let uri = try TestDatabase.current.uri
-        _ = await CommandLineTool.run(["inspect", "--format", "json", "--database", uri], terminal: terminal)
-        try await withFile("model.json", capture.output) { (file) async throws in
+        let outcome = await TestCommand()("inspect", "--format", "json", "--database", uri)
+        try await withFile("model.json", outcome.output) { (file) async throws in
             #expect(try await run(file, "DATABASE", "--check").status == .success)
             try await withFile("new.sql", "CREATE TABLE person (id bigint PRIMARY KEY, name text NOT NULL);") {
                 (sql) async throws in

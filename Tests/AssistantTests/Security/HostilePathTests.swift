@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -88,13 +89,8 @@ struct HostilePathTests {
     private func run(
         _ arguments: [String], namesDatabase: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> KindredCommand.ExitStatus {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(
-            arguments + (namesDatabase ? ["--database", uri] : []), terminal: terminal)
-        #expect(
-            !Self.isCaught(capture.output + capture.error), "\(arguments): \(capture.error)",
-            sourceLocation: sourceLocation)
+        let (status, output, error) = try await DatabaseCommand(hasOption: namesDatabase)(arguments)
+        #expect(!Self.isCaught(output + error), "\(arguments): \(error)", sourceLocation: sourceLocation)
         return status
     }
 

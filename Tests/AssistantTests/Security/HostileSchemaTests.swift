@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -57,10 +58,8 @@ struct HostileSchemaTests {
         try result.get()
     }
 
-    private func run(_ arguments: [String], _ uri: String) async -> (status: KindredCommand.ExitStatus, error: String) {
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(arguments + ["--database", uri], terminal: terminal)
-        return (status, capture.error)
+    private func run(_ arguments: [String], _ uri: String) async -> CommandOutcome {
+        await TestCommand()(arguments + ["--database", uri])
     }
 
     /// Lends a folder with one file.

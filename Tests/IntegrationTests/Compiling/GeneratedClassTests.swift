@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredTesting
@@ -48,10 +49,9 @@ struct GeneratedClassTests {
     @Test(.database(.sql(schema))) func theyCompileForEveryTable() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "kindred-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(
-            ["generate", "--database", try TestDatabase.current.uri, "--output", folder.path], terminal: terminal)
-        #expect(status == .success, "\(capture.error)")
+        let outcome = await TestCommand()(
+            "generate", "--database", try TestDatabase.current.uri, "--output", folder.path)
+        #expect(outcome.status == .success, "\(outcome.error)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
         #expect(files.count == 2 * (Self.types.count + Self.keywords.count + Self.others.count + 1) + 1)
         let (isRight, output) = try await BuiltModules.typecheck(files.map { folder.appending(path: $0).path })

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -13,14 +14,7 @@ private let schema = """
 
 /// Installing change tracking, by calls and by commands.
 @Suite(.database(.sql(schema))) struct TrackingInstallTests {
-    private func run(_ arguments: String...) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(arguments + ["--database", uri], terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand()
 
     private func names(_ client: PostgresClient) async throws -> [PostgresValue?] {
         try await client.values(
@@ -122,9 +116,9 @@ private let schema = """
 
     @Test(arguments: ["install", "uninstall", "status", "prune", "enable", "disable"])
     func helpHasAnExample(_ command: String) async {
-        let (terminal, capture) = Terminal.captured()
-        #expect(await CommandLineTool.run([command, "--help"], terminal: terminal) == .success)
-        #expect(capture.output.contains("Example: kindred \(command)"))
+        let outcome = await TestCommand()(command, "--help")
+        #expect(outcome.status == .success)
+        #expect(outcome.output.contains("Example: kindred \(command)"))
     }
 
     /// Neither the model nor the doctor's findings nor a comparison have anything of tracking's.
@@ -137,13 +131,13 @@ private let schema = """
             #expect(try await run("inspect", "--format", "json").output == inspected)
             #expect(try await run("doctor", "--format", "json", "--all").output == examined)
             let uri = try TestDatabase.current.uri
-            let (terminal, capture) = Terminal.captured()
             let sql = "/tmp/kindred-\(UInt32.random(in: 0..<UInt32.max)).sql"
             let text = schema.split(separator: "\n").prefix(2).joined(separator: "\n")
             try text.write(toFile: sql, atomically: true, encoding: .utf8)
             defer { try? FileManager.default.removeItem(atPath: sql) }
-            #expect(await CommandLineTool.run(["diff", uri, sql, "--check"], terminal: terminal) == .success)
-            #expect(capture.output == "-- The schemas are the same.\n")
+            let outcome = await TestCommand()("diff", uri, sql, "--check")
+            #expect(outcome.status == .success)
+            #expect(outcome.output == "-- The schemas are the same.\n")
             _ = other
         }
     }

@@ -1,3 +1,4 @@
+import CommandSupport
 import KindredCommand
 import KindredPostgres
 import KindredTesting
@@ -47,11 +48,10 @@ struct PoolerCommandTests {
             ["status"], ["install"], ["enable", "public.thing", "--dry-run"], ["enable", "public.thing"],
             ["status", "--check"], ["inspect"], ["doctor"], ["disable", "public.thing"], ["prune"], ["uninstall"],
         ] {
-            let (terminal, capture) = Terminal.captured()
-            let status = await CommandLineTool.run(arguments + ["--database", uri], terminal: terminal)
-            let text = capture.output + capture.error
+            let outcome = await TestCommand()(arguments + ["--database", uri])
+            let text = outcome.output + outcome.error
             #expect(!text.contains("trap on the search path"), "\(arguments): \(text)")
-            #expect(status == .success, "\(arguments): \(text)")
+            #expect(outcome.status == .success, "\(arguments): \(text)")
         }
         withExtendedLifetime(pooler) {}
     }

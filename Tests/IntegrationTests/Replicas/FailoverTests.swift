@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -120,9 +121,8 @@ import Testing
         let uri =
             "postgresql:///postgres?host=\(folders)&user=postgres&connect_timeout=60&primarySearchTimeout=60000"
         for command in [["migrate", migrations.path], ["enable", "person"]] {
-            let (terminal, capture) = Terminal.captured()
-            let status = await CommandLineTool.run(command + ["--database", uri], terminal: terminal)
-            #expect(status == .success, "\(command): \(capture.output)\(capture.error)")
+            let outcome = await TestCommand()(command + ["--database", uri])
+            #expect(outcome.status == .success, "\(command): \(outcome.output)\(outcome.error)")
         }
         let made =
             """

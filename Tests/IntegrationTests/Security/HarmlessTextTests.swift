@@ -1,3 +1,4 @@
+import CommandSupport
 import Kindred
 import KindredCommand
 import KindredTesting
@@ -35,11 +36,10 @@ import Testing
             session.socket.write(session.message("E", Array("SFATAL\0VFATAL\0C28000\0M\(words)\0\0".utf8)))
         }
         let uri = "postgres://nobody@127.0.0.1:\(server.port)/nowhere?sslmode=disable"
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(["inspect", "--database", uri], terminal: terminal)
-        #expect(status == .unavailable && capture.output.isEmpty)
-        #expect(capture.error.hasSuffix("\n") && Self.isHarmless(String(capture.error.dropLast())), "\(capture.error)")
-        #expect(capture.error.contains(#"no \u{1B}[2J\u{1B}]0;title\u{7}\u{202E}\u{9B}31m\u{2028}entry\u{D}here"#))
+        let outcome = await TestCommand()("inspect", "--database", uri)
+        #expect(outcome.status == .unavailable && outcome.output.isEmpty)
+        #expect(outcome.error.hasSuffix("\n") && Self.isHarmless(String(outcome.error.dropLast())), "\(outcome.error)")
+        #expect(outcome.error.contains(#"no \u{1B}[2J\u{1B}]0;title\u{7}\u{202E}\u{9B}31m\u{2028}entry\u{D}here"#))
         let error = await expectPostgresError(.connectionFailed) {
             _ = try await PostgresClient.connect(server.configuration)
         }
@@ -53,20 +53,18 @@ import Testing
             ["--\u{1B}[2J\u{202E}"], ["x\u{1B}[2J\u{202E}\ny", "--database", uri],
             ["--schema", "\u{9B}2J", "--database", uri],
         ] {
-            let (terminal, capture) = Terminal.captured()
-            let status = await CommandLineTool.run(["inspect"] + words, terminal: terminal)
-            #expect(status != .success)
-            #expect(Self.isHarmless(String(capture.error.dropLast())), "\(capture.error)")
+            let outcome = await TestCommand("inspect")(words)
+            #expect(outcome.status != .success)
+            #expect(Self.isHarmless(String(outcome.error.dropLast())), "\(outcome.error)")
         }
     }
 
     @Test func theToolShowsNamesWithTheirControlsWrittenOut() async throws {
         let uri = try TestDatabase.current.uri
         for words in [[], [Self.table]] {
-            let (terminal, capture) = Terminal.captured()
-            let status = await CommandLineTool.run(["inspect", "--database", uri] + words, terminal: terminal)
-            #expect(status == .success && Self.isHarmless(capture.output, lines: true))
-            #expect(capture.output.contains(#"a\u{1B}[2J\u{202E}\u{A}b"#))
+            let outcome = await TestCommand()(["inspect", "--database", uri] + words)
+            #expect(outcome.status == .success && Self.isHarmless(outcome.output, lines: true))
+            #expect(outcome.output.contains(#"a\u{1B}[2J\u{202E}\u{A}b"#))
         }
     }
 

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredMigrations
@@ -5,13 +6,7 @@ import KindredTesting
 import Testing
 
 @Suite struct LintCommandTests {
-    private func run(_ arguments: String...) async -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let status = await CommandLineTool.run(["migrate", "lint"] + arguments, terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = TestCommand("migrate", "lint")
 
     private static let files = [
         "1_a.sql": "CREATE TABLE t (a int);\nDO $$ BEGIN END $$;\nDO $$ BEGIN END $$",
@@ -108,10 +103,10 @@ import Testing
                 ([folder.path, "--database", "postgres://localhost:1/x"], 69, "cannot be reached"),
                 (["--explain", "K101"], 64, "no rule \"K101\""),
             ] as [([String], Int32, String)] {
-                let (terminal, capture) = Terminal.captured()
-                let found = await CommandLineTool.run(["migrate", "lint"] + arguments, terminal: terminal)
-                #expect(found.rawValue == status && capture.error.contains(part), "\(arguments): \(capture.error)")
-                #expect(capture.error.split(separator: "\n").count == 1, "\(capture.error)")
+                let outcome = await TestCommand("migrate", "lint")(arguments)
+                #expect(
+                    outcome.status.rawValue == status && outcome.error.contains(part), "\(arguments): \(outcome.error)")
+                #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
             }
         }
         for rule in MigrationRule.all {

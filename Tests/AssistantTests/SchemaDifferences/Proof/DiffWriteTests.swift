@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import KindredCommand
 import KindredMigrations
@@ -6,15 +7,7 @@ import Testing
 
 /// `kindred diff --write`, and how the command ends.
 @Suite(.database("CREATE TABLE person (id integer PRIMARY KEY, name text)")) struct DiffWriteTests {
-    private func run(_ arguments: String...) async throws -> (
-        status: KindredCommand.ExitStatus, output: String, error: String
-    ) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(
-            ["diff"] + arguments.map { $0 == "DATABASE" ? uri : $0 }, terminal: terminal)
-        return (status, capture.output, capture.error)
-    }
+    private let run = DatabaseCommand("diff", hasOption: false)
 
     private func files(_ folder: MigrationFolder) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0 != "sides" }.sorted()

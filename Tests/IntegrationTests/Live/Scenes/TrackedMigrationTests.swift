@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -9,12 +10,7 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
 /// Change tracking in a database whose schema is made by numbered files: both keep their records in the schema `kindred`.
 @Suite(.database(.migrations(folder))) struct TrackedMigrationTests {
-    private func run(_ arguments: String...) async throws -> (status: KindredCommand.ExitStatus, output: String) {
-        let (terminal, capture) = Terminal.captured()
-        let uri = try TestDatabase.current.uri
-        let status = await CommandLineTool.run(arguments + ["--database", uri], terminal: terminal)
-        return (status, capture.output + capture.error)
-    }
+    private let run = DatabaseCommand()
 
     private func history(_ client: PostgresClient) async throws -> [PostgresValue?] {
         try await client.values("SELECT m::text FROM kindred.migration AS m ORDER BY m.number")
@@ -66,7 +62,7 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent()
             try await database.tracking.enable("author")
             var changes = try await context.changes(of: "author").makeAsyncIterator()
             let migrated = try await run("migrate", copy.path)
-            #expect(migrated.status == .success, "\(migrated.output)")
+            #expect(migrated.status == .success, "\(migrated)")
             #expect(try await changes.seen(database) == .everything(.schemaChanged, ["author"]))
             try await other.query("UPDATE author SET nick = 'y' WHERE id = 2")
             #expect(

@@ -1,3 +1,4 @@
+import CommandSupport
 import KindredCommand
 import KindredTesting
 import Testing

@@ -1,3 +1,4 @@
+import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
@@ -90,11 +91,4 @@ extension PostgresClient {
 }
 
 /// Runs the tool on the test's database.
-func runTool(_ arguments: String...) async throws -> (
-    status: KindredCommand.ExitStatus, output: String, error: String
-) {
-    let (terminal, capture) = Terminal.captured()
-    let uri = try TestDatabase.current.uri
-    let status = await CommandLineTool.run(arguments + ["--database", uri], terminal: terminal)
-    return (status, capture.output, capture.error)
-}
+let runTool = DatabaseCommand()
