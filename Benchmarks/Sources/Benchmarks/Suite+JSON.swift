@@ -17,7 +17,7 @@ extension Suite {
                     }
                 }
             ) {
-                let book = try database.makeContext().insert("book", ["title": "A"])
+                let book = try database.makeContext().add("book", ["title": "A"])
                 return try await rate(of: count) {
                     for _ in 0..<count {
                         do {

@@ -46,7 +46,7 @@ struct PurchaseRoutes {
                 }
                 shelf.copies -= line.copies
                 let price = try await shelf.book.object.price
-                try database.insert(
+                try database.add(
                     PurchaseLine.new(
                         line: index + 1, copies: line.copies, price: price, purchase: purchase, stock: shelf))
             }
