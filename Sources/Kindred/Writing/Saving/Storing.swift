@@ -175,7 +175,9 @@ final class Storing {
         var places: [DatabaseObject: Int] = [:]
         for exchange in exchanges {
             let object = exchange.holder
-            guard let columns = object.runtime.releasableColumns(of: exchange.check.columns) else { continue }
+            guard let columns = UniqueClaims.releasableColumns(of: object.runtime, among: exchange.check.columns) else {
+                continue
+            }
             // Releases an unchanged column, such as the room of a lesson whose hour changes, only if no other can be.
             let (row, stored) = object.withState { ($0.row, $0.storedRow) }
             let changing = columns.filter { !row.hasSameBytes(as: stored, at: $0) }

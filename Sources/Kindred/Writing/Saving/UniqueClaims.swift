@@ -103,7 +103,7 @@ struct UniqueClaims {
                 if !checks.contains(check) { checks.append(check) }
                 let canRelease =
                     !deletions.contains(placed.holder)
-                    && exchange.holder.runtime.releasableColumns(of: exchange.check.columns) != nil
+                    && Self.releasableColumns(of: exchange.holder.runtime, among: exchange.check.columns) != nil
                 return SaveSteps.Exchange(
                     holder: placed.holder, taker: placed.taker,
                     release: !canRelease ? .impossible : exchange.check.areNullsDistinct ? .together : .alone,
@@ -130,6 +130,16 @@ struct UniqueClaims {
                 .flatMap { [$0.holder, $0.taker] })
     }
 
+    /// The columns of a unique key that can be NULL until its other value is written; nil if none can.
+    static func releasableColumns(of entity: EntityRuntime, among columns: [Int]) -> [Int]? {
+        if let own = entity.leavingColumns(of: columns) { return own }
+        let nullable = columns.filter { column in
+            let attribute = entity.entity.attributes[column]
+            return !entity.key.contains(column) && !attribute.isNotNull && !attribute.isGenerated
+        }
+        return nullable.isEmpty ? nil : nullable
+    }
+
     /// Advice for a refused exchange that could not be ordered; empty if there was none.
     func advice(for entity: EntityRuntime, _ error: PostgresError) -> String {
         let constraint = error.server?.constraint.map { "\"\($0)\"" } ?? "the constraint"
@@ -142,17 +152,5 @@ struct UniqueClaims {
             return "\(cycle), and \(constraint) is an index of expressions: save in two steps"
         }
         return "\(cycle): make \(constraint) DEFERRABLE, or save in two steps"
-    }
-}
-
-extension EntityRuntime {
-    /// The columns of a unique key that can be NULL until its other value is written; nil if none can.
-    func releasableColumns(of columns: [Int]) -> [Int]? {
-        if let own = leavingColumns(of: columns) { return own }
-        let nullable = columns.filter { column in
-            let attribute = entity.attributes[column]
-            return !key.contains(column) && !attribute.isNotNull && !attribute.isGenerated
-        }
-        return nullable.isEmpty ? nil : nullable
     }
 }

@@ -21,7 +21,7 @@ struct Validator: Sendable {
                 }
             }
             let known = problems.count
-            try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
+            try appendProblems(of: object, row, box, isNew: isNew, to: &problems)
             if problems.count > known {
                 let unknown = problems[known...].filter { $0.code == .unknownLabel }.compactMap(\.key)
                 let columns = unknown.filter { asked.insert("\(object.runtime.index) \($0)" as String) }
@@ -29,7 +29,7 @@ struct Validator: Sendable {
                 if !columns.isEmpty {
                     try await EnumLabels(core).read(columns, of: object.runtime)
                     problems.removeSubrange(known...)
-                    try object.runtime.appendProblems(of: object, row, box, isNew: isNew, to: &problems)
+                    try appendProblems(of: object, row, box, isNew: isNew, to: &problems)
                 }
             }
             // The program's own checks run only if every required value is present.
@@ -38,6 +38,51 @@ struct Validator: Sendable {
         }
         // Last, to include mistakes in the program's own checks.
         return problems + mistakes()
+    }
+
+    /// Adds the problems of an object's attributes: missing values, values that are too large, unknown enum labels.
+    private func appendProblems(
+        of object: DatabaseObject,
+        _ row: Row,
+        _ box: StagingBox,
+        isNew: Bool,
+        to problems: inout [KindredError.Problem]
+    ) throws {
+        let entity = object.runtime
+        for column in entity.requiredColumns where row.isNull(at: column) {
+            if isNew ? entity.mayFillNewRows : !box.staging.columns.contains(column) { continue }
+            let attribute = entity.entity.attributes[column]
+            if isNew, attribute.hasDefault, !box.staging.columns.contains(column) { continue }
+            let links = entity.foreignKeys.filter { $0.ownColumns.contains(column) }
+            if links.contains(where: { box.staging.destinations[$0.slot] != nil }) { continue }
+            if let relationship = links.first {
+                problems.append(
+                    object.problem(
+                        .requiredRelationship,
+                        "\(object) needs an object for \"\(relationship.model.name)\": \(attribute.name) may not be NULL",
+                        key: relationship.model.name
+                    )
+                )
+            } else {
+                problems.append(
+                    object.problem(
+                        .missingValue,
+                        "\(object) needs a value for \(attribute.name), which may not be NULL",
+                        key: attribute.name
+                    )
+                )
+            }
+        }
+        for limits in entity.limits where box.staging.columns.contains(limits.column) {
+            let labels = entity.readLabels.withLock { $0[limits.column] ?? [] }
+            guard let value = try row[limits.column], let problem = limits.problem(value, added: labels) else {
+                continue
+            }
+            let name = entity.entity.attributes[limits.column].name
+            problems.append(
+                object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)
+            )
+        }
     }
 
     /// Whether nothing that is staged can be a problem: no value is missing, and none has limits.
@@ -82,52 +127,6 @@ struct Validator: Sendable {
             } catch {
                 return [object.problem(.refused, "\(object) was refused by its validation", key: nil, error: error)]
             }
-        }
-    }
-}
-
-extension EntityRuntime {
-    /// Adds the problems of an object's attributes: missing values, values that are too large, unknown enum labels.
-    fileprivate func appendProblems(
-        of object: DatabaseObject,
-        _ row: Row,
-        _ box: StagingBox,
-        isNew: Bool,
-        to problems: inout [KindredError.Problem]
-    ) throws {
-        for column in requiredColumns where row.isNull(at: column) {
-            if isNew ? mayFillNewRows : !box.staging.columns.contains(column) { continue }
-            let attribute = entity.attributes[column]
-            if isNew, attribute.hasDefault, !box.staging.columns.contains(column) { continue }
-            let links = foreignKeys.filter { $0.ownColumns.contains(column) }
-            if links.contains(where: { box.staging.destinations[$0.slot] != nil }) { continue }
-            if let relationship = links.first {
-                problems.append(
-                    object.problem(
-                        .requiredRelationship,
-                        "\(object) needs an object for \"\(relationship.model.name)\": \(attribute.name) may not be NULL",
-                        key: relationship.model.name
-                    )
-                )
-            } else {
-                problems.append(
-                    object.problem(
-                        .missingValue,
-                        "\(object) needs a value for \(attribute.name), which may not be NULL",
-                        key: attribute.name
-                    )
-                )
-            }
-        }
-        for limits in limits where box.staging.columns.contains(limits.column) {
-            let labels = readLabels.withLock { $0[limits.column] ?? [] }
-            guard let value = try row[limits.column], let problem = limits.problem(value, added: labels) else {
-                continue
-            }
-            let name = entity.attributes[limits.column].name
-            problems.append(
-                object.problem(problem.code, "\(object).\(name) cannot have the value: \(problem.reason)", key: name)
-            )
         }
     }
 }
