@@ -39,20 +39,23 @@ import Testing
             + #"WHERE (t."tenant", t."id") IN (SELECT * FROM unnest($1, $2))"#
         for _ in 0..<2 {
             // The two shapes do not take each other's text.
-            let found = try task.select(one)
+            let found = try KeyStatements(entity: task).select(one)
             #expect(found.text.text == keys + #" AND t."tenant" = $3"# && found.bindings.count == 3)
-            let all = try task.select(several)
+            let all = try KeyStatements(entity: task).select(several)
             #expect(all.text.text == keys && all.bindings.count == 2)
         }
-        #expect(try task.select(one).text === task.select([ObjectKey([9, 1])]).text)
+        #expect(
+            try KeyStatements(entity: task).select(one).text
+                === KeyStatements(entity: task).select([ObjectKey([9, 1])]).text)
     }
 
     /// The text is kept by its shape, which does not say the column.
     @Test func theEqualityIsAlwaysThatOfTheSameColumn() throws {
         let part = try runtime.entity(named: "part")
         let keys = [ObjectKey([7, 1]), ObjectKey([8, 1])]
-        #expect(try part.select([ObjectKey([7, 1])]).text.text.hasSuffix(#" AND t."tenant" = $3"#))
-        #expect(try part.select(keys).text.text.hasSuffix("unnest($1, $2))"))
+        #expect(
+            try KeyStatements(entity: part).select([ObjectKey([7, 1])]).text.text.hasSuffix(#" AND t."tenant" = $3"#))
+        #expect(try KeyStatements(entity: part).select(keys).text.text.hasSuffix("unnest($1, $2))"))
     }
 
     @Test func theEqualityStandsBehindTheOtherParameters() throws {
@@ -73,8 +76,8 @@ import Testing
     @Test func otherTablesKeepTheirStatements() throws {
         let note = try runtime.entity(named: "note")
         #expect(note.shardColumns == [])
-        #expect(try note.select(one).text.text.hasSuffix("IN (SELECT * FROM unnest($1, $2))"))
-        #expect(try note.select(one).text === note.select(several).text)
+        #expect(try KeyStatements(entity: note).select(one).text.text.hasSuffix("IN (SELECT * FROM unnest($1, $2))"))
+        #expect(try KeyStatements(entity: note).select(one).text === KeyStatements(entity: note).select(several).text)
         // A set of single values is as good as an equality.
         let log = try runtime.entity(named: "log")
         #expect(try log.select([.integer(1)]).text.text.hasSuffix(#"WHERE t."id" = ANY($1)"#))

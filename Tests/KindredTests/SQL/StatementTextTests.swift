@@ -23,7 +23,7 @@ import Testing
     @Test func oneRowIsFoundAndChangedByItsKey() throws {
         let email = try runtime.entity(named: "email")
         expect(
-            try email.select(byKey: .integer(4)),
+            try KeyStatements(entity: email).select(byKey: .integer(4)),
             #"SELECT "id", "address", "person_id", "size" FROM "public"."email" WHERE "id" = $1"#, types: [.int8])
         var values = ColumnValues(email)
         values[2] = .some(.integer(7))
@@ -91,8 +91,12 @@ import Testing
 
     @Test func statementsOfOneShapeShareTheirText() throws {
         let email = try runtime.entity(named: "email")
-        #expect(try email.select(byKey: .integer(1)).text === email.select(byKey: .integer(2)).text)
-        #expect(try email.select([.integer(1)]).text === email.select([.integer(2), .integer(3)]).text)
+        #expect(
+            try KeyStatements(entity: email).select(byKey: .integer(1)).text
+                === KeyStatements(entity: email).select(byKey: .integer(2)).text)
+        #expect(
+            try KeyStatements(entity: email).select([.integer(1)]).text
+                === KeyStatements(entity: email).select([.integer(2), .integer(3)]).text)
     }
 
     private func relationship(_ entity: String, _ name: String) throws -> RelationshipRuntime {
