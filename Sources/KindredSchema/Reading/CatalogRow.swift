@@ -6,13 +6,14 @@ package import KindredPostgres
 /// false or empty.
 package struct CatalogRow {
     private let result: QueryResult
-    private let columns: RowColumns
+    /// The names of the columns, which are compared for each cell.
+    private let names: [String]
     private var row = 0
     /// The column behind the column that was read last: most cells are read in the order of their columns.
     private var next = 0
     fileprivate private(set) var isMalformed = false
 
-    fileprivate init(_ result: QueryResult) { (self.result, columns) = (result, result.columns) }
+    fileprivate init(_ result: QueryResult) { (self.result, names) = (result, result.columns.map(\.name)) }
 
     fileprivate mutating func move(to row: Int) { (self.row, next) = (row, 0) }
 
@@ -49,10 +50,10 @@ package struct CatalogRow {
     }
 
     private mutating func place(of column: String) -> Int? {
-        let count = columns.count
+        let count = names.count
         for step in 0..<count {
             let place = next + step < count ? next + step : next + step - count
-            if columns[place].name == column {
+            if names[place] == column {
                 next = place + 1
                 return place
             }
