@@ -235,6 +235,15 @@ final class TransactionJournal: Sendable {
         for core in cores { core.end(scope) }
     }
 
+    /// The objects that may show uncommitted rows: objects that were changed, created, or first read after a write.
+    var uncommittedObjects: Set<DatabaseObject> {
+        entries.withLock { entries in
+            entries.listStored()
+            return Set(entries.before.values.map(\.object)).union(entries.created)
+                .union(entries.fetched.compactMap(\.object))
+        }
+    }
+
     /// The objects that were changed, except objects created inside.
     var changedObjects: [DatabaseObject] {
         entries.withLock { entries in

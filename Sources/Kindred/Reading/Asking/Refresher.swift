@@ -111,13 +111,14 @@ struct Refresher: Sendable {
 
     /// Reads the rows of all objects in memory again: one SELECT for each entity.
     ///
-    /// Objects that another task's transaction has changed stay as they are: its rows are not committed.
+    /// Objects that may show uncommitted rows of another task's transaction stay as they are.
     func refreshAll() async throws {
         try core.requireWritable()
         let objects = core.runtime.entities.flatMap { core.references.objects(of: $0) }
-        let others = core.journals.others(than: core.journal)
-        let unchanged = objects.filter { object in !others.contains { $0.hasRecorded(object) } }
-        try await refresh(unchanged, isLocked: false)
+        let uncommitted = core.journals.others(than: core.journal).reduce(into: Set()) {
+            $0.formUnion($1.uncommittedObjects)
+        }
+        try await refresh(objects.filter { !uncommitted.contains($0) }, isLocked: false)
     }
 
     private func refresh(_ objects: [DatabaseObject], isLocked: Bool) async throws {
