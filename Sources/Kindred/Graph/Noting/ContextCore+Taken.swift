@@ -270,13 +270,11 @@ extension ContextCore {
 
     /// Notes a pair that came or went, for the sets of pairs and of the helper's rows at both ends.
     func taken(_ pair: PairChange) {
-        let (relationship, owner) = (pair.relationship, pair.owner)
         switch pair.member {
         case .object(let member):
-            notePair(owner, member, in: relationship, isPaired: pair.isPaired)
-            takenHelperRows(of: pair.link, between: owner, member)
-        case .row(let row):
-            noteUnheldPair(row, of: owner, in: relationship, through: pair.link)
+            notePair(pair.owner, member, in: pair.relationship, isPaired: pair.isPaired)
+            takenHelperRows(of: pair.link, between: pair.owner, member)
+        case .row(let row): noteUnheldPair(row, of: pair.owner, in: pair.relationship, through: pair.link)
         }
     }
 

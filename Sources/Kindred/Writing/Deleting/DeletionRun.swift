@@ -60,9 +60,9 @@ extension DeletionSearch {
                     }
                 }
             }
-            setDeleting(false)
+            markFound(false)
         } catch {
-            setDeleting(false)
+            markFound(false)
             keepObjects()
             throw error
         }
@@ -80,7 +80,7 @@ extension DeletionSearch {
     /// The objects whose hooks have not been called; from now on `isDeleted` is true for all objects found.
     private func takeFresh(_ called: inout [EntityRuntime: Int]) throws -> [DatabaseObject] {
         guard found.keys.contains(where: core.hasDeletionHook) else { return [] }
-        setDeleting(true)
+        markFound(true)
         var fresh: [DatabaseObject] = []
         for (entity, found) in found.sorted(by: { $0.key < $1.key }) {
             let keys = found.keys[(called[entity] ?? 0)...]
@@ -100,7 +100,7 @@ extension DeletionSearch {
         return fresh
     }
 
-    private func setDeleting(_ isDeleting: Bool) {
+    private func markFound(_ isDeleting: Bool) {
         for (entity, found) in found { core.staged(deletions: found.keys, of: entity, isDeleting) }
     }
 }
