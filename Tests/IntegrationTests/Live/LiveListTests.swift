@@ -106,13 +106,7 @@ private let schema = """
 
     @Test func aRowThatAPolicyHidesIsRemoved() async throws {
         try await withLive("note") { database, _, other in
-            let role = "live_\(UInt32.random(in: 0..<UInt32.max))"
-            try await other.query("CREATE ROLE \(identifier: role) LOGIN")
-            try await database.tracking.install(readers: [role])
-            var configuration = other.configuration
-            configuration.user = role
-            let theirs = try await Database.connect(configuration)
-            do {
+            try await withReader(of: database, other) { theirs in
                 var updates = try await theirs.makeContext().fetch("note").sorted("id").live().makeAsyncIterator()
                 #expect(try await updates.update().integers() == [1, 2])
                 try await other.query("UPDATE note SET hidden = true WHERE id = 1")
@@ -125,15 +119,7 @@ private let schema = """
                 #expect(try await updates.update().updates == [0])
                 try await other.query("UPDATE note SET hidden = false WHERE id = 1")
                 #expect(try await updates.update().integers() == [1, 2])
-            } catch {
-                await theirs.close(timeout: .zero)
-                _ = try? await other.query("DROP OWNED BY \(identifier: role)")
-                _ = try? await other.query("DROP ROLE \(identifier: role)")
-                throw error
             }
-            await theirs.close()
-            try await other.query("DROP OWNED BY \(identifier: role)")
-            try await other.query("DROP ROLE \(identifier: role)")
         }
     }
 }

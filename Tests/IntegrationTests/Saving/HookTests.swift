@@ -1,28 +1,15 @@
 import Kindred
 import KindredTesting
-import Synchronization
+import TestSupport
 import Testing
 
 /// The program's hooks: when objects appear, before they are saved, and to validate them.
 @Suite struct HookTests {
-    private final class Log: Sendable {
-        private let lines = Mutex<[String]>([])
-
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-
-        func take() -> [String] {
-            lines.withLock { lines in
-                defer { lines = [] }
-                return lines
-            }
-        }
-    }
-
     private struct TooShort: Error {}
 
     @Test(.database(.sql(referenceSchema))) func hooksAreCalledOnceEach() async throws {
         try await withDatabase { database, context, other in
-            let log = Log()
+            let log = CallLog()
             try database.addHooks(
                 ObjectHooks(
                     awakeFromFetch: { log.add("fetch \($0["id"] ?? "-")") },
@@ -62,7 +49,7 @@ import Testing
 
     @Test(.database(.sql(referenceSchema))) func willSaveMayChangeOtherObjects() async throws {
         try await withDatabase { database, context, other in
-            let log = Log()
+            let log = CallLog()
             let people = try await context.fetch("person").sorted("id").all()
             let email = try await context.fetch("email").where("id = 4").one()
             try database.addHooks(
@@ -82,7 +69,7 @@ import Testing
 
     @Test(.database(.sql(referenceSchema))) func membersOfSetsAwakeToo() async throws {
         try await withDatabase { database, context, other in
-            let log = Log()
+            let log = CallLog()
             try database.addHooks(
                 ObjectHooks(awakeFromFetch: { log.add($0["address"]?.description ?? "") }), to: "email")
             let ann = try await context.fetch("person").where("id = 1").one()

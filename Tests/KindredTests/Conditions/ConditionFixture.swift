@@ -8,6 +8,15 @@ import KindredPostgres
 enum ConditionFixture {
     static let schema = DatabaseSchema(entities: entities, searchPath: ["public"])
 
+    /// The schema with the helper between people and titles, which orders each person's titles.
+    static let schemaWithHelper: DatabaseSchema = {
+        let columns = ["person_id", "title_id", "rank"].enumerated().map { number, name in
+            Attribute(name: name, number: number + 1, typeName: "integer", type: .int4, isNotNull: true)
+        }
+        let helper = Entity(name: name("person_title_rel"), kind: .table, oid: 2, attributes: columns)
+        return DatabaseSchema(entities: entities + [helper], searchPath: ["public"])
+    }()
+
     static func entity(_ name: String) throws -> Entity { try schema.entity(named: name) }
 
     static func name(_ name: String) -> QualifiedName { QualifiedName(schema: "public", name: name) }

@@ -6,15 +6,7 @@ import Testing
 
 /// The statement that reads a part of a relationship for many owners, and when two parts are the same.
 @Suite struct PartQueryTests {
-    private static let runtime: SchemaRuntime = {
-        let columns = ["person_id", "title_id", "rank"].enumerated().map { number, name in
-            Attribute(name: name, number: number + 1, typeName: "integer", type: .int4, isNotNull: true)
-        }
-        let helper = Entity(
-            name: ConditionFixture.name("person_title_rel"), kind: .table, oid: 2, attributes: columns)
-        return SchemaRuntime(
-            DatabaseSchema(entities: ConditionFixture.schema.entities + [helper], searchPath: ["public"]))
-    }()
+    private static let runtime = SchemaRuntime(ConditionFixture.schemaWithHelper)
 
     private func part(
         _ key: String, of entity: String = "person", _ format: String? = nil, sorted: [String] = [], limit: Int? = nil

@@ -1,7 +1,7 @@
 import DemoModels
 import Kindred
 import KindredTesting
-import Synchronization
+import TestSupport
 import Testing
 
 /// Making and finding objects of typed classes.
@@ -90,23 +90,10 @@ import Testing
 
 /// The hooks that a class gets for its objects, by overriding methods.
 @Suite struct TypedHookTests {
-    private final class Log: Sendable {
-        private let lines = Mutex<[String]>([])
-
-        func add(_ line: String) { lines.withLock { $0.append(line) } }
-
-        func take() -> [String] {
-            lines.withLock { lines in
-                defer { lines = [] }
-                return lines
-            }
-        }
-    }
-
     private struct NoName: Error {}
 
     private final class Writer: DatabaseObject, TypedObject, @unchecked Sendable {
-        static let log = Log()
+        static let log = CallLog()
         static let mapping = EntityMapping(
             schema: "public", name: "author",
             [.attribute(\Writer.id, "id", "integer"), .attribute(\Writer.name, "name", "text")])

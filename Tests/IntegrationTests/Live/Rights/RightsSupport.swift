@@ -53,3 +53,26 @@ struct HostileRole {
             sourceLocation: sourceLocation)
     }
 }
+
+/// Runs `body` with the database of a role that may read changes, and that policies apply to.
+func withReader(
+    of database: Database, _ other: PostgresClient, _ body: (Database) async throws -> Void
+) async throws {
+    let role = "live_\(UInt32.random(in: 0..<UInt32.max))"
+    try await other.query("CREATE ROLE \(identifier: role) LOGIN")
+    try await database.tracking.install(readers: [role])
+    var configuration = other.configuration
+    configuration.user = role
+    let theirs = try await Database.connect(configuration)
+    do {
+        try await body(theirs)
+    } catch {
+        await theirs.close(timeout: .zero)
+        _ = try? await other.query("DROP OWNED BY \(identifier: role)")
+        _ = try? await other.query("DROP ROLE \(identifier: role)")
+        throw error
+    }
+    await theirs.close()
+    try await other.query("DROP OWNED BY \(identifier: role)")
+    try await other.query("DROP ROLE \(identifier: role)")
+}

@@ -4,7 +4,7 @@ import Testing
 @testable import Kindred
 
 /// Rows that came and went between two cursors: a context may have read them meanwhile.
-@Suite struct PassedKeysTests {
+@Suite struct NetChangesPassedTests {
     private static func passed(_ operations: (ChangeRecord.Operation, Int64, Int)...) -> Set<ObjectKey> {
         var net = NetChanges()
         net.add(

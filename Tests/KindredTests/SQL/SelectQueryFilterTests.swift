@@ -5,7 +5,7 @@ import Testing
 @testable import Kindred
 
 /// Filters of entities in the SQL of requests, and what memory knows of them.
-@Suite struct FilterTests {
+@Suite struct SelectQueryFilterTests {
     /// The fixture with filters of some entities.
     private static func schema(_ filters: [String: String]) throws -> DatabaseSchema {
         let entities = ConditionFixture.schema.entities.map { entity in

@@ -6,16 +6,7 @@ import Testing
 
 /// Questions tell which rows and columns they read before anything is sent, and which changes concern them.
 @Suite struct ReadsTests {
-    /// The fixture's schema with the helper between people and titles, which orders each person's titles.
-    private static let runtime: SchemaRuntime = {
-        let columns = ["person_id", "title_id", "rank"].enumerated().map { number, name in
-            Attribute(name: name, number: number + 1, typeName: "integer", type: .int4, isNotNull: true)
-        }
-        let helper = Entity(
-            name: ConditionFixture.name("person_title_rel"), kind: .table, oid: 2, attributes: columns)
-        return SchemaRuntime(
-            DatabaseSchema(entities: ConditionFixture.schema.entities + [helper], searchPath: ["public"]))
-    }()
+    private static let runtime = SchemaRuntime(ConditionFixture.schemaWithHelper)
 
     private func query(
         _ entity: String, _ format: String = "TRUEPREDICATE", arguments: [ConditionArgument] = []

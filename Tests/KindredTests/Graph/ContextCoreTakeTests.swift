@@ -5,7 +5,7 @@ import Testing
 
 /// Changes by statements of the context are shown without another statement, or mark as stale the sets that they may
 /// concern.
-@Suite struct TakenChangesTests {
+@Suite struct ContextCoreTakeTests {
     private let people: PeopleAndEmails
     private let email = PeopleAndEmails.Email(owner: 1, address: "a")
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Kindred
 
 /// Changes that other clients have committed are shown without a statement: by objects, and by loaded sets.
-@Suite struct CommittedChangesTests {
+@Suite struct ContextCoreCommittedTests {
     private let people: PeopleAndEmails
 
     init() throws { people = try PeopleAndEmails(owners: 2) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Kindred
 
 /// The texts of the library's own statements, beside the parameters that they declare.
-@Suite struct StatementTextTests {
+@Suite struct RowStatementsTests {
     private let runtime = SchemaRuntime(ConditionFixture.schema)
     private let bigints = PostgresDataType(rawValue: 1016)
     private let integers = PostgresDataType(rawValue: 1007)

@@ -5,7 +5,7 @@ import Testing
 
 /// Throws anything at the parser and the renderer: each format is either understood or an error, and never ends the
 /// process.
-@Suite struct RandomFormatTests {
+@Suite struct FormatParserRandomTests {
     private static let pieces = [
         "age", "surname", "emailSet", "manager", "titles", "address", "SELF", "tags", "mood", "ANY", "ALL", "NONE",
         "AND",
