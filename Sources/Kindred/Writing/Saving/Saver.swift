@@ -68,7 +68,8 @@ struct Saver: Sendable {
         if objects.contains(where: \.isGone) { throw core.gone(objects.filter(\.isGone)) }
         let joinsOrder = objects.contains { $0.runtime.joinsOrderedSets }
         let objects = joinsOrder ? try await withPlacedMembers(objects) : objects
-        if let error = KindredError(try await Validator(core).problems(of: objects)) { throw error }
+        let problems = try await Validator(core).problems(of: objects)
+        if !problems.isEmpty, let error = KindredError(problems) { throw error }
         let isOutermost = core.journal == nil
         do {
             try await core.transaction { try await run(objects, pairs) }
