@@ -49,6 +49,12 @@ import Testing
             #expect(own[1].isDeleted)
             #expect(try await garden.membersInMemory("taskSet") == [11, 12, 15])
             #expect(try await secret.membersInMemory("taskSet") == [21, 22, 26])
+            // By the tenant's column alone.
+            for (tenant, numbers) in [(2, [11, 12]), (1, [11, 12, 15])] as [(Int, [Int64])] {
+                try await other.query("UPDATE task SET tenant_id = \(tenant) WHERE id = 15")
+                try await database.tracking.catchUp()
+                #expect(try await garden.membersInMemory("taskSet") == numbers)
+            }
         }
     }
 
@@ -67,6 +73,7 @@ import Testing
                 ] {
                     try await other.query(sql)
                 }
+                try await database.refreshSchema()
                 let limited = try context(1, of: database, settings: ["app.limit": 5], role: role)
                 let whole = try context(1, of: database)
                 let across = try database.makeContext(acrossTenants: "a test", tracking: .automatic)
