@@ -94,7 +94,7 @@ struct RandomQuestion: CustomStringConvertible {
             (statement, reads) = (try part.statement(for: Self.owners, in: schema), part.reads)
             let width = set.destination.entity.attributes.count
             shape = .members(key: set.destination.key, owner: [width], isNumbered: true, isOrdered: true)
-        case (3, _):
+        case (3, _) where !entity.relationships.isEmpty:
             let relationship = random.pick(entity.relationships)
             let query = RelationshipQuery(relationship)
             statement = try query.statement(for: Self.owners)

@@ -27,7 +27,6 @@ extension Reads {
             guard let helper = place.link?.relationship.helper?.entity else { continue }
             add(place.helperColumns, of: helper, isKnown: false, in: schema)
         }
-        for position in entities { share(rowsOf: position, in: schema) }
     }
 
     private mutating func add(_ names: [String], of name: QualifiedName, isKnown: Bool, in schema: DatabaseSchema) {
@@ -48,19 +47,6 @@ extension Reads {
             columns.insert(column)
         }
         if isKnown { note(columns, of: position) } else { add(position, columns) }
-    }
-
-    /// Adds the other entities that show rows of an entity that is read: entities in a line of inheritance, and views.
-    private mutating func share(rowsOf position: Int, in schema: DatabaseSchema) {
-        let entity = schema.entities[position]
-        for name in entity.relatives {
-            guard let other = schema.position(of: name) else { continue }
-            let names = columns(at: position).map { entity.attributes[$0].name }
-            share(other, ColumnSet(names.compactMap(schema.entities[other].attributeIndex(of:))))
-        }
-        for (other, view) in schema.entities.enumerated() where view.shownTables.contains(entity.name) {
-            share(other, nil)
-        }
     }
 }
 

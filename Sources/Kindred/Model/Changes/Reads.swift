@@ -52,8 +52,6 @@ struct Reads: Sendable {
 
     /// By the position of the entity.
     private var rows: [Int: Rows] = [:]
-    /// The columns of entities that share rows with an entity that is read, by their position; nil for all columns.
-    private var shared: [Int: ColumnSet?] = [:]
     /// The views that are read, and the tables that are no entities: any change may concern them.
     private(set) var others: Set<QualifiedName> = []
 
@@ -77,7 +75,7 @@ struct Reads: Sendable {
     }
 
     /// Whether rows of an entity are read, or rows of an entity that shares them.
-    func mayConcern(_ entity: EntityRuntime) -> Bool { isAnything || reading(entity.index) != nil }
+    func mayConcern(_ entity: EntityRuntime) -> Bool { isAnything || reading(entity) != nil }
 
     // MARK: Changes
 
@@ -92,7 +90,7 @@ struct Reads: Sendable {
     /// went.
     func concern(_ entity: EntityRuntime, from old: Row?, to new: Row?) -> Concern {
         if isAnything { return .everything }
-        guard let (columns, reach) = reading(entity.index) else { return .nothing }
+        guard let (columns, reach) = reading(entity) else { return .nothing }
         if let columns, let old, let new, !columns.mayDiffer(from: old, to: new) { return .nothing }
         switch reach {
         case .owners(let link):
@@ -108,10 +106,11 @@ struct Reads: Sendable {
         }
     }
 
-    private func reading(_ entity: Int) -> (columns: ColumnSet?, reach: Reach)? {
-        let known = rows[entity].flatMap { $0.columns.isEmpty ? nil : $0 }
-        guard let others = shared[entity] else { return known.map { ($0.columns, $0.reach) } }
-        return (others.map { $0.union(known?.columns ?? []) }, .everything)
+    private func reading(_ entity: EntityRuntime) -> (columns: ColumnSet?, reach: Reach)? {
+        func isRead(_ position: Int) -> Bool { rows[position].map { !$0.columns.isEmpty } ?? false }
+        // A view, or a table in a line of inheritance, shows rows of other entities, by any column.
+        if entity.shownEntities.contains(where: isRead) { return (nil, .everything) }
+        return isRead(entity.index) ? rows[entity.index].map { ($0.columns, $0.reach) } : nil
     }
 
     // MARK: Making
@@ -135,15 +134,6 @@ struct Reads: Sendable {
     /// Adds a view, or a table that is no entity.
     mutating func add(other name: QualifiedName) { others.insert(name) }
 
-    /// Adds the rows of an entity that are also rows of another entity, which is read.
-    mutating func share(_ entity: Int, _ columns: ColumnSet?) {
-        if let known = shared[entity] {
-            shared[entity] = .some(known.flatMap { known in columns.map { known.union($0) } })
-        } else {
-            shared[entity] = .some(columns)
-        }
-    }
-
     private mutating func join(_ new: Rows, _ entity: Int) {
         if rows[entity] == nil { rows[entity] = new } else { rows[entity]?.join(new) }
     }
@@ -151,7 +141,6 @@ struct Reads: Sendable {
     /// The reads of two questions with one answer: the owners are named only where both have the same.
     mutating func formUnion(_ other: Reads) {
         for (entity, read) in other.rows { join(read, entity) }
-        for (entity, columns) in other.shared { share(entity, columns) }
         others.formUnion(other.others)
     }
 
