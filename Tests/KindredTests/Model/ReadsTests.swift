@@ -61,6 +61,8 @@ import Testing
         #expect(!reads.isAnything && reads[email]?.uses == 1 && reads[email]?.reach == .rows)
         // Only their number is asked for, or a limit lets others in.
         #expect(try columns(try query("email", "size > 5").reads(in: Self.runtime, isOfNumber: true)) == ["email.size"])
+        let all = try query("email").reads(in: Self.runtime, isOfNumber: true)
+        #expect(all.concern(email, from: nil, to: try row("email", ["id": 1])) == .everything)
         var cut = try query("email", "size > 5")
         cut.limit = 3
         #expect(try self.reads(cut)[email]?.reach == .everything)

@@ -6,7 +6,7 @@ extension Reads {
     ///
     /// - Parameter isCut: whether a limit or an offset lets other rows come into the answer, or go, with a changed row.
     init(_ places: ReadPlaces, isCut: Bool, in schema: DatabaseSchema) {
-        if let own = schema.position(of: places.places[0].entity) { add(own, [], reach: isCut ? .everything : .rows) }
+        if let own = schema.position(of: places.places[0].entity) { add(own: own, reach: isCut ? .everything : .rows) }
         add(places, in: schema, linkRows: nil)
     }
 

@@ -38,6 +38,11 @@ struct Reads: Sendable {
         /// The values without which a row is not in the answer; nil if it has no such values.
         fileprivate(set) var equalities: Equalities?
 
+        /// Whether the answer has the rows themselves, so that rows that come and go concern it by no column at all.
+        fileprivate var isOwn = false
+
+        fileprivate var isRead: Bool { isOwn || !columns.isEmpty }
+
         /// The columns that are read; none of rows that only lead to other rows.
         var columns: ColumnSet { deciding.union(shown) }
 
@@ -45,6 +50,7 @@ struct Reads: Sendable {
             deciding.formUnion(other.deciding)
             shown.formUnion(other.shown)
             uses += other.uses
+            isOwn = isOwn || other.isOwn
             if reach != other.reach { reach = .everything }
             equalities = nil
         }
@@ -59,7 +65,7 @@ struct Reads: Sendable {
     var isAnything: Bool { !others.isEmpty }
 
     /// The entities whose columns are read, by position.
-    var entities: [Int] { rows.filter { !$0.value.columns.isEmpty }.map(\.key) }
+    var entities: [Int] { rows.filter(\.value.isRead).map(\.key) }
 
     /// The reading of an entity's rows; nil if none are read.
     subscript(entity: EntityRuntime) -> Rows? { rows[entity.index] }
@@ -107,7 +113,7 @@ struct Reads: Sendable {
     }
 
     private func reading(_ entity: EntityRuntime) -> (columns: ColumnSet?, reach: Reach)? {
-        func isRead(_ position: Int) -> Bool { rows[position].map { !$0.columns.isEmpty } ?? false }
+        func isRead(_ position: Int) -> Bool { rows[position]?.isRead ?? false }
         // A view, or a table in a line of inheritance, shows rows of other entities, by any column.
         if entity.shownEntities.contains(where: isRead) { return (nil, .everything) }
         return isRead(entity.index) ? rows[entity.index].map { ($0.columns, $0.reach) } : nil
@@ -120,6 +126,13 @@ struct Reads: Sendable {
     /// - Parameter deciding: the columns; none where the rows only lead to other rows.
     mutating func add(_ entity: Int, _ deciding: ColumnSet, reach: Reach = .everything) {
         join(Rows(deciding: deciding, reach: reach), entity)
+    }
+
+    /// Adds the rows that the answer has or counts.
+    mutating func add(own entity: Int, reach: Reach) {
+        var own = Rows(deciding: [], reach: reach)
+        own.isOwn = true
+        join(own, entity)
     }
 
     /// Adds columns of rows that are read already.
