@@ -80,7 +80,7 @@ import Testing
         #expect(try KeyStatements(entity: note).select(one).text === KeyStatements(entity: note).select(several).text)
         // A set of single values is as good as an equality.
         let log = try runtime.entity(named: "log")
-        #expect(try log.select([.integer(1)]).text.text.hasSuffix(#"WHERE t."id" = ANY($1)"#))
+        #expect(try KeyStatements(entity: log).select([.integer(1)]).text.text.hasSuffix(#"WHERE t."id" = ANY($1)"#))
     }
 
     /// Two composite keys of one table share a column, such as a tenant's.
