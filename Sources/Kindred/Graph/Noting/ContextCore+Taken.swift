@@ -384,7 +384,7 @@ extension ContextCore {
 
     /// Puts a restored object at its key.
     ///
-    /// - Parameter outer: the scope around the undone one, which may have stored the row and may be rolled back too.
+    /// - Parameter outer: the scope around the undone scope; it may have stored the row and may be rolled back too.
     func takenBack(_ object: DatabaseObject, at key: ObjectKey, in outer: TransactionScope?) {
         withMap { map in
             map.insert(object, of: object.runtime, key: key)
