@@ -255,9 +255,11 @@ import Testing
     }
 
     /// The number of parameters without a label, of a function or initializer whose text begins with its name.
+    ///
+    /// More values of the parameter before (`_ further: String...`) are written as a list under its label, and do not count.
     private static func unlabelledCount(_ declaration: String) -> Int {
         var (count, depth, isAtStart) = (0, 0, false)
-        for byte in declaration.utf8 {
+        for byte in declaration.replacing("_ further: String...", with: "further: String").utf8 {
             switch byte {
             case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
                 depth += 1
@@ -279,7 +281,7 @@ import Testing
         let folders = ["Kindred/", "KindredPostgres/", "KindredSchema/"]
         // Programs call these: `having(.count, .greater, 3)` reads as its SQL, and generated code calls `attribute`.
         let exempt: Set = [
-            "Kindred/API/Typed/PropertyMapping+Kinds.swift: attribute<Root: DatabaseObject, Value>",
+            "Kindred/API/Typed/MappedProperty+Kinds.swift: attribute<Root: DatabaseObject, Value>",
             "Kindred/Reading/Requests/GroupRequest.swift: having",
         ]
         var count = 0

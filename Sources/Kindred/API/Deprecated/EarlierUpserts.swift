@@ -1,3 +1,5 @@
+import KindredPostgres
+
 // `create(…, onConflict:)` is `upsert(…, on:)` and `create(…, unlessExists:)`.
 
 /// The treatment of a new row whose unique key another row already has.

@@ -27,7 +27,7 @@ extension ContextCore {
             let others = written[entity] ?? []
             let isTaken =
                 if let row = change.after {
-                    try takeCommitted(change, row, key, besides: others, askedAt: askedAt)
+                    try takeCommitted(change, to: row, of: key, besides: others, askedAt: askedAt)
                 } else {
                     try takeCommitted(deletionOf: key, of: entity, besides: others, askedAt: askedAt)
                 }
@@ -39,7 +39,7 @@ extension ContextCore {
 
     /// Whether the row is known or was taken, and not left out.
     private func takeCommitted(
-        _ change: RowChange, _ row: Row, _ key: ObjectKey, besides written: Set<ObjectKey>, askedAt: ContextTime
+        _ change: RowChange, to row: Row, of key: ObjectKey, besides written: Set<ObjectKey>, askedAt: ContextTime
     ) throws -> Bool {
         let entity = change.entity
         if let object = liveObject(entity, key) {

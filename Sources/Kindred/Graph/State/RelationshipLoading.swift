@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The effect of the first access to an object's relationship, for a context.
 public enum RelationshipLoading: Sendable, Hashable {
     /// Loads it for all objects that were read together; the default.

@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// The writer of a change of rows, and its time as far as the context knows it.
 enum ChangeOrigin: Sendable {
     /// A statement of the context has made it now, in the task's transaction: it wins over every row in memory.
