@@ -47,7 +47,7 @@ struct TenantCreationTests {
             for round in 1...2 {
                 let tenant = try await database.createTenant("acme", migrations: folder.migrations)
                 #expect(tenant.name == "acme" && tenant.schema.entities.map(\.name.name) == ["country", "person"])
-                let context = try tenant.makeContext()
+                let context = tenant.makeContext()
                 #expect(try await context.fetch("person").count() == 2)
                 try await context.create("person", ["id": 3, "mood": "calm"])
                 let all = try await folder.migrations.apply(toTenants: nil, of: other)
