@@ -6,7 +6,7 @@ extension Database {
     ///
     /// ```swift
     /// let tenant = try await database.createTenant("acme", migrations: Migrations(folder: "Tenants"))
-    /// let context = try tenant.makeContext()
+    /// let context = tenant.makeContext()
     /// ```
     ///
     /// The files must be the template's; ``Migrations/apply(toTenants:of:limit:)`` says how they run in a schema. All

@@ -279,7 +279,7 @@ import Testing
             for name in ["acme", "beta"] {
                 let tenant = try await database.tenant(name)
                 entities.append(tenant.schema.entities)
-                let context = try tenant.makeContext()
+                let context = tenant.makeContext()
                 let (owners, recorder) = try await recordingStatements {
                     try await context.fetch("owner").where("word == %@", "y").prefetch("entries", "texts").all()
                 }
