@@ -174,7 +174,7 @@ enum KernelLists {
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:_:by:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:_:of:at:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.takeUnknownMembers(of:in:)
-        Graph/Rows/ContextCore+TakeCommitted.swift: ContextCore.takeCommitted(_:_:_:besides:askedAt:)
+        Graph/Rows/ContextCore+TakeCommitted.swift: ContextCore.takeCommitted(_:to:of:besides:askedAt:)
         Graph/Rows/ContextCore+TakeCommitted.swift: ContextCore.takeCommitted(_:askedAt:)
         Graph/Rows/ContextCore+TakeCommitted.swift: ContextCore.takeCommitted(deletionOf:of:besides:askedAt:)
         Graph/Staging/ContextCore+Staging.swift: ContextCore.changeStaging(of:mayMove:_:)
