@@ -19,7 +19,7 @@ extension DoctorQueries {
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
                 JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
                 WHERE p.prokind <> 'a' AND (p.prosecdef OR NOT l.lanname = ANY ('{internal,c}'::pg_catalog.name[]))
-                    AND \(CatalogQueries.isOwn("p", "n", "pg_proc"))
+                    AND \(CatalogQueries.isOwn("p", in: "n", of: "pg_proc"))
             ) AS f
             """
     )
@@ -46,7 +46,7 @@ extension DoctorQueries {
             FROM found AS f
             JOIN pg_catalog.pg_proc AS p ON p.oid = f.function
             JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace
-            WHERE \(CatalogQueries.isOwn("p", "n", "pg_proc"))
+            WHERE \(CatalogQueries.isOwn("p", in: "n", of: "pg_proc"))
             """
     )
 

@@ -52,7 +52,7 @@ enum DoctorQueries {
             FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[]) AND c.relname <> 'kindred_migration'
-                AND \(CatalogQueries.isOwn("c", "n", "pg_class"))
+                AND \(CatalogQueries.isOwn("c", in: "n", of: "pg_class"))
             """
     )
 

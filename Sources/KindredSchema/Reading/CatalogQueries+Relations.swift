@@ -57,7 +57,7 @@ extension CatalogQueries {
                 ) AS o ON o.relation = c.oid
                 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                 WHERE \(within("c.oid", isScoped)) AND c.relkind = ANY ('{r,p,v,m,f}'::pg_catalog."char"[])
-                    AND c.relname <> 'kindred_migration' AND \(isOwn("c", "n", "pg_class"))
+                    AND c.relname <> 'kindred_migration' AND \(isOwn("c", in: "n", of: "pg_class"))
                 """
         )
     }

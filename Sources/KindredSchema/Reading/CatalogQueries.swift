@@ -59,7 +59,7 @@ package enum CatalogQueries {
 
     /// The condition that something is the user's: not the system's schemas, not the helper schema, not an extension's
     /// object.
-    package static func isOwn(_ relation: String, _ schema: String, _ catalog: String) -> String {
+    package static func isOwn(_ relation: String, in schema: String, of catalog: String) -> String {
         """
         \(relation).oid >= 16384 AND \(schema).nspname <> 'information_schema' AND \(schema).nspname <> 'kindred'
             AND \(schema).nspname <> 'kindred_ddl'

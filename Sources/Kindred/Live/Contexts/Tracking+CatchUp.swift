@@ -1,3 +1,5 @@
+import Synchronization
+
 extension Tracking {
     /// Returns when all changes that were committed before the call have reached every context and live request of the
     /// process.

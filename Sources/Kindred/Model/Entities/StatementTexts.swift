@@ -1,4 +1,5 @@
 import KindredPostgres
+import Synchronization
 
 /// The texts of an entity's statements, by their shapes; each is made on first use.
 struct StatementTexts: ~Copyable, Sendable {
