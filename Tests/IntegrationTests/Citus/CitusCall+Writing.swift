@@ -17,17 +17,17 @@ extension CitusCall {
         },
         CitusCall("upsert one") {
             let values: [String: (any PropertyValue)?] = ["tenant_id": 1, "id": 1, "name": "again"]
-            let label = try await $0.context.upsert("label", values, on: "tenant_id", "id")
+            let label = try await $0.context.upsert("label", values, on: "tenant_id", and: "id")
             #expect(label["name"] == "again")
         },
         CitusCall("upsert several of all tenants") {
             let values = (1...3).map { ["tenant_id": $0, "id": 1, "name": "again"] as [String: (any PropertyValue)?] }
-            try await $0.context.upsert("label", values, on: "tenant_id", "id")
+            try await $0.context.upsert("label", values, on: "tenant_id", and: "id")
             try await $0.expect(["3"], "SELECT count(*) FROM label WHERE name = 'again'")
         },
         CitusCall("upsert that keeps") {
             let values = (1...4).map { ["tenant_id": 1, "id": $0, "name": "again"] as [String: (any PropertyValue)?] }
-            try await $0.context.create("label", values, unlessExists: "tenant_id", "id")
+            try await $0.context.create("label", values, unlessExists: "tenant_id", and: "id")
             try await $0.expect(["1"], "SELECT count(*) FROM label WHERE name = 'again'")
         },
         CitusCall("save new objects that refer to each other") { scene in

@@ -123,7 +123,7 @@ struct DomainEnumTests {
             #expect(try await other.value("SELECT code::text FROM pet WHERE id = 3") == "sad")
             #expect(try await context.create("kind", ["id": 8, "name": "sad"], unlessExists: "name") === sad)
             let values: [String: (any PropertyValue)?] = ["id": 8, "code": "sad", "part": 1, "plain": "ok"]
-            #expect(try await context.create("pet", values, unlessExists: "code", "part") === first)
+            #expect(try await context.create("pet", values, unlessExists: "code", and: "part") === first)
             let set = ConflictRule.update("code", "part", setting: ["plain"])
             #expect(try await context.create("pet", values, by: set) === first && first["plain"] == "ok")
             #expect(try await context.fetch("pet").where("kind.name = 'happy'").update(["deep": "sad"]) == 2)

@@ -160,7 +160,7 @@ private let stockSchema = """
             try await refused(.invalidRequest, [["code": "A"]], .update("code", setting: ["note"]))
             try await refused(.wrongType, [["code": "A", "stock": "many"]], .update("code"))
             try await context.create(
-                "product", ["code": "C", "slot": 1, "shop_id": 1], unlessExists: "slot", "shop_id")
+                "product", ["code": "C", "slot": 1, "shop_id": 1], unlessExists: "slot", and: "shop_id")
         }
     }
 }

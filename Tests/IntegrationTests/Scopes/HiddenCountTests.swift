@@ -59,7 +59,7 @@ import Testing
         },
         Write(name: "upsert of a row of the helper") {
             _ = try await $0.create(
-                $1.member, ["person_id": 1, "team_id": 4], unlessExists: "person_id", "team_id")
+                $1.member, ["person_id": 1, "team_id": 4], unlessExists: "person_id", and: "team_id")
         },
         Write(name: "insert of a marked pair", kinds: [.marked]) { try await teams($0, $1, 1).insert(team($0, $1, 2)) },
         Write(name: "restore", kinds: [.marked]) { try await $0.restore(row($0, $1, 1, 2)) },

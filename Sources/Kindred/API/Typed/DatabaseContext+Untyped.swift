@@ -18,7 +18,7 @@ extension DatabaseContext {
     )
     @_disfavoredOverload
     public func upsert<Object: TypedObject>(
-        _ type: Object.Type, _ values: [PartialKeyPath<Object>: Any?], on key: String, _ further: String...
+        _ type: Object.Type, _ values: [PartialKeyPath<Object>: Any?], on key: String, and further: String...
     ) async throws -> Object { throw untyped }
 
     /// Not available: the values of a dictionary have no types.

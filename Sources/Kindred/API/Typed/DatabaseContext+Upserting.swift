@@ -23,7 +23,7 @@ extension DatabaseContext {
     ///   database, `.missingValue` if it has no value.
     @discardableResult
     public func upsert(
-        _ entityName: String, _ values: [String: (any PropertyValue)?], on key: String, _ further: String...,
+        _ entityName: String, _ values: [String: (any PropertyValue)?], on key: String, and further: String...,
         setting attributes: [String]? = nil, fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {
         try await create(
@@ -37,7 +37,7 @@ extension DatabaseContext {
     /// unless only the server treats the keys as equal. Else as for one row.
     @discardableResult
     public func upsert(
-        _ entityName: String, _ rows: [[String: (any PropertyValue)?]], on key: String, _ further: String...,
+        _ entityName: String, _ rows: [[String: (any PropertyValue)?]], on key: String, and further: String...,
         setting attributes: [String]? = nil, fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await create(
@@ -49,7 +49,7 @@ extension DatabaseContext {
     /// As for an entity by name.
     @discardableResult
     public func upsert<Object: TypedObject>(
-        _ new: NewValues<Object>, on key: String, _ further: String..., setting attributes: [String]? = nil,
+        _ new: NewValues<Object>, on key: String, and further: String..., setting attributes: [String]? = nil,
         fileID: String = #fileID, line: Int = #line
     ) async throws -> Object {
         try await create(
@@ -61,7 +61,7 @@ extension DatabaseContext {
     /// As for an entity by name.
     @discardableResult
     public func upsert<Object: TypedObject>(
-        _ rows: [NewValues<Object>], on key: String, _ further: String..., setting attributes: [String]? = nil,
+        _ rows: [NewValues<Object>], on key: String, and further: String..., setting attributes: [String]? = nil,
         fileID: String = #fileID, line: Int = #line
     ) async throws -> [Object] {
         try await create(rows, by: .update([key] + further, setting: attributes), fileID: fileID, line: line)
@@ -74,7 +74,8 @@ extension DatabaseContext {
     /// Concurrent callers do not fail. The key is one as for `upsert`, and so are the errors.
     @discardableResult
     public func create(
-        _ entityName: String, _ values: [String: (any PropertyValue)?], unlessExists key: String, _ further: String...,
+        _ entityName: String, _ values: [String: (any PropertyValue)?], unlessExists key: String,
+        and further: String...,
         fileID: String = #fileID, line: Int = #line
     ) async throws -> DatabaseObject {
         try await create(entityName, [values], by: .keep([key] + further), fileID: fileID, line: line)[0]
@@ -86,7 +87,8 @@ extension DatabaseContext {
     /// All rows must have values for the same keys. Else as for one row.
     @discardableResult
     public func create(
-        _ entityName: String, _ rows: [[String: (any PropertyValue)?]], unlessExists key: String, _ further: String...,
+        _ entityName: String, _ rows: [[String: (any PropertyValue)?]], unlessExists key: String,
+        and further: String...,
         fileID: String = #fileID, line: Int = #line
     ) async throws -> [DatabaseObject] {
         try await create(entityName, rows, by: .keep([key] + further), fileID: fileID, line: line)
@@ -97,7 +99,7 @@ extension DatabaseContext {
     /// As for an entity by name.
     @discardableResult
     public func create<Object: TypedObject>(
-        _ new: NewValues<Object>, unlessExists key: String, _ further: String..., fileID: String = #fileID,
+        _ new: NewValues<Object>, unlessExists key: String, and further: String..., fileID: String = #fileID,
         line: Int = #line
     ) async throws -> Object {
         try await create([new], by: .keep([key] + further), fileID: fileID, line: line)[0]
@@ -108,7 +110,7 @@ extension DatabaseContext {
     /// As for an entity by name.
     @discardableResult
     public func create<Object: TypedObject>(
-        _ rows: [NewValues<Object>], unlessExists key: String, _ further: String..., fileID: String = #fileID,
+        _ rows: [NewValues<Object>], unlessExists key: String, and further: String..., fileID: String = #fileID,
         line: Int = #line
     ) async throws -> [Object] {
         try await create(rows, by: .keep([key] + further), fileID: fileID, line: line)
