@@ -51,26 +51,27 @@ extension PostgresClient {
         _ statements: [Statement], by guardian: ReplicaGuard
     ) async throws -> ReadRoute.GuardedAnswer<[QueryResult]> {
         try requireSettings()
+        let statements = route.resolved(statements)
         try route.requireNoSession(statements)
         let deadline = deadline(nil)
-        let statements = try await formatted(statements, by: deadline)
-        if isObserved { try StatementRecorder.current?.admit(statements) }
+        let formatted = try await formatted(statements, by: deadline)
+        if isObserved { try StatementRecorder.current?.admit(formatted) }
         let start = MonotonicTime.now
         do {
-            let all = [guardian.statement] + statements + guardian.questions
+            let all = [guardian.statement] + formatted + guardian.questions
             let results = try await run(all, in: currentTransaction, by: deadline)
             let replayed = guardian.location(in: results)
             guard results.count == all.count, replayed != nil || guardian.questions.isEmpty else {
                 throw PostgresError(.protocolViolation, "A replica did not say what it has replayed")
             }
-            let answers = Array(results[1...statements.count])
+            let answers = Array(results[1...formatted.count])
             observe(
-                statements, since: start, rows: answers.map { max($0.count, $0.affectedRows) }, kind: .statement)
+                formatted, since: start, rows: answers.map { max($0.count, $0.affectedRows) }, kind: .statement)
             return .result(answers, replayed: replayed)
         } catch let error as PostgresError where guardian.refused(error) {
             return .behind
         } catch {
-            observe(statements, since: start, error: error, kind: .statement)
+            observe(formatted, since: start, error: error, kind: .statement)
             throw error
         }
     }
