@@ -164,6 +164,8 @@ struct Refresher: Sendable {
             !object.isGone && !object.isInserted && object.key != nil && !object.runtime.key.isEmpty
         }
         for (entity, objects) in grouped(live) {
+            // Before the time of the question, so that columns loaded earlier are older than the rows.
+            if isOnRequest { objects.forEach(core.takenAgain) }
             let askedAt = core.now
             let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
@@ -171,7 +173,6 @@ struct Refresher: Sendable {
                     try core.take(deletionOf: object)
                     continue
                 }
-                if isOnRequest { core.takenAgain(object) }
                 try core.take(row, for: object, readAt: askedAt)
                 found.append(object)
             }
