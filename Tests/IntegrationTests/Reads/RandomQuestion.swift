@@ -84,7 +84,7 @@ struct RandomQuestion: CustomStringConvertible {
         let entity = random.pick(entities)
         let schema = runtime.schema
         let set = entity.relationships.filter(\.isToMany).randomElement(using: &random)
-        switch (Int.random(in: 0..<10, using: &random), set) {
+        switch (Int.random(in: 0..<14, using: &random), set) {
         case (0...2, let set?):
             var members = SelectQuery(set.destination)
             if set.helper != nil { members.pairLink = PairLink(relationship: set.model) }
@@ -94,7 +94,7 @@ struct RandomQuestion: CustomStringConvertible {
             (statement, reads) = (try part.statement(for: Self.owners, in: schema), part.reads)
             let width = set.destination.entity.attributes.count
             shape = .members(key: set.destination.key, owner: [width], isNumbered: true, isOrdered: true)
-        case (3, _) where !entity.relationships.isEmpty:
+        case (3...6, _) where !entity.relationships.isEmpty:
             let relationship = random.pick(entity.relationships)
             let query = RelationshipQuery(relationship)
             statement = try query.statement(for: Self.owners)
@@ -111,7 +111,7 @@ struct RandomQuestion: CustomStringConvertible {
                 reads = tree.reads
                 shape = .rows(key: query.destination.key, isOrdered: false)
             }
-        case (4, let set?):
+        case (7...8, let set?):
             description = "number of \(entity.name.name).\(set.model.name)"
             statement = try CountStatements(set).tally(.count, of: Self.owners)
             (reads, shape) = (Reads(numberOf: set), .numbers)
