@@ -83,7 +83,9 @@ struct RandomQuestion: CustomStringConvertible {
         let entities = runtime.entities.filter { !$0.key.isEmpty && !$0.entity.isView }
         let entity = random.pick(entities)
         let schema = runtime.schema
-        let set = entity.relationships.filter(\.isToMany).randomElement(using: &random)
+        let sets = entity.relationships.filter { $0.isToMany && !$0.model.isByView }
+        let pairs = sets.filter { $0.helper != nil }
+        let set = (random.chance(40) && !pairs.isEmpty ? pairs : sets).randomElement(using: &random)
         switch (Int.random(in: 0..<14, using: &random), set) {
         case (0...2, let set?):
             var members = SelectQuery(set.destination)
@@ -95,7 +97,7 @@ struct RandomQuestion: CustomStringConvertible {
             let width = set.destination.entity.attributes.count
             shape = .members(key: set.destination.key, owner: [width], isNumbered: true, isOrdered: true)
         case (3...6, _) where !entity.relationships.isEmpty:
-            let relationship = random.pick(entity.relationships)
+            let relationship = random.chance(50) ? set ?? entity.relationships[0] : random.pick(entity.relationships)
             let query = RelationshipQuery(relationship)
             statement = try query.statement(for: Self.owners)
             if random.chance(50) {

