@@ -173,6 +173,8 @@ struct Refresher: Sendable {
                     try core.take(deletionOf: object)
                     continue
                 }
+                // Again: while the lock was waited for, other tasks may have loaded relationships.
+                if isLocked { core.takenAgain(object) }
                 try core.take(row, for: object, readAt: askedAt)
                 found.append(object)
             }
