@@ -255,11 +255,9 @@ import Testing
     }
 
     /// The number of parameters without a label, of a function or initializer whose text begins with its name.
-    ///
-    /// More values of the parameter before (`_ further: String...`) are written as a list under its label, and do not count.
     private static func unlabelledCount(_ declaration: String) -> Int {
         var (count, depth, isAtStart) = (0, 0, false)
-        for byte in declaration.replacing("_ further: String...", with: "further: String").utf8 {
+        for byte in declaration.utf8 {
             switch byte {
             case UInt8(ascii: "("), UInt8(ascii: "["), UInt8(ascii: "{"):
                 depth += 1
