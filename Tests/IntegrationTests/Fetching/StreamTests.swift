@@ -92,7 +92,7 @@ import Testing
     @Test("objects that were deleted since are left out, also if they are more than are noted", .database(.sql(rows)))
     func leavesOutMoreDeletionsThanAreNoted() async throws {
         try await withDatabase { database, context, other in
-            context.core.withMap { $0.notes.maximumNotes = 100 }
+            context.core.withMap { $0.log.maximumEntries = 100 }
             for isInTransaction in [false, true] {
                 let first = isInTransaction ? 500 : 750
                 let doomed = try await context.fetch("item").where("id >= %@ AND id < %@", first, first + 250).all()

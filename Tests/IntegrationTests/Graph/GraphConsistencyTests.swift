@@ -27,7 +27,7 @@ import Testing
     ) async throws {
         try await withDatabase { database, context, other in
             // Half of the contexts forget nearly everything that they note.
-            if seed % 2 == 0 { context.core.withMap { $0.notes.maximumNotes = 1 } }
+            if seed % 2 == 0 { context.core.withMap { $0.log.maximumEntries = 1 } }
             var random = SeededGenerator(seed: seed)
             // Some objects are held for the whole run, others only as long as a step needs them.
             var held = try await context.fetch("person").all() + context.fetch("email").limit(3).all()

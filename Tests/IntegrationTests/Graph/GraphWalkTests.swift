@@ -38,7 +38,7 @@ import Testing
         arguments: UInt64(1)...TestAmount.of(4, full: 16, long: 600))
     func whatIsWalkedToIsRight(seed: UInt64) async throws {
         try await withDatabase { database, context, other in
-            if seed % 4 == 0 { context.core.withMap { $0.notes.maximumNotes = 2 } }
+            if seed % 4 == 0 { context.core.withMap { $0.log.maximumEntries = 2 } }
             var random = SeededGenerator(seed: seed)
             let root = try await context.find("title", 1)!
             for step in 0..<60 {

@@ -94,7 +94,7 @@ import Testing
         try await withDatabase { database, context, other in
             try await other.query("INSERT INTO email SELECT i, 'e', 1 FROM generate_series(1000, 1019) AS i")
             try await other.query("INSERT INTO person_title_rel VALUES (3, 1)")
-            context.core.withMap { $0.notes.maximumNotes = 5 }
+            context.core.withMap { $0.log.maximumEntries = 5 }
             let doctor = try await context.find("title", 1)!
             func emails(_ attribute: String = "id") async throws -> Set<PostgresValue?> {
                 var values: Set<PostgresValue?> = []
@@ -134,7 +134,7 @@ import Testing
     func aSetIsRightAfterNotesWereGivenUp() async throws {
         try await withDatabase { database, context, other in
             try await other.query("INSERT INTO email SELECT i, 'e', 1 FROM generate_series(1000, 1019) AS i")
-            context.core.withMap { $0.notes.maximumNotes = 5 }
+            context.core.withMap { $0.log.maximumEntries = 5 }
             let ann = try await context.find("person", 1)!
             let bob = try await context.find("person", 2)!
             _ = try await (Self.addresses(of: ann), Self.addresses(of: bob))

@@ -54,7 +54,7 @@ struct PeopleAndEmails {
         object.withState { $0.seenAt = core.now }
         core.withMap { map in
             _ = map.insert(object, of: email, key: key)
-            core.tellNotes(to: object, key, askedAt: core.now, &map)
+            core.bringUpToDate(object, key, askedAt: core.now, in: &map)
         }
         return object
     }
@@ -65,8 +65,8 @@ struct PeopleAndEmails {
         let members = try database.sorted { $0.key < $1.key }.filter { $0.value.owner == number }.map { id, value in
             Member(key: .integer(Int64(id)), row: try row(id, value))
         }
-        core.willRead(emails.source)
-        let batch = LoadedBatch(members, askedAt: askedAt ?? core.now, in: nil)
+        core.willAsk(emails)
+        let batch = Answer(members, askedAt: askedAt ?? core.now, in: nil)
         try core.take(batch, of: email)
         _ = core.show(LoadedMembers(batch, 0..<members.count), in: emails, of: owner)
     }

@@ -31,7 +31,7 @@ import Testing
         let relationship = try #require(try core.runtime.entity(named: "person").relationship(named: "emailSet"))
         var query = SelectQuery(entity: people.email.entity)
         try query.narrow(by: Condition(format: "size > 1", arguments: []), in: core.runtime.schema)
-        let part = core.loadedPart(try PartQuery(relationship, query, in: core.runtime.schema))
+        let part = core.willAsk(try PartQuery(relationship, query, in: core.runtime.schema))
         for (isStale, isConcerned) in [(false, false), (true, true)] {
             let object = try people.object(isStale ? 2 : 1, email)
             if isStale { object.withState { $0.becomeStale(at: core.tick()) } }

@@ -12,9 +12,9 @@ import Testing
         var all: [[ObjectKey]] { lists.withLock { $0 } }
         var counts: [Int] { all.map(\.count) }
 
-        func answer(_ keys: KeyNumbers, askedAt: ContextTime = 1, in scope: TransactionScope? = nil) -> LoadedBatch {
+        func answer(_ keys: KeyNumbers, askedAt: ContextTime = 1, in scope: TransactionScope? = nil) -> Answer {
             lists.withLock { $0.append(keys.keys) }
-            return LoadedBatch.Builder(owners: keys, count: 0).build(askedAt: askedAt, in: scope)
+            return Answer.Builder(owners: keys, count: 0).build(askedAt: askedAt, in: scope)
         }
     }
 
@@ -27,8 +27,8 @@ import Testing
     @discardableResult
     private func load(
         _ group: FetchGroup, _ key: Int, staleSince: ContextTime = 0, in scope: TransactionScope? = nil,
-        changed: Set<Int> = [], _ answer: ((KeyNumbers) async throws -> LoadedBatch)? = nil
-    ) async throws -> LoadedBatch {
+        changed: Set<Int> = [], _ answer: ((KeyNumbers) async throws -> Answer)? = nil
+    ) async throws -> Answer {
         try await group.load(
             0, .integer(Int64(key)), staleSince: staleSince, from: key, in: scope.map { ObjectIdentifier($0) },
             isFoundByKey: true, candidate: \.key,

@@ -34,7 +34,7 @@ import Testing
         let columns = RowColumns([RowColumns.Column(name: "id", dataType: .int8)], types: nil)
         let row = Row(columns: columns, count: 1) { _, _ in }
         let owners = (0..<50).map { ObjectKey.integer($0) }
-        var builder = LoadedBatch.Builder(owners: KeyNumbers(owners), count: 0)
+        var builder = Answer.Builder(owners: KeyNumbers(owners), count: 0)
         var expected: [ObjectKey: [ObjectKey]] = [:]
         for member in 0..<300 {
             // One owner that was not requested too.

@@ -38,36 +38,56 @@ import Testing
         var parts = LoadedParts()
         let first = parts.part(try part("emailSet", "size > 0"), in: Self.runtime, at: time(1))
         for number in 1...70 { _ = parts.part(try part("emailSet", "size > \(number)"), in: Self.runtime, at: time(1)) }
-        #expect(parts.staleSince(first.slot, owner) == .forever)
+        #expect(parts.staleSince(first, owner) == .forever && first.slot < 64 + (1 << 20))
         #expect(try parts.parts(with: part("emailSet", "size > 0")).isEmpty)
         #expect(try !parts.parts(with: part("emailSet", "size > 70")).isEmpty)
     }
 
+    /// A log that is asked for one part, at time 1.
+    private func log(_ format: String) throws -> (log: ChangeLog, part: LoadedParts.Part) {
+        var log = ChangeLog()
+        let part = log.willAsk(try part("emailSet", format), in: Self.runtime, at: 1)
+        return (log, part)
+    }
+
+    private func append(
+        _ gap: RowGap, to log: inout ChangeLog, at time: ContextTime, askedAt: ContextTime? = nil
+    ) {
+        let entry = ChangeLog.Entry(
+            event: .gap(gap), at: time, askedAt: askedAt, scope: nil, isByOthers: false)
+        _ = log.append(entry)
+    }
+
     @Test func whatIsNotReadConcernsNothing() throws {
-        var parts = LoadedParts()
-        let known = parts.part(try part("emailSet", "person.age > 3"), in: Self.runtime, at: time(1))
-        parts.noteLost(try Self.runtime.entity(named: "order"), at: time(5))
-        #expect(parts.staleSince(known.slot, owner) == time(1))
-        parts.noteLost(try Self.runtime.entity(named: "person"), at: time(6))
-        #expect(parts.staleSince(known.slot, owner) == time(6))
-        parts.noteLost(try Self.runtime.entity(named: "email"), at: time(7))
-        #expect(parts.staleSince(known.slot, owner) == time(7))
-        // A later note stays.
-        parts.noteLost(try Self.runtime.entity(named: "email"), at: time(3))
-        #expect(parts.staleSince(known.slot, owner) == time(7))
+        var (log, known) = try log("person.age > 3")
+        append(RowGap(.ofParts, of: try Self.runtime.entity(named: "order")), to: &log, at: 5)
+        #expect(log.staleSince(known, owner) == 1)
+        append(RowGap(.ofParts, of: try Self.runtime.entity(named: "person")), to: &log, at: 6)
+        #expect(log.staleSince(known, owner) == 6)
+        append(RowGap(.ofParts, of: try Self.runtime.entity(named: "email")), to: &log, at: 7)
+        #expect(log.staleSince(known, owner) == 7)
+        // What an earlier question has shown takes nothing back.
+        append(RowGap(.ofParts, of: try Self.runtime.entity(named: "email")), to: &log, at: 8, askedAt: 3)
+        #expect(log.staleSince(known, owner) == 7)
     }
 
     @Test func theLinksOfOtherRelationshipsConcernAPartThatReadsThem() throws {
-        var parts = LoadedParts()
+        var (log, known) = try log("size > 1")
         let person = try Self.runtime.entity(named: "person")
         let emails = try #require(person.relationship(named: "emailSet"))
-        let known = parts.part(try part("emailSet", "size > 1"), in: Self.runtime, at: time(1))
-        // Its own are noted at the owners.
-        parts.noteLost(linksOf: emails, at: time(2))
-        #expect(parts.staleSince(known.slot, owner) == time(1))
-        parts.noteLost(linksOf: emails.inverse, at: time(3))
-        #expect(parts.staleSince(known.slot, owner) == time(1))
-        parts.noteAll(at: time(4))
-        #expect(parts.staleSince(known.slot, owner) == time(4))
+        // The part's own relationship tells the owner.
+        append(RowGap(membersIn: emails, of: .integer(2)), to: &log, at: 2)
+        #expect(log.staleSince(known, owner) == 1 && log.staleSince(known, .integer(2)) == 2)
+        append(RowGap(membersIn: emails.inverse, of: .integer(3)), to: &log, at: 3)
+        #expect(log.staleSince(known, owner) == 1)
+        append(RowGap(.everything, of: try Self.runtime.entity(named: "email")), to: &log, at: 4)
+        #expect(log.staleSince(known, owner) == 4)
+    }
+
+    @Test func aPartThatIsAskedForLaterKnowsWhatHappenedBefore() throws {
+        var (log, _) = try log("size > 1")
+        append(RowGap(.some, of: try Self.runtime.entity(named: "email")), to: &log, at: 5)
+        let later = log.willAsk(try part("emailSet", "size > 2"), in: Self.runtime, at: 3)
+        #expect(log.staleSince(later, owner) == 5)
     }
 }

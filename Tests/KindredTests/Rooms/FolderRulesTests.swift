@@ -24,7 +24,7 @@ import Testing
         Place("Kindred/SQL", "Pieces Queries Statements"),
         Place(
             "Kindred/Graph",
-            "Times Tables Notes Answers State Errors Objects Noting Staging Rows Relationships Transactions"),
+            "Times Tables Changes Answers State Errors Objects Log Staging Rows Relationships Transactions"),
         Place("Kindred/Reading", "Asking Loading Requests Views"),
         Place(
             "Kindred/Writing",

@@ -4,9 +4,9 @@
 /// - **A time** is a stored property of an instance whose declaration has the type `ContextTime`.
 /// - **A mark** is a time, or another stored property of a type that keeps notes (`noteTypes`); not the time of
 ///   `LoadedMembers`, which are made anew whenever they are shown.
-/// - **A function notes** if it is in Graph or Live/Contexts and writes a mark: assigns it, changes it in place, or passes it
-///   `inout`. So does a function that calls one by a name and labels that no other function there has. A door
-///   does not pass that on to its callers, nor does `withMap`, through which all notes are made.
+/// - **A function notes** if it is in Graph or Live/Contexts, outside the log of changes (Graph/Changes), and writes a mark:
+///   assigns it, changes it in place, or passes it `inout`. So does a function that calls one by a name and labels that no
+///   other function there has. A door does not pass that on to its callers, nor does `withMap`.
 /// - **A door** is a function of `ContextCore` in Graph that takes rows, notes something or makes objects of them, and is called
 ///   in another room.
 /// - **A file decides validity** if it compares two times by `<` or `>`.
@@ -18,13 +18,13 @@ struct KernelCount {
 
     /// The types whose properties are marks.
     static let noteTypes: Set = [
-        "RowNotes", "RowNotes.Table", "LostRows", "RelationshipLog", "RelationshipLog.Entry", "RelationshipLog.Owner",
-        "LoadedParts", "LoadedParts.Part", "NewerRow", "ReleasedRow", "RowDeletion", "ChangeFollowing.State",
+        "ChangeLog", "ChangeLog.Table", "RowChanges", "ScopedTime", "MemberChanges", "MemberChanges.Owner",
+        "LoadedParts", "LoadedParts.Part", "ChangeFollowing.State",
     ]
 
     /// The types in which rows come.
     static let rowTypes: Set = [
-        "Row", "EntityRows", "LoadedBatch", "LoadedMembers", "Member", "StoredObjects", "CommittedChanges",
+        "Row", "EntityRows", "Answer", "LoadedMembers", "Member", "StoredObjects", "CommittedChanges",
         "CommittedRow",
         "SnapshotRows", "QueryResult", "RowChange", "RowGap",
     ]
@@ -69,7 +69,8 @@ struct KernelCount {
                         marks[member.name, default: []].insert(member.types.last ?? "")
                     }
                 } else if member.kind == .function, !member.name.hasPrefix("init(") {
-                    if file.path.hasPrefix("Graph/") || file.path.hasPrefix("Live/Contexts/") {
+                    let isOfLog = file.path.hasPrefix("Graph/Changes/") && !member.types.contains("ContextCore")
+                    if !isOfLog, file.path.hasPrefix("Graph/") || file.path.hasPrefix("Live/Contexts/") {
                         functions.append(Function(file: file, member: member))
                     }
                 }

@@ -54,9 +54,9 @@ import Testing
     }
 
     @Test func aContextsCoreDoesNotGrow() {
-        #expect(Self.core.stored <= 28)
-        #expect(Self.core.members <= 214)
-        #expect(Self.core.locks <= 17)
+        #expect(Self.core.stored <= 24)
+        #expect(Self.core.members <= 192)
+        #expect(Self.core.locks <= 13)
     }
 
     @Test func publicTypesBecomeNoMore() {

@@ -103,41 +103,15 @@ import Testing
         #expect(Self.extensionExceptions.count <= 2)
     }
 
-    /// Functions that keep, replace or drop a note, besides the functions named after it.
-    private static let otherNoting: Set<String> = [
-        "setNewerRow", "keepReleasedRow", "renameOwner", "setDeleting", "forgetNotes", "undoLostRows",
-    ]
-
-    /// Every function that makes a note.
-    private static let noting: Set<String> = Set(
-        files.filter { $0.path.hasPrefix("Graph/Noting/") || $0.path.hasPrefix("Graph/Notes/") }.flatMap { file in
-            file.declarations.filter { $0.kind == .member }.map(\.name)
-                .filter { $0.hasPrefix("note") && $0 != "note" || otherNoting.contains($0) }
-        })
-
-    /// Under the map's lock, objects that left memory leave their rows, and notes are evicted.
-    private static let notingExceptions = ["Graph/State/ContextCore.swift": ["keepReleasedRow", "forgetNotes"]]
-
-    @Test func notesAreMadeInOneFolder() {
-        #expect(Self.noting.count > 25 && Self.otherNoting.isSubset(of: Self.noting))
-        let found = Self.files.filter { !$0.path.hasPrefix("Graph/Noting/") && !$0.path.hasPrefix("Graph/Notes/") }
-            .flatMap { file in
-                let excepted = Self.notingExceptions[file.path] ?? []
-                return file.tokens
-                    .filter { $0.kind == .word && Self.noting.contains($0.text) && !excepted.contains($0.text) }
-                    .map { "\(file.path):\($0.line) uses \($0.text)" }
-            }
+    /// All that a writer says goes into the log of changes by `append`; nobody else writes there.
+    @Test func onlyTheLogsOwnFolderWritesToIt() {
+        let found = Self.files.filter { !$0.path.hasPrefix("Graph/Log/") }.flatMap { file in
+            file.tokens.indices.dropLast(2).filter { place in
+                file.tokens[place].text == "log" && file.tokens[place + 1].text == "."
+                    && file.tokens[place + 2].text.hasPrefix("append")
+            }.map { "\(file.path):\(file.tokens[$0].line) writes to the log" }
+        }
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
-    }
-
-    /// The functions of one file note all events; each of them makes all notes on its kind of event.
-    @Test func oneFileSaysWhatIsNoted() throws {
-        let file = try #require(Self.files.first { $0.path == "Graph/Noting/ContextCore+Taken.swift" })
-        let members = Set(file.declarations.filter { $0.kind == .member }.map(\.name))
-        let called = Set(
-            Self.files.filter { $0.path.hasPrefix("Graph/") && !$0.path.hasPrefix("Graph/Noting/") }
-                .flatMap(\.tokens).filter { $0.kind == .word && $0.text.hasPrefix("taken") }.map(\.text))
-        #expect(!called.isEmpty && called.isSubset(of: members))
     }
 
     @Test func exceptionsAreFewAndNeeded() {

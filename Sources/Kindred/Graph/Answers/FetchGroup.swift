@@ -44,7 +44,7 @@ package final class FetchGroup: Sendable {
         let slot: Int
         var nextSlice = FetchGroup.firstSlice
         /// The answers, the latest last.
-        var batches: [LoadedBatch] = []
+        var batches: [Answer] = []
         /// Running loads, with their keys and waiters.
         var running: [Running] = []
         /// Answers asked before were dropped.
@@ -58,7 +58,7 @@ package final class FetchGroup: Sendable {
         }
 
         /// The latest batch that has an owner.
-        func batch(of key: ObjectKey) -> LoadedBatch? {
+        func batch(of key: ObjectKey) -> Answer? {
             for place in batches.indices.reversed() where batches[place].contains(key) && !batches[place].isUndone {
                 return batches[place]
             }
@@ -152,11 +152,11 @@ package final class FetchGroup: Sendable {
         isFoundByKey: Bool,
         candidate: (Element) throws -> ObjectKey?,
         stale: (Element, ObjectKey) -> ContextTime,
-        load: (KeyNumbers) async throws -> LoadedBatch
-    ) async throws -> LoadedBatch {
+        load: (KeyNumbers) async throws -> Answer
+    ) async throws -> Answer {
         while true {
             enum Step {
-                case known(LoadedBatch)
+                case known(Answer)
                 case wait(Running)
                 case load(Running)
                 case loadAlone
@@ -192,7 +192,7 @@ package final class FetchGroup: Sendable {
     }
 
     /// Keeps an answer for owners of the group.
-    func keep(_ batch: LoadedBatch, _ slot: Int) {
+    func keep(_ batch: Answer, _ slot: Int) {
         withSlot(slot) { state in
             if state.batches.count == Self.maximumBatches { state.batches.removeFirst() }
             state.batches.append(batch)

@@ -12,7 +12,7 @@ package struct Member: Sendable {
 /// answer, which is immutable, and the changes that the context's log has made to it.
 package struct LoadedMembers: Sendable {
     /// The answer; empty for a new owner.
-    let batch: LoadedBatch
+    let batch: Answer
     /// The range of the owner's members in it.
     private let range: Range<Int>
     /// The members once they differ from the answer; nil for a removed one, so that the others keep their places.
@@ -33,7 +33,7 @@ package struct LoadedMembers: Sendable {
         self.init(.empty(askedAt: askedAt), 0..<0)
     }
 
-    init(_ batch: LoadedBatch, _ range: Range<Int>) {
+    init(_ batch: Answer, _ range: Range<Int>) {
         self.batch = batch
         self.range = range
     }

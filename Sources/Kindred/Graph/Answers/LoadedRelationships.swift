@@ -13,6 +13,7 @@ package struct LoadedRelationships: Sendable {
     package init() {}
 
     var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
 
     package subscript(slot: Int) -> LoadedRelationship? {
         get {
@@ -50,7 +51,7 @@ package enum LoadedRelationship: Sendable {
     case many(LoadedMembers)
 
     /// The answer.
-    var batch: LoadedBatch {
+    var batch: Answer {
         switch self {
         case .one(let one): one.batch
         case .many(let members): members.batch
@@ -64,10 +65,10 @@ package struct LoadedOne: Sendable {
     let foreignKey: ObjectKey
     let member: Member?
     /// The answer that has the member.
-    let batch: LoadedBatch
+    let batch: Answer
 }
 
-extension LoadedBatch {
+extension Answer {
     /// The relationship of an owner that was queried by a key; nil for other owners.
     func loaded(_ relationship: RelationshipRuntime, of key: ObjectKey) -> LoadedRelationship? {
         guard let members = members(of: key) else { return nil }

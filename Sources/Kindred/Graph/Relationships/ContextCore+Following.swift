@@ -23,13 +23,13 @@ extension ContextCore {
             return
         }
         let member = Member(key: memberKey, row: object.storedRow)
-        let batch = LoadedBatch([member], askedAt: now, in: writing?.scope)
+        let batch = Answer([member], askedAt: now, in: writing?.scope)
         keep(.one(LoadedOne(foreignKey: key, member: member, batch: batch)), relationship, of: owner)
     }
 
-    /// Says which notes have made something stale until now.
-    var noteStamp: ChangeFollowing.NoteStamp {
-        withMap { ChangeFollowing.NoteStamp(undoCount: undoCount, staleCount: $0.notes.staleCount) }
+    /// Says which changes have made something stale until now.
+    var changeStamp: ChangeFollowing.ChangeStamp {
+        withMap { ChangeFollowing.ChangeStamp(undoCount: undoCount, staleCount: $0.log.staleCount) }
     }
 }
 
@@ -41,9 +41,9 @@ extension ContextCore {
             for entity in runtime.entities where withMap({ $0.knows(entity) }) {
                 let time = tick()
                 for object in withMap({ $0.objects(of: entity) }) { object.withState { $0.becomeStale(at: time) } }
-                taken(RowGap(.everything, of: entity), by: .committed(time))
+                take(RowGap(.everything, of: entity), by: .committed(time))
             }
-            takenBack()
+            takeRollback()
         }
     }
 

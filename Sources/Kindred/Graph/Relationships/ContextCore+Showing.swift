@@ -24,32 +24,18 @@ extension ContextCore {
             }
         }
         if source.status == .inserted {
-            let staleSince = source.key.map { key in withMap { $0.notes.staleSince(relationship, key) } } ?? .never
-            return show(LoadedMembers(askedAt: staleSince), in: relationship, of: owner)
+            willAsk(relationship)
+            let askedAt = source.key.map { staleSince(relationship, $0, ownKey: nil) } ?? .never
+            return show(LoadedMembers(askedAt: askedAt), in: relationship, of: owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
             var found = source.group?.members(relationship.slot, of: key)
         else { return nil }
         if showUnchanged(&found, in: relationship, of: owner) { return found }
         guard isUsable(found.batch, in: relationship, of: owner),
-            withMap({ $0.notes.lostAt(relationship) }) <= found.askedAt
+            lostAt(relationship) <= found.askedAt
         else { return nil }
         return show(found, in: relationship, of: owner)
-    }
-
-    /// Whether an answer, updated by the log, is valid for an owner's relationship.
-    ///
-    /// - Parameter areRowsKnown: whether the rows in it have objects, which know the rows' present state.
-    func isUsable(
-        _ batch: LoadedBatch, in relationship: RelationshipRuntime, of owner: DatabaseObject, areRowsKnown: Bool = false
-    ) -> Bool {
-        if batch.isUndone { return false }
-        if isQuiet(since: batch.askedAt) { return true }
-        let (keys, row) = (ownKeys(relationship, owner), owner.key)
-        return withMap { map in
-            map.notes.isValid(
-                askedAt: batch.askedAt, relationship, of: keys, row: row, areRowsKnown: areRowsKnown)
-        }
     }
 
     /// The members of an answer whose rows are stale, if all of them have objects: these rows become the answer.
@@ -76,7 +62,7 @@ extension ContextCore {
             }
             known.append(Member(key: member.key, row: row))
         }
-        let batch = LoadedBatch(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
+        let batch = Answer(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
         return show(LoadedMembers(batch, 0..<known.count), in: relationship, of: owner)
     }
 
@@ -87,7 +73,7 @@ extension ContextCore {
         _ members: inout LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
     ) -> Bool {
         let count = undoCount
-        // Changes that are staged later are noted later than the answer.
+        // Changes that are staged later get later entries than the answer.
         guard members.seenAt == nil, staged.withLock({ $0.isEmpty }), isQuiet(since: members.askedAt),
             !members.batch.isUndone, !isBesideTransaction
         else { return false }
@@ -114,23 +100,23 @@ extension ContextCore {
         let isBeside = isBesideTransaction
         let since = members.seenAt ?? members.askedAt
         var keys: [ObjectKey] = []
-        // Read before the time: changes staged later get later notes.
+        // Read before the time: changes staged later get later entries.
         let change = members.seenAt == nil ? stagedChange(relationship, of: owner) : nil
-        let root = journal?.scope.root
+        let isHidden = isHidden
         typealias News = (
-            time: ContextTime, entries: [RelationshipLog.Entry], deleted: Set<ObjectKey>, moved: [ObjectKey]
+            time: ContextTime, entries: [MemberChanges.Entry], deleted: Set<ObjectKey>, moved: [ObjectKey]
         )
         let (time, entries, deleted, moved) = withMap { map -> News in
             let time = now
             if isQuiet(since: since) { return (time, [], [], []) }
             keys = ownKeys(relationship, owner)
-            var entries = keys.flatMap { map.notes.entries(relationship, $0, since: since) }
+            var entries = keys.flatMap { map.log.entries(relationship, $0, since: since) }
             // Another task's uncommitted changes are hidden; the owner applies them after the commit.
-            if isBeside { entries.removeAll { $0.scope.map { $0.root !== root && $0.isRunning } ?? false } }
-            let deleted = map.notes.deletedKeys(relationship.destination, since: since, in: root)
+            if isBeside { entries.removeAll { $0.scope.map(isHidden) ?? false } }
+            let deleted = map.log.deletedKeys(relationship.destination, since: since, isHidden: isHidden)
             // Members leave an owner by their own foreign key only.
             let isHeld = relationship.destinationHoldsForeignKey
-            return (time, entries, deleted, isHeld ? map.notes.movedKeys(relationship.destination, since: since) : [])
+            return (time, entries, deleted, isHeld ? map.log.movedKeys(relationship, since: since) : [])
         }
         // Positions staged before the answer came have no entry.
         if members.seenAt == nil, relationship.position != nil, hasStagedChanges { members.isUnsorted = true }
@@ -138,7 +124,7 @@ extension ContextCore {
         if relationship.helper != nil { add(change, to: &members) }
         for entry in entries { applyEntry(entry, to: &members, in: relationship, owner: owner, keys: keys) }
         for key in moved where members.contains(key) {
-            applyEntry(RelationshipLog.Entry(member: key), to: &members, in: relationship, owner: owner, keys: keys)
+            applyEntry(MemberChanges.Entry(member: key), to: &members, in: relationship, owner: owner, keys: keys)
         }
         if !deleted.isEmpty { members.remove(deleted) }
         add(change, to: &members)
@@ -162,7 +148,7 @@ extension ContextCore {
 
     /// Checks the row of a log entry again.
     private func applyEntry(
-        _ entry: RelationshipLog.Entry, to members: inout LoadedMembers, in relationship: RelationshipRuntime,
+        _ entry: MemberChanges.Entry, to members: inout LoadedMembers, in relationship: RelationshipRuntime,
         owner: DatabaseObject, keys: [ObjectKey]
     ) {
         if let former = entry.former, entry.counts, members.contains(former) {
@@ -205,17 +191,17 @@ extension ContextCore {
 
     /// Whether the row of an entry is a member of the owner, as far as known now.
     private func membership(
-        of entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
+        of entry: MemberChanges.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
         keys: [ObjectKey]
     ) -> Membership {
         let key = entry.member
         if relationship.helper != nil { return pairing(of: entry, in: relationship, owner: owner, keys: keys) }
         let (destination, columns) = (relationship.destination, relationship.otherColumns)
-        typealias Known = (object: DatabaseObject?, newer: Row?, entry: RelationshipLog.Entry?)
+        typealias Known = (object: DatabaseObject?, newer: Row?, entry: MemberChanges.Entry?)
         let known = withMap { map -> Known in
             if let object = map.object(destination, key) { return (object, nil, nil) }
             let last = entry.counts ? entry : lastEntry(of: key, in: relationship, keys: keys, map: &map) { $0.counts }
-            return (nil, map.notes.newerRow(destination, key)?.row, last)
+            return (nil, map.log.row(destination, key)?.row, last)
         }
         if let object = known.object {
             let inverse = relationship.inverse.slot
@@ -247,10 +233,10 @@ extension ContextCore {
     /// The last entry on a row in an owner's relationship that satisfies a predicate.
     private func lastEntry(
         of member: ObjectKey, in relationship: RelationshipRuntime, keys: [ObjectKey], map: inout IdentityMap,
-        where predicate: (RelationshipLog.Entry) -> Bool
-    ) -> RelationshipLog.Entry? {
+        where predicate: (MemberChanges.Entry) -> Bool
+    ) -> MemberChanges.Entry? {
         for key in keys {
-            if let entry = map.notes.entries(relationship, key, of: member).first(where: predicate) { return entry }
+            if let entry = map.log.entries(relationship, key, of: member).first(where: predicate) { return entry }
         }
         return nil
     }
@@ -262,7 +248,7 @@ extension ContextCore {
 
     /// Whether a pair exists: staged, or written by the last transaction that was not rolled back.
     private func pairing(
-        of entry: RelationshipLog.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
+        of entry: MemberChanges.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
         keys: [ObjectKey]
     ) -> Membership {
         let (object, last) = withMap { map in
@@ -338,7 +324,7 @@ extension ContextCore {
             current.map { member -> Row in
                 let object = map.object(destination, member.key)
                 if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
-                return map.notes.newerRow(destination, member.key)?.row ?? member.row
+                return map.log.row(destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []

@@ -1,7 +1,7 @@
 import KindredPostgres
 
 extension ContextCore {
-    /// The objects of loaded members, made from their rows where needed; nil if notes on newer rows were evicted
+    /// The objects of loaded members, made from their rows where needed; nil if newer rows were forgotten
     /// meanwhile: the members must be read again.
     ///
     /// - Parameter isFresh: whether the members were just read, so that no row can be newer.
@@ -14,13 +14,14 @@ extension ContextCore {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let (isAwaking, group) = (mayAwake(entity), members.group)
         let isCurrent = withMap { map in
-            guard isFresh || map.notes.staleSince(rowsOf: entity) <= members.seenAt ?? members.askedAt
+            guard isFresh || map.log.staleSince(rowsOf: entity) <= members.seenAt ?? members.askedAt
             else { return false }
-            let hasNotes = map.notes.hasNotes(entity)
+            let mayBeOlder = map.log.hasEntries(of: entity) || map.isDeletingAny(of: entity)
             members.forEach { member in
                 let (object, isNew) = self.object(member, of: entity, group: group, in: &map)
-                if isNew, isAwaking || hasNotes || made.mayBeUndone {
-                    made.add(object, key: member.key, in: &map, isAwaking: isAwaking)
+                if isNew, isAwaking || mayBeOlder || made.mayBeUndone {
+                    made.add(
+                        object, key: member.key, in: &map, isAwaking: isAwaking, askedAt: group?.askedAt ?? .never)
                 }
                 objects.append(object)
             }
@@ -37,10 +38,11 @@ extension ContextCore {
         var made = MadeObjects(mayBeUndone: writing != nil)
         let isAwaking = mayAwake(entity)
         let object = withMap { map -> DatabaseObject? in
-            guard map.notes.staleSince(rowsOf: entity) <= askedAt else { return nil }
+            guard map.log.staleSince(rowsOf: entity) <= askedAt else { return nil }
             let (object, isNew) = self.object(member, of: entity, group: group, in: &map)
-            if isNew, isAwaking || made.mayBeUndone || map.notes.hasNotes(entity) {
-                made.add(object, key: member.key, in: &map, isAwaking: isAwaking)
+            if isNew {
+                made.add(
+                    object, key: member.key, in: &map, isAwaking: isAwaking, askedAt: group?.askedAt ?? .never)
             }
             return object
         }
@@ -79,9 +81,17 @@ private struct MadeObjects {
         self.mayBeUndone = mayBeUndone
     }
 
-    mutating func add(_ object: DatabaseObject, key: ObjectKey, in map: inout IdentityMap, isAwaking: Bool) {
+    /// - Parameter askedAt: the time of the question that the object's row was read by.
+    mutating func add(
+        _ object: DatabaseObject, key: ObjectKey, in map: inout IdentityMap, isAwaking: Bool, askedAt: ContextTime
+    ) {
         if isAwaking { awaking.append(object) }
         if mayBeUndone { undoable.append(object) }
-        if map.notes.hasNotes(object.runtime) { map.notes.tell(object, key) }
+        let entity = object.runtime
+        if map.isDeletingAny(of: entity), map.isDeleting(entity, key) { object.markDeleting() }
+        guard map.log.hasEntries(of: entity), let newer = map.log.row(entity, key), newer.changedAt > askedAt else {
+            return
+        }
+        object.withState { $0.show(newer) }
     }
 }

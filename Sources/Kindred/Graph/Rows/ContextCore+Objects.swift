@@ -23,10 +23,10 @@ extension ContextCore {
             switch keys {
             case .integers(let integers):
                 let (objects, known) = try map.objects(entity, integers, orMake: make)
-                if map.notes.hasNotes(entity) {
+                if map.log.hasEntries(of: entity) || map.isDeletingAny(of: entity) {
                     let old = Set(known)
                     for position in objects.indices where !old.contains(position) {
-                        tellNotes(to: objects[position], .integer(integers[position]), askedAt: counted, &map)
+                        bringUpToDate(objects[position], .integer(integers[position]), askedAt: counted, in: &map)
                     }
                 }
                 return (objects, known)
@@ -40,7 +40,7 @@ extension ContextCore {
                     let (object, isNew) = try map.object(entity, key) { try make(position) }
                     objects.append(object)
                     if isNew {
-                        tellNotes(to: object, key, askedAt: counted, &map)
+                        bringUpToDate(object, key, askedAt: counted, in: &map)
                     } else {
                         known.append(position)
                     }
@@ -67,6 +67,12 @@ extension ContextCore {
         return objects
     }
 
+    /// Has new objects of an answer asked for again that may be older than changes which were left out.
+    private func arrived(_ objects: [DatabaseObject], of entity: EntityRuntime, askedAt: ContextTime) {
+        guard let following, following.hasLeftOut(entity, since: askedAt) else { return }
+        following.arrived(objects.compactMap(\.key), of: entity, at: now)
+    }
+
     /// The objects that were not known before.
     private static func new(among objects: [DatabaseObject], _ known: [Int]) -> [DatabaseObject] {
         if known.isEmpty { return objects }
@@ -89,7 +95,7 @@ extension ContextCore {
             let counted = counted(askedAt)
             (object, isNew) = withMap { map in
                 let found = map.object(entity, key) { makeAlone() }
-                if found.isNew { tellNotes(to: found.object, key, askedAt: counted, &map) }
+                if found.isNew { bringUpToDate(found.object, key, askedAt: counted, in: &map) }
                 return found
             }
             if !isNew { try take(row, for: object, readAt: askedAt) }

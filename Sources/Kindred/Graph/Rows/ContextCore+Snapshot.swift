@@ -23,12 +23,12 @@ struct SnapshotRows {
 extension ContextCore {
     /// Shows the rows of a snapshot, and their relationships as far as they are given; returns the objects of the rows.
     func take(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
-        // Rows first: their notes about relationships are then older than the relationships' answers.
+        // Rows first: their changes are then older than the relationships' answers.
         var held: [DatabaseObject] = []
         try showRows(snapshot, at: tick(), &held)
         // Everything else that was read before is read again at its next access; rows that released objects have left
         // are older.
-        takenEverything()
+        takeUnknownChanges()
         let entity = snapshot.entity
         let askedAt = tick()
         let group = FetchGroup(.keys(snapshot.members.map(\.key)), askedAt: askedAt)
@@ -65,13 +65,14 @@ extension ContextCore {
 
     /// Makes answers of the relationships, for the group of the rows and for rows with objects.
     private func attach(_ snapshot: SnapshotRows, _ group: FetchGroup, askedAt: ContextTime) {
-        var batches: [LoadedBatch] = []
+        var batches: [Answer] = []
         let slots = snapshot.branches.map { branch in
-            branch.part.map { loadedPart($0).slot } ?? branch.relationship.slot
+            branch.part.map { willAsk($0).slot } ?? branch.relationship.slot
         }
         for branch in snapshot.branches {
+            willAsk(branch.relationship)
             let rows = branch.rows.members
-            var found = LoadedBatch.Builder(owners: KeyNumbers(branch.places.map(\.owner)), count: rows.count)
+            var found = Answer.Builder(owners: KeyNumbers(branch.places.map(\.owner)), count: rows.count)
             var known: [Int: Int] = [:]
             for (owner, members) in branch.places {
                 for place in members {
@@ -106,7 +107,7 @@ extension ContextCore {
     }
 
     /// Attaches the relationships of a branch's rows, in the order of its answer.
-    private func attach(_ rows: SnapshotRows, _ batch: LoadedBatch, askedAt: ContextTime) {
+    private func attach(_ rows: SnapshotRows, _ batch: Answer, askedAt: ContextTime) {
         attach(
             SnapshotRows(entity: rows.entity, members: batch.rows, branches: rows.branches), batch.group,
             askedAt: askedAt)

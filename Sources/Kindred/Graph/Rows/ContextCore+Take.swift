@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// The door for changes of rows: `take` gives objects their rows, or deletes them, and has the changes noted.
+// The door for changes of rows: `take` gives objects their rows, or deletes them, and appends the changes to the log.
 extension ContextCore {
     /// Takes changes of rows, and gaps where it is not known which rows have changed.
     ///
@@ -19,8 +19,8 @@ extension ContextCore {
         } else {
             // Nearly always all are of one entity.
             var unheld: (entity: EntityRuntime?, keys: Set<ObjectKey>) = (nil, [])
-            func takeUnheld() {
-                if let entity = unheld.entity, !unheld.keys.isEmpty { taken(deletions: unheld.keys, of: entity) }
+            func takeDeletions() {
+                if let entity = unheld.entity, !unheld.keys.isEmpty { takeUnheld(deletions: unheld.keys, of: entity) }
             }
             for change in changes {
                 if let row = change.after {
@@ -31,28 +31,41 @@ extension ContextCore {
                         continue
                     }
                     if unheld.entity !== change.entity {
-                        takeUnheld()
+                        takeDeletions()
                         unheld = (change.entity, [])
                     }
                     unheld.keys.insert(key)
                 }
             }
-            takeUnheld()
+            takeDeletions()
         }
-        for gap in gaps { taken(gap, by: origin) }
+        for gap in gaps { take(gap, by: origin) }
         return left
     }
 
-    /// Takes gaps alone.
-    func take(_ gap: RowGap, by origin: ChangeOrigin = .written) { taken(gap, by: origin) }
+    /// Takes a gap alone.
+    func take(_ gap: RowGap, by origin: ChangeOrigin = .written) {
+        append(.gap(gap), by: origin)
+        switch gap.rows {
+        case .some, .deleted: appendWriteThrough(gap.entity)
+        case .everything:
+            appendWriteThrough(gap.entity, by: origin)
+            if origin.isByOthers { appendWriteUnderViews() }
+        case .members, .shown, .moved, .ofParts, .relationships: break
+        }
+    }
+
+    /// Takes that anything in memory may have changed.
+    func takeUnknownChanges(by origin: ChangeOrigin = .written) {
+        for entity in runtime.entities where withMap({ $0.knows(entity) }) {
+            take(RowGap(.everything, of: entity), by: origin)
+        }
+    }
 
     /// Takes an unknown change of an owner's members.
     func takeUnknownMembers(of owner: DatabaseObject, in relationship: RelationshipRuntime) {
-        for key in ownKeys(relationship, owner) { taken(RowGap(membersIn: relationship, of: key)) }
+        for key in ownKeys(relationship, owner) { take(RowGap(membersIn: relationship, of: key)) }
     }
-
-    /// Takes a pair that came or went.
-    func take(_ pair: PairChange) { taken(pair) }
 
     /// Takes a written row.
     ///
@@ -72,7 +85,7 @@ extension ContextCore {
         if let object = known ?? change.key.flatMap({ liveObject(change.entity, $0) }) {
             try take(row, for: object)
         } else {
-            taken(change, row, at: end)
+            takeUnheld(change, row, at: end)
         }
     }
 
@@ -92,15 +105,15 @@ extension ContextCore {
                 unheld.append(position)
             }
         }
-        if !unheld.isEmpty { taken(RowGap(.some, of: entity)) }
+        if !unheld.isEmpty { take(RowGap(.some, of: entity)) }
         return unheld
     }
 
-    /// The object of a key, also after it left memory, if its newer row is noted.
+    /// The object of a key, also after it left memory, if the log has its row.
     private func follower(_ entity: EntityRuntime, _ key: ObjectKey) -> DatabaseObject? {
         withMap { map in
             if let object = map.object(entity, key) { return object }
-            guard let newer = map.notes.newerRow(entity, key) else { return nil }
+            guard let newer = map.log.row(entity, key) else { return nil }
             return map.object(entity, key) {
                 make(ObjectSeed(core: self, runtime: entity, row: newer.row))
             }.object
@@ -114,7 +127,8 @@ extension ContextCore {
         let row = object.storedRow
         let change = RowChange(
             of: object.runtime, key: object.key, from: nil, to: row, unknown: isNew ? .nothing : .before)
-        taken(change, row, isHeld: true)
+        takeUnheld(change, row)
+        countNew(row, of: object.runtime)
     }
 
     /// Marks an object's row as deleted and removes it from every set.
@@ -137,8 +151,56 @@ extension ContextCore {
         }
         guard wasLive else { return }
         // Memory does not know the row that is gone if it was to be read again.
-        let change = RowChange(deleted: object.key, of: object.runtime, wasStale ? nil : object.row)
-        taken(deletion: change, of: object, by: origin)
+        take(deletionOf: object, wasStale ? nil : object.row, by: origin)
+    }
+
+    private func take(deletionOf object: DatabaseObject, _ row: Row?, by origin: ChangeOrigin) {
+        let (entity, key) = (object.runtime, object.key)
+        if let key { withMap { $0.remove(object, of: entity, key: key) } }
+        // An undone row was in no answer that is still valid; another row may have its key.
+        if case .undone = origin { return }
+        if let row { countMove(of: entity, from: row, to: nil) }
+        // Another client may have moved the row before.
+        let change = RowChange(deleted: key, of: entity, origin.isByOthers ? nil : row)
+        var events: [ChangeLog.Event] = [.row(change, ends: nil)]
+        if row == nil { events.append(.gap(RowGap(.deleted, of: entity))) }
+        if origin.isByOthers {
+            // The deletions of the helpers' rows are told as changes of their own.
+            if let row { events += pairs(in: row, of: entity, isPaired: false) }
+        } else {
+            // The row does not have the other ends: any loaded inverse may hold it.
+            for case let helper? in entity.relationships.map(\.helper) {
+                events.append(.gap(RowGap(.deleted, of: helper.entity)))
+            }
+        }
+        append(events, by: origin)
+        appendWriteThrough(entity)
+        if !origin.isByOthers, let key { wrote(entity, CollectionOfOne(key)) }
+    }
+
+    // MARK: Rows without objects
+
+    /// Takes a written row that has no object, or that was just stored and is shown by its object already.
+    ///
+    /// - Parameter end: the owner that the row has joined or left; the row may no longer have its key.
+    private func takeUnheld(_ change: RowChange, _ row: Row, at end: OwnerEnd? = nil) {
+        let entity = change.entity
+        countMove(of: entity, from: nil, to: row)
+        let ends = end.map { [$0.relationship.inverse.slot: Set(ownKeys($0.relationship, $0.owner))] }
+        append(.row(change, ends: ends))
+        appendWriteThrough(entity)
+        if let key = change.key { wrote(entity, CollectionOfOne(key)) }
+        if let end, let filter = entity.filter, !filter.columns.isDisjoint(with: end.relationship.linkColumns) {
+            countPaired(row, of: entity)
+        }
+    }
+
+    /// Takes the deletion of rows without objects; the statement tells the deletion of their helpers' rows itself.
+    private func takeUnheld(deletions keys: Set<ObjectKey>, of entity: EntityRuntime) {
+        let deletions = keys.map { ChangeLog.Event.row(RowChange(deleted: $0, of: entity), ends: nil) }
+        append(deletions + [.gap(RowGap(.deleted, of: entity))])
+        appendWriteThrough(entity)
+        wrote(entity, keys)
     }
 }
 
@@ -185,7 +247,10 @@ extension ContextCore {
             }
         }
         guard let change else {
-            if origin.isByOthers, row.leavesOut { takenLeavingOut(row, of: object.runtime) }
+            // Answers that were asked for before and have an older row lose to it; other columns may differ.
+            if origin.isByOthers, object.storedRow.hasSameBytes(as: row) {
+                append(.row(RowChange(of: object.runtime, key: object.key, from: row, to: row), ends: nil), by: origin)
+            }
             return
         }
         if !change.old.isShownAsStored { releaseIfUnstaged(object) }
@@ -243,10 +308,7 @@ extension ContextCore {
         }
     }
 
-    /// Takes new objects with the rows that a save has stored: puts them at their keys.
-    func take(_ stored: StoredObjects) { taken(stored) }
-
-    /// Has a changed row of an object noted, and follows it to the rows that refer to it.
+    /// Appends a changed row of an object, and follows it to the rows that refer to it.
     private func follow(
         _ replaced: ReplacedRow, of object: DatabaseObject, to row: Row, by origin: ChangeOrigin
     ) throws {
@@ -261,8 +323,50 @@ extension ContextCore {
         let change = RowChange(
             of: entity, key: keys.new, formerKey: keys.former, from: replaced.wasStale ? nil : stored, to: row,
             unknown: replaced.wasStale ? .before : .nothing)
-        taken(change, of: object, from: replaced.old, to: replaced.new, by: origin)
+        if let former = keys.former, let new = keys.new {
+            rekey(object, from: former, to: new)
+        } else if references.isIndexed, let key = object.key {
+            withMap { $0.noteChanged(entity, key) }
+        }
+        count(change, from: replaced.old, to: replaced.new)
+        let ends = stagedEnds(of: entity, from: replaced.old, to: replaced.new, isRekeyed: keys.former != nil)
+        append(.row(change, ends: ends), by: origin)
+        // A change that a read has shown is no write of the context.
+        if case .written = origin {
+            appendWriteThrough(entity)
+            if !change.isBeforeKnown { takeUnknownOwners(of: entity) }
+            if following != nil, let key = object.key { wrote(entity, CollectionOfOne(key)) }
+        }
         guard isFoundOtherwise, case .written = origin else { return }
         try followKeys(of: object, from: stored)
+    }
+
+    /// Counts members again where a row of an object has moved, or may be shown or hidden.
+    private func count(_ change: RowChange, from old: RowLinks, to new: RowLinks) {
+        guard runtime.countLimits != nil else { return }
+        let entity = change.entity
+        countMove(of: entity, from: old.isStored ? old.stored : nil, to: new.isStored ? new.stored : nil)
+        // The pairs of a new row come by themselves.
+        if let filter = entity.filter, old.isStored, new.isStored,
+            filter.columns.mayDiffer(from: old.stored, to: new.stored)
+        {
+            countPaired(new.stored, of: entity)
+        }
+    }
+
+    /// Puts an object at the new key of its row.
+    private func rekey(_ object: DatabaseObject, from former: ObjectKey, to key: ObjectKey) {
+        let displaced = withMap { map in
+            map.remove(object, of: object.runtime, key: former)
+            return map.insert(object, of: object.runtime, key: key)
+        }
+        // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
+        if let displaced { journal?.record(displaced) }
+    }
+
+    /// Takes that a row has left owners which are not known, as its former row may have been undone.
+    private func takeUnknownOwners(of entity: EntityRuntime) {
+        let left = entity.foreignKeys.map(\.inverse) + entity.helperEnds
+        append(left.map { .gap(RowGap(membersIn: $0, of: nil)) })
     }
 }

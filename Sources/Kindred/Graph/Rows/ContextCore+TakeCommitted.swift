@@ -18,68 +18,98 @@ extension ContextCore {
     /// - Returns: The changes that were left out, because the context has read or written their rows since, or a running
     ///   transaction has: it is unknown which row is later. They are to be read again in a later snapshot.
     func takeCommitted(_ changes: some Collection<RowChange>, askedAt: ContextTime) throws -> [RowChange] {
-        var written: [EntityRuntime: Set<ObjectKey>] = [:]
+        var entities: Set<EntityRuntime> = []
         var left: [RowChange] = []
         for change in changes {
             let entity = change.entity
             guard let key = change.key else { continue }
-            if written[entity] == nil { written[entity] = writtenKeys(of: entity) }
-            let others = written[entity] ?? []
+            entities.insert(entity)
             let isTaken =
                 if let row = change.after {
-                    try takeCommitted(change, to: row, of: key, besides: others, askedAt: askedAt)
+                    try takeCommitted(change, to: row, of: key, askedAt: askedAt)
                 } else {
-                    try takeCommitted(deletionOf: key, of: entity, besides: others, askedAt: askedAt)
+                    try takeCommitted(deletionOf: key, of: entity, askedAt: askedAt)
                 }
             if !isTaken { left.append(change) }
         }
-        for entity in written.keys.sorted() { taken(committed: entity) }
+        for entity in entities.sorted() {
+            appendWriteThrough(entity)
+            appendWriteUnderViews()
+        }
         return left
     }
 
     /// Whether the row is known or was taken, and not left out.
     private func takeCommitted(
-        _ change: RowChange, to row: Row, of key: ObjectKey, besides written: Set<ObjectKey>, askedAt: ContextTime
+        _ change: RowChange, to row: Row, of key: ObjectKey, askedAt: ContextTime
     ) throws -> Bool {
         let entity = change.entity
-        if let object = liveObject(entity, key) {
+        let object = liveObject(entity, key)
+        let isHeld = object != nil
+        if let object {
             try take(row, for: object, by: .committed(askedAt))
             guard object.withState({ $0.storedRow.hasSameBytes(as: row) }) else { return false }
         } else {
-            guard !isBeingWritten(key, of: entity, written), taken(committed: change, row, key, askedAt: askedAt)
-            else { return false }
+            let isKnown = withMap { map in
+                if map.log.isBeingWritten(entity, key) || map.log.isDeleted(entity, key, since: askedAt) { return true }
+                guard let newer = map.log.row(entity, key) else { return false }
+                return newer.changedAt > askedAt && !newer.row.hasSameBytes(as: row)
+            }
+            if isKnown { return false }
         }
-        if change.unknown != .beforeUnmoved { taken(moved: change, row, key) }
+        var events: [ChangeLog.Event] = []
+        if !isHeld {
+            events.append(.row(change, ends: nil))
+        } else if change.unknown != .beforeUnmoved {
+            // The object's former row need not be the row before.
+            events.append(.gap(RowGap(.moved(key, row), of: entity)))
+        }
+        if change.unknown != .beforeUnmoved {
+            // It may have left a pair.
+            if !entity.namesPairs {
+                events += entity.helperEnds.map { .gap(RowGap(membersIn: $0, of: nil)) }
+            }
+            events += pairsOfCommitted(row, of: entity)
+        }
+        append(events, by: .committed(askedAt))
         return true
     }
 
     /// Whether the row is known to be gone or its deletion was taken, and not left out.
     private func takeCommitted(
-        deletionOf key: ObjectKey, of entity: EntityRuntime, besides written: Set<ObjectKey>, askedAt: ContextTime
+        deletionOf key: ObjectKey, of entity: EntityRuntime, askedAt: ContextTime
     ) throws -> Bool {
         if let object = liveObject(entity, key) {
             guard object.withState({ $0.seenAt <= askedAt }),
                 !journals.others(than: journal).contains(where: { $0.hasRecorded(object) })
             else { return false }
             try take(deletionOf: object, by: .committed(askedAt))
-            takenAway(entity)
             return true
         }
-        if isBeingWritten(key, of: entity, written) { return false }
-        let former = withMap { $0.notes.newerRow(entity, key) }
-        if let former, former.changedAt > askedAt { return false }
-        taken(committedDeletion: key, of: entity, former?.row ?? helperRow(entity, key))
+        let (isBeingWritten, former) = withMap { map in
+            (map.log.isBeingWritten(entity, key), map.log.row(entity, key))
+        }
+        if isBeingWritten || former.map({ $0.changedAt > askedAt }) == true { return false }
+        // Of a row that is known to be gone, too: it may have been there again for a while.
+        var events: [ChangeLog.Event] = [.row(RowChange(deleted: key, of: entity), ends: nil)]
+        if let row = former?.row ?? helperRow(entity, key) {
+            events += pairs(in: row, of: entity, isPaired: false)
+        } else {
+            events += entity.helperEnds.map { .gap(RowGap(membersIn: $0, of: nil)) }
+        }
+        append(events, by: .committed(askedAt))
         return true
     }
 
-    /// The keys without objects whose rows running transactions have written.
-    private func writtenKeys(of entity: EntityRuntime) -> Set<ObjectKey> {
-        journals.others(than: journal).reduce(into: []) { $0.formUnion($1.newerKeys(of: entity, in: self)) }
-    }
-
-    /// Whether a running transaction has written or deleted the row of a key without an object.
-    private func isBeingWritten(_ key: ObjectKey, of entity: EntityRuntime, _ written: Set<ObjectKey>) -> Bool {
-        written.contains(key) || withMap { $0.notes.isBeingDeleted(entity, key) }
+    /// The pairs that a committed row of a helper names.
+    private func pairsOfCommitted(_ row: Row, of helper: EntityRuntime) -> [ChangeLog.Event] {
+        // Only the server can tell whether the row is a pair.
+        guard helper.filter?.isExact != false else {
+            return helper.helperEnds.compactMap { end in
+                (try? ObjectKey(row, end.linkColumns)).map { .gap(RowGap(membersIn: end, of: $0)) }
+            }
+        }
+        return pairs(in: row, of: helper, isPaired: helper.filter?.shows(row) != false)
     }
 
     /// A helper's row with nothing but its key, if that names both ends of the pair.

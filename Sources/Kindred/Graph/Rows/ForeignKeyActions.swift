@@ -233,7 +233,7 @@ extension ContextCore {
     /// Notes that a row has to be read again before the write ends.
     fileprivate func doubt(_ object: DatabaseObject) { doubtful.withLock { $0.append(object) } }
 
-    /// The objects whose rows have to be read again, which are no longer noted.
+    /// The objects whose rows have to be read again, which then wait no longer.
     func takeDoubtful() -> [DatabaseObject] {
         doubtful.withLock { objects in
             defer { objects = [] }

@@ -35,7 +35,7 @@ extension ContextCore {
             return isNew
         }
         guard isNew else { return }
-        staged(pair)
+        append(staged: pair)
     }
 
     /// Takes a staged pair back; both sides lose it.
@@ -46,7 +46,7 @@ extension ContextCore {
             return staged.contains(pair)
         }
         guard wasStaged else { return }
-        staged(pair)
+        append(staged: pair)
     }
 
     func rollback(_ objects: Set<DatabaseObject>) {
@@ -103,7 +103,7 @@ extension ContextCore {
                 return links
             }
         }
-        if let links { staged(object, object.key, from: links.old, to: links.new) }
+        if let links { append(staged: object, object.key, from: links.old, to: links.new) }
     }
 
     /// Takes back the staged values of attributes that were written outside a save.

@@ -45,10 +45,10 @@ final class ChangeFollowing: Sendable {
         /// The number of times that everything in memory had to be asked for again: nothing was followed for a while,
         /// or an old snapshot was read.
         var reloads = 0
-        /// The last time at which something in memory may have become stale without a note; never if nothing has.
+        /// The last time at which something in memory may have become stale without an entry in the log; never if nothing has.
         var checkAt: ContextTime = .never
-        /// The notes that were checked.
-        var checked = NoteStamp()
+        /// The changes that were checked.
+        var checked = ChangeStamp()
         /// The columns that rows are read without, because tables no longer have them, or have other columns in their
         /// places.
         var lacking: [EntityRuntime: ColumnSet] = [:]
@@ -81,19 +81,19 @@ final class ChangeFollowing: Sendable {
         }
     }
 
-    /// Tells whether a context's notes have made anything stale.
-    struct NoteStamp: Equatable {
+    /// Tells whether changes have made anything in a context stale.
+    struct ChangeStamp: Equatable {
         var undoCount: UInt64 = 0
         var staleCount = 0
     }
 
-    /// Whether the running code takes changes of other clients, so that its notes are not the context's own.
+    /// Whether the running code takes changes of other clients, so that these are not the context's own.
     @TaskLocal static var isTakingChanges = false
 
     let feed: any ContextFeed
     private let state = RankedMutex(State(), .leaf)
-    /// The time of the last note on a change by the context itself.
-    private let ownNotedAt = Atomic(ContextTime.never)
+    /// The time of the last change by the context itself.
+    private let ownChangedAt = Atomic(ContextTime.never)
     private let wasStarted = Atomic(false)
 
     init(_ feed: any ContextFeed) {
@@ -181,13 +181,13 @@ final class ChangeFollowing: Sendable {
 
     // MARK: Changes by the context
 
-    /// Called at each note.
-    func noted(at time: ContextTime) {
-        if !Self.isTakingChanges { ownNotedAt.store(time, ordering: .releasing) }
+    /// Called at each change.
+    func changed(at time: ContextTime) {
+        if !Self.isTakingChanges { ownChangedAt.store(time, ordering: .releasing) }
     }
 
-    /// Whether the context itself has noted anything since a time.
-    func hasNoted(since time: ContextTime) -> Bool { ownNotedAt.load(ordering: .acquiring) > time }
+    /// Whether the context itself has changed anything since a time.
+    func hasChanged(since time: ContextTime) -> Bool { ownChangedAt.load(ordering: .acquiring) > time }
 
     /// Called when the context has written rows: another client may have changed them before the answer came.
     func wrote(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {

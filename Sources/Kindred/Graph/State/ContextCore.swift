@@ -25,8 +25,8 @@ package final class ContextCore: Sendable {
     let references: ObjectReferences
     /// Counts changes: an answer read before a change does not overwrite the change.
     let clock = ContextClock()
-    /// The time of the last note on any row or relationship: an answer checked later than that is valid.
-    let notedAt = Atomic(ContextTime.never)
+    /// The time of the last entry in the log: an answer checked later than that is valid.
+    let changedAt = Atomic(ContextTime.never)
     /// See `undoCount`.
     let undone = Atomic<UInt64>(0)
     /// The times at which transactions changed the context.
@@ -43,10 +43,6 @@ package final class ContextCore: Sendable {
     let doubtful = RankedMutex<[DatabaseObject]>([], .leaf)
     /// The number of running saves.
     let saves = Atomic(0)
-    /// The parts of relationships that it has loaded.
-    let parts = RankedMutex(LoadedParts(), .leaf)
-    /// Whether it has ever loaded any.
-    let hasParts = Atomic(false)
     /// Mistakes of the program that could not be thrown; the next save reports them.
     let mistakes = RankedMutex<[KindredError]>([], .leaf)
     /// Unsaved changes.
@@ -57,11 +53,6 @@ package final class ContextCore: Sendable {
     let held = RankedMutex(Held(), .heldContext)
     /// Whether the program knows that the staged changes are not saved, from an error of a save.
     let isLossKnown = Atomic(false)
-    /// Rows of changed objects that left memory, not yet moved to the map.
-    ///
-    /// A leaf lock: an object's `deinit` may run anywhere, also under the map's lock.
-    private let releasedRows = RankedMutex<[ReleasedRow]>([], .releasedRows)
-    private let hasReleasedRows = Atomic(false)
 
     /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
     init(
@@ -100,34 +91,9 @@ package final class ContextCore: Sendable {
         }
     }
 
-    /// Keeps the row of an object that leaves memory.
-    func keep(_ row: ReleasedRow) {
-        releasedRows.withLock { $0.append(row) }
-        hasReleasedRows.store(true, ordering: .releasing)
-    }
-
-    /// Runs `body` on the identity map, after moving the rows of released objects into it.
+    /// Runs `body` on the identity map and its log.
     func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
-        try map.withLock { map in
-            // A load first: an exchange costs as much as a lock.
-            if hasReleasedRows.load(ordering: .acquiring),
-                hasReleasedRows.exchange(false, ordering: .acquiringAndReleasing)
-            {
-                let left = releasedRows.withLock { objects in
-                    defer { objects = [] }
-                    return objects
-                }
-                for object in left { map.notes.keepReleasedRow(object) }
-            }
-            // Evicts before `body` runs, so that `body` never sees notes that are about to go.
-            if let entity = map.notes.overfullEntity {
-                let time = clock.tick()
-                map.notes.forgetNotes(of: entity, at: time)
-                notedAt.store(time, ordering: .releasing)
-                following?.mustCheck(at: time)
-            }
-            return try body(&map)
-        }
+        try map.withLock { map in try body(&map) }
     }
 }
 
@@ -183,8 +149,8 @@ extension ContextCore {
     /// The time of a change, later than the time of every earlier query.
     func tick() -> ContextTime { clock.tick() }
 
-    /// Whether nothing was noted since a time.
-    func isQuiet(since time: ContextTime) -> Bool { notedAt.load(ordering: .acquiring) <= time }
+    /// Whether nothing has happened since a time.
+    func isQuiet(since time: ContextTime) -> Bool { changedAt.load(ordering: .acquiring) <= time }
 
     /// The number of undone transactions that had changed the context, and of other clients' changes that it does not
     /// know: objects may be stale if there were any.

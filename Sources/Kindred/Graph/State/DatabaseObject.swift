@@ -81,11 +81,6 @@ open class DatabaseObject: @unchecked Sendable {
     open func validate() throws {}
 
     deinit {
-        // Relationships loaded earlier may hold older rows than this object does.
-        // Only where there is a newer row: the call copies the state.
-        let released = state.withLockInDeinit { $0.isNewer ? ReleasedRow(runtime, $0) : nil }
-        if let released { core.keep(released) }
-        // A search after this finds the released row instead of the object.
         let place = tablePlace
         if place >= 0 { core.references.remove(runtime.index, at: place) }
     }

@@ -15,8 +15,10 @@ struct IdentityMap {
     private let references: ObjectReferences
     /// New objects and indexes by entity; most contexts have none.
     private var tables = EntityTables<Table>()
-    /// Notes on rows, whether they have objects or not.
-    var notes = RowNotes()
+    /// The changes of rows, whether they have objects or not.
+    var log = ChangeLog()
+    /// Rows that a running deletion will delete.
+    private var deleting = EntityTables<Set<ObjectKey>>()
 
     init(_ references: ObjectReferences) {
         self.references = references
@@ -29,7 +31,7 @@ struct IdentityMap {
 
     /// Whether the context may know anything of an entity: rows, or relationships.
     func knows(_ entity: EntityRuntime) -> Bool {
-        notes.knows(entity) || tables.place(entity.index) != nil || references.knows(entity)
+        log.knows(entity) || tables.place(entity.index) != nil || references.knows(entity)
     }
 
     /// Whether the context may know anything of an entity with relationships that rows of the given one store.
@@ -151,8 +153,21 @@ struct IdentityMap {
         return references.count(of: entity) > 0
     }
 
-    /// Whether any row of an entity has an object, or has left a newer row behind.
-    func holdsRows(of entity: EntityRuntime) -> Bool {
-        notes.hasNewerRows(of: entity) || holdsObjects(of: entity)
+    /// Whether any row of an entity has an object, or has changed.
+    func holdsRows(of entity: EntityRuntime) -> Bool { log.hasEntries(of: entity) || holdsObjects(of: entity) }
+
+    /// Whether a running deletion will delete a row.
+    func isDeleting(_ entity: EntityRuntime, _ key: ObjectKey) -> Bool {
+        deleting.place(entity.index).map { deleting[$0].contains(key) } ?? false
+    }
+
+    /// Whether running deletions will delete rows of an entity.
+    func isDeletingAny(of entity: EntityRuntime) -> Bool {
+        deleting.place(entity.index).map { !deleting[$0].isEmpty } ?? false
+    }
+
+    mutating func setDeleting(_ isDeleting: Bool, of entity: EntityRuntime, keys: [ObjectKey]) {
+        let place = deleting.place(entity.index, orMake: [])
+        if isDeleting { deleting[place].formUnion(keys) } else { deleting[place].subtract(keys) }
     }
 }

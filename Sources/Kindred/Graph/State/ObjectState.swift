@@ -38,8 +38,8 @@ package struct ObjectState: Sendable {
         self.group = group
     }
 
-    /// Shows the row that a released object of the same row has left.
-    mutating func show(_ newer: NewerRow) {
+    /// Shows a row that is newer than in the answer which the object was made from.
+    mutating func show(_ newer: (row: Row, changedAt: ContextTime)) {
         row = newer.row
         changed(at: newer.changedAt)
     }
@@ -78,13 +78,5 @@ package struct ObjectState: Sendable {
     /// Notes that the row changed at a time, and differs from its group's.
     mutating func changed(at time: ContextTime) {
         ownTime = time.rawValue << Self.flagBits | ownTime & Self.staleBit | Self.changedBit
-    }
-}
-
-extension ReleasedRow {
-    /// Nil if the row is not stored, unchanged since it was read, or stale.
-    init?(_ entity: EntityRuntime, _ state: ObjectState) {
-        guard state.isNewer, state.status == .persistent, !state.isStale else { return nil }
-        self.init(entity: entity, row: state.storedRow, changedAt: state.seenAt)
     }
 }

@@ -69,8 +69,6 @@ final class TransactionJournal: Sendable {
         var stored: [@Sendable () -> [(object: DatabaseObject, state: ObjectState)]] = []
         var created: [DatabaseObject] = []
         var fetched: [WeakObject] = []
-        var rows: [(core: ContextCore, entity: EntityRuntime, key: ObjectKey, row: NewerRow?)] = []
-        var losses: [(core: ContextCore, entity: EntityRuntime, time: ContextTime, before: LostRows)] = []
         var pairs: [StagedPair: (core: ContextCore, entry: StagedChanges.PairEntry?)] = [:]
         /// Objects whose rows a statement did not find.
         var missing: [DatabaseObject] = []
@@ -91,9 +89,6 @@ final class TransactionJournal: Sendable {
             Self.join(&created, &later.created)
             Self.join(&fetched, &later.fetched)
             Self.join(&missing, &later.missing)
-            // A rollback undoes rows and losses in reverse order.
-            rows += later.rows
-            losses += later.losses
             counted.merge(later.counted) { ($0.core, $0.ends.union($1.ends)) }
         }
 
@@ -213,13 +208,6 @@ final class TransactionJournal: Sendable {
         }
     }
 
-    /// The keys without objects whose rows were written.
-    func newerKeys(of entity: EntityRuntime, in core: ContextCore) -> Set<ObjectKey> {
-        entries.withLock { entries in
-            Set(entries.rows.lazy.filter { $0.core === core && $0.entity === entity }.map(\.key))
-        }
-    }
-
     /// The contexts that have changed.
     var cores: [ContextCore] { entries.withLock { $0.cores } }
 
@@ -267,18 +255,6 @@ final class TransactionJournal: Sendable {
     /// Records objects whose rows are gone: a rollback does not bring them back.
     func recordMissing(_ objects: [DatabaseObject]) {
         entries.withLock { $0.missing += objects }
-    }
-
-    /// Records the former note on the newer row of a key without an object.
-    func recordNewerRow(_ row: NewerRow?, of entity: EntityRuntime, key: ObjectKey, in core: ContextCore) {
-        touch(core)
-        entries.withLock { $0.rows.append((core, entity, key, row)) }
-    }
-
-    /// Records the former note on an entity's untracked loss.
-    func recordLostRows(_ before: LostRows, _ entity: EntityRuntime, at time: ContextTime, in core: ContextCore) {
-        touch(core)
-        entries.withLock { $0.losses.append((core, entity, time, before)) }
     }
 
     /// Records that an owner's members came or went.

@@ -27,18 +27,12 @@ extension TransactionJournal {
         for object in fetched where !cores.contains(where: { $0 === object.core }) { cores.append(object.core) }
         defer {
             for core in cores {
-                if isUnknown { core.takenEverything() }
-                core.takenBack()
+                if isUnknown { core.takeUnknownChanges() }
+                core.takeRollback()
             }
             finish()
             // States put back may have staged changes of a context that is gone.
             for core in cores { core.dropUnheld() }
-        }
-        for (core, entity, key, row) in entries.rows.reversed() {
-            core.takenBack(row, of: entity, key)
-        }
-        for (core, entity, time, before) in entries.losses.reversed() {
-            core.takenBack(before, of: entity, at: time)
         }
         let created = Set(entries.created)
         for (pair, before) in entries.pairs {
@@ -75,7 +69,7 @@ extension TransactionJournal {
         for (object, undone, _) in restored { object.core.leave(object, undone) }
         var cores: [ObjectIdentifier: ContextCore] = [:]
         for (object, undone, state) in restored {
-            object.core.enter(object, from: undone, to: state, in: scope.outer)
+            object.core.enter(object, from: undone, to: state)
             if state.status == .inserted { cores[ObjectIdentifier(object.core)] = object.core }
         }
         for core in cores.values { core.staged.withLock { $0.sortNew() } }
@@ -102,14 +96,14 @@ extension TransactionJournal {
 }
 
 extension ContextCore {
-    /// Notes that a write outside transactions may have taken effect, or may do so yet: everything in memory is read again before
+    /// Takes that a write outside transactions may have taken effect, or may do so yet: everything in memory is read again before
     /// it is used.
-    func noteUnknownWrite() {
-        takenEverything()
+    func takeUnknownWrite() {
+        takeUnknownChanges()
         for entity in runtime.entities {
             for object in withMap({ $0.knows(entity) ? $0.objects(of: entity) : [] }) { object.markStale() }
         }
-        takenBack()
+        takeRollback()
     }
 
     /// Removes an object from the key that it had in an undone scope.
@@ -120,13 +114,10 @@ extension ContextCore {
 
     /// Puts a restored object at its key in the identity map.
     ///
-    /// - Parameter outer: the scope around the undone one, which may have stored the row and may be rolled back too.
-    fileprivate func enter(
-        _ object: DatabaseObject, from undone: ObjectState, to state: ObjectState, in outer: TransactionScope?
-    ) {
+    fileprivate func enter(_ object: DatabaseObject, from undone: ObjectState, to state: ObjectState) {
         let entity = object.runtime
         if let key = state.key(entity), state.status != .deleted {
-            takenBack(object, at: key, in: outer)
+            withMap { _ = $0.insert(object, of: entity, key: key) }
         }
         if undone.stagingBox != nil || state.stagingBox != nil { releaseIfUnstaged(object) }
     }

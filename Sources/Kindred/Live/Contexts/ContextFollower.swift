@@ -90,7 +90,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         let isEmpty = !core.holdsObjects
         core.following?.withState { state in
             state.preparedAt = time
-            state.checked = ChangeFollowing.NoteStamp()
+            state.checked = ChangeFollowing.ChangeStamp()
             // Objects that it has made itself may have been changed since.
             if !isEmpty { state.reloads += 1 }
         }
@@ -281,7 +281,7 @@ extension ContextCore {
     /// Whether something is to be asked for again, outside of transactions.
     fileprivate var wantsStep: Bool {
         guard let following, !isBesideTransaction else { return false }
-        let stamp = noteStamp
+        let stamp = changeStamp
         return following.withState { state in
             state.reloads > 0 || state.checkAt > .never || !state.doubtful.isEmpty || state.checked != stamp
         }

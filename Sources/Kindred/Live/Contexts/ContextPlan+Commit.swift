@@ -36,11 +36,11 @@ extension ContextPlan {
             var doubt = Doubt()
             for (relationship, keys) in held where !keys.isEmpty { doubt.owners[relationship] = Set(keys) }
             for (relationship, owners) in owners where !relationship.holdsForeignKey {
-                let changed = owners.filter { map.notes.changedAt(relationship, $0.key) > askedAt }
+                let changed = owners.filter { map.log.changedAt(relationship, $0.key) > askedAt }
                 if !changed.isEmpty { doubt.owners[relationship] = Set(changed.map(\.key)) }
             }
             for (relationship, keys) in counts {
-                let changed = keys.filter { map.notes.changedAt(relationship, $0) > askedAt }
+                let changed = keys.filter { map.log.changedAt(relationship, $0) > askedAt }
                 if !changed.isEmpty { doubt.counts[relationship] = Set(changed) }
             }
             return (doubt, core.now)
@@ -74,9 +74,9 @@ extension ContextPlan {
         }
     }
 
-    /// The time of answers, later than all notes so far; nil if the context has noted anything itself since a time.
+    /// The time of answers, later than all changes so far; nil if the context has changed anything itself since a time.
     private func answerTime(since start: ContextTime) -> ContextTime? {
-        core.withMap { _ in following.hasNoted(since: start) ? nil : core.tick() }
+        core.withMap { _ in following.hasChanged(since: start) ? nil : core.tick() }
     }
 
     /// Gives objects the relationships that were read; false if the context has changed anything meanwhile.
@@ -127,10 +127,10 @@ extension ContextPlan {
         // Without overlaps only rows that were read have become stale. Tables in a line of inheritance show the same
         // rows.
         let overlaps = keys.keys.contains { !$0.shownEntities.isEmpty }
-        // Taken before the check for new notes: later notes of the context are not in the stamp.
-        let noted = core.noteStamp
-        let isQuiet = lost.isEmpty && stamp == loaded.checked && !overlaps && !following.hasNoted(since: askedAt)
-        let (now, checked) = (core.tick(), isQuiet ? noted : stamp)
+        // Taken before the check for new changes: later changes by the context are not in the stamp.
+        let present = core.changeStamp
+        let isQuiet = lost.isEmpty && stamp == loaded.checked && !overlaps && !following.hasChanged(since: askedAt)
+        let (now, checked) = (core.tick(), isQuiet ? present : stamp)
         following.withState { state in
             for (entity, keys) in keys {
                 for key in keys where state.doubtful[entity]?[key].map({ $0 <= askedAt }) == true {

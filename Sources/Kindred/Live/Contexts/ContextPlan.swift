@@ -8,8 +8,8 @@ struct ContextPlan: Sendable {
     let following: ChangeFollowing
     /// A time of the context before the step's snapshot.
     let askedAt: ContextTime
-    /// The notes that were checked.
-    private(set) var stamp: ChangeFollowing.NoteStamp
+    /// The changes that were checked.
+    private(set) var stamp: ChangeFollowing.ChangeStamp
     /// The entities and relationships that the context has loaded.
     let loaded: ChangeFollowing.State
     /// The keys of the rows to read.
@@ -31,7 +31,7 @@ struct ContextPlan: Sendable {
 
     // The results of the step's statements.
     private(set) var rows: [EntityRuntime: [ObjectKey: Row]] = [:]
-    private(set) var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
+    private(set) var answers: [RelationshipRuntime: Answer.Builder] = [:]
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
     /// Plans a context's step; nil if the context no longer follows.
@@ -43,7 +43,7 @@ struct ContextPlan: Sendable {
             return state
         }
         askedAt = loaded.preparedAt
-        stamp = core.noteStamp
+        stamp = core.changeStamp
         for (entity, keys) in loaded.doubtful { self.keys[entity, default: []].formUnion(keys.keys) }
         for (name, changes) in batch.changes {
             if let entity = core.runtime[name] { add(changes, of: entity) }
@@ -77,7 +77,7 @@ struct ContextPlan: Sendable {
             leftOut.insert(entity)
             return
         }
-        let isCrowded = core.withMap { $0.notes.isCrowded(entity, by: changes.count) }
+        let isCrowded = core.withMap { $0.log.isCrowded(entity, by: 2 * changes.count) }
         if changes.gap != nil || isCrowded || entity.key.isEmpty || mayBeHidden(entity) { return lose(entity) }
         let changed = changes.keys
         if isLinked {
@@ -86,10 +86,6 @@ struct ContextPlan: Sendable {
             let held = changed.filter { core.liveObject(entity, $0) != nil }
             keys[entity, default: []].formUnion(held)
             if held.count < changed.count { leftOut.insert(entity) }
-        }
-        for source in Set(entity.foreignKeys.map(\.destination) + entity.helperEnds.map(\.source))
-        where core.withMap({ $0.notes.isLogCrowded(source, by: 2 * changed.count) }) {
-            lose(source)
         }
         let moving = Set(texts: entity.movingColumns.map { entity.entity.attributes[$0].name })
         let unmoved = changes.updated.filter { $0.value?.isDisjoint(with: moving) == true }.map(\.key)
@@ -161,7 +157,7 @@ struct ContextPlan: Sendable {
                 || ends.contains { lost.contains($0) || keys[$0]?.isEmpty == false }
             let counted = known.keys.filter { key in
                 isChanged
-                    || core.withMap { $0.notes.changedAt(relationship, key) } > known[key]?.askedAt ?? .never
+                    || core.changedAt(relationship, key) > known[key]?.askedAt ?? .never
             }
             if !counted.isEmpty { counts[relationship] = Array(counted) }
         }
@@ -263,7 +259,7 @@ struct ContextPlan: Sendable {
 
     /// Takes the members and counts that were read.
     mutating func take(
-        _ answers: [RelationshipRuntime: LoadedBatch.Builder], _ counts: [RelationshipRuntime: [ObjectKey: Int]]
+        _ answers: [RelationshipRuntime: Answer.Builder], _ counts: [RelationshipRuntime: [ObjectKey: Int]]
     ) {
         for (relationship, owners) in owners {
             self.answers[relationship] = answers[relationship]?.part(of: KeyNumbers(owners.map(\.key)))

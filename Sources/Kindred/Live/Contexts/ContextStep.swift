@@ -50,8 +50,8 @@ struct ContextStep {
     }
 
     /// The members of owners whose relationships are asked for again: one statement for each relationship.
-    private func answers(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: LoadedBatch.Builder] {
-        var answers: [RelationshipRuntime: LoadedBatch.Builder] = [:]
+    private func answers(_ plans: [ContextPlan]) async throws -> [RelationshipRuntime: Answer.Builder] {
+        var answers: [RelationshipRuntime: Answer.Builder] = [:]
         for (relationship, keys) in owners(plans.map(\.ownerKeys)) {
             answers[relationship] = try await Loader(core).answer(
                 relationship, keys, lacking: lacking(relationship.destination))

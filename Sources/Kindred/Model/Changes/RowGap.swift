@@ -11,8 +11,12 @@ struct RowGap: Sendable {
         case members(RelationshipRuntime, of: ObjectKey?)
         /// The entity's filter shows rows that it hid before, or hides rows that it showed.
         case shown
+        /// A row has come to the owners that it names, or was there before; the owners that it left are not known.
+        case moved(ObjectKey, Row)
         /// Some rows that nothing but parts of relationships has read.
         case ofParts
+        /// The members and ends of all relationships of a row.
+        case relationships(of: ObjectKey)
     }
 
     let entity: EntityRuntime
@@ -20,6 +24,10 @@ struct RowGap: Sendable {
 
     init(_ rows: Rows, of entity: EntityRuntime) {
         (self.entity, self.rows) = (entity, rows)
+    }
+
+    var isMove: Bool {
+        if case .moved = rows { true } else { false }
     }
 
     /// Members of an owner; nil for any owner.

@@ -14,5 +14,4 @@ extension LockRank {
     static var heldContext: LockRank { LockRank(25, "ContextCore.held") }
     static var mistakeLog: LockRank { LockRank(26, "MistakeLog") }
     static var objectReferences: LockRank { LockRank(27, "ObjectReferences") }
-    static var releasedRows: LockRank { LockRank(28, "ContextCore.releasedRows") }
 }

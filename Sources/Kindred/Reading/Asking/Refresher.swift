@@ -11,7 +11,7 @@ struct Refresher: Sendable {
     func refresh(_ object: DatabaseObject) async throws {
         try object.requireLive()
         let key = try object.requireReadKey()
-        core.takenAgain(object)
+        core.takeUnknownRelationships(of: object)
         guard try await Fetcher(core).fetch(object.runtime, key) === object else {
             try core.take(deletionOf: object)
             throw try core.lost([object])
@@ -165,7 +165,7 @@ struct Refresher: Sendable {
         }
         for (entity, objects) in grouped(live) {
             // Before the time of the question, so that columns loaded earlier are older than the rows.
-            if isOnRequest { objects.forEach(core.takenAgain) }
+            if isOnRequest { objects.forEach(core.takeUnknownRelationships) }
             let askedAt = core.now
             let rows = try await currentRows(of: objects, entity, isLocked: isLocked)
             for object in objects {
@@ -174,7 +174,7 @@ struct Refresher: Sendable {
                     continue
                 }
                 // Again: while the lock was waited for, other tasks may have loaded relationships.
-                if isLocked { core.takenAgain(object) }
+                if isLocked { core.takeUnknownRelationships(of: object) }
                 try core.take(row, for: object, readAt: askedAt)
                 found.append(object)
             }

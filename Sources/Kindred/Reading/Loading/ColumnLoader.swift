@@ -6,7 +6,7 @@ import KindredSchema
 ///
 /// The rows are read again with the attribute, so that all values of an object are of one state of its row.
 struct ColumnLoader: Sendable {
-    private let core: ContextCore
+    fileprivate let core: ContextCore
 
     init(_ core: ContextCore) { self.core = core }
 
@@ -54,21 +54,8 @@ struct ColumnLoader: Sendable {
     private func load(_ wanted: LoadedColumns, for object: DatabaseObject) async throws -> Row {
         guard let key = object.key else { throw object.runtime.notWritable }
         let (group, position) = object.withState { ($0.group, $0.position) }
-        let batch: LoadedBatch
-        if core.loading == .batch, let group, group.count > 1 {
-            batch = try await group.load(
-                wanted.slot, key, staleSince: staleSince(key, of: wanted.entity), from: Int(position),
-                in: core.client.transactionScope, isFoundByKey: true
-            ) { element in
-                candidate(element, wanted)
-            } stale: { _, key in
-                staleSince(key, of: wanted.entity)
-            } load: { keys in
-                try await query(wanted, keys)
-            }
-        } else {
-            batch = try await query(wanted, KeyNumbers([key]))
-        }
+        let asker = Asker(ColumnsQuestion(loader: self, wanted: wanted), in: group, at: Int(position), minimum: 2)
+        let batch = try await asker.answer(for: key, ownKey: key)
         guard let row = batch.members(of: key)?.first?.row else {
             try core.take(deletionOf: object)
             throw try core.lost([object])
@@ -77,28 +64,8 @@ struct ColumnLoader: Sendable {
         return row
     }
 
-    /// The key of an element of a group that lacks the attributes; nil for other elements, and for rows without an
-    /// object, which are read again anyway.
-    private func candidate(_ element: FetchGroup.Element, _ wanted: LoadedColumns) -> ObjectKey? {
-        guard let key = element.key else { return nil }
-        if let object = core.liveObject(wanted.entity, key) {
-            let isLacking = object.withState { state in
-                state.status == .persistent && wanted.columns.contains { state.row.isLeftOut(at: $0) }
-            }
-            return isLacking ? key : nil
-        }
-        guard case .member(let member) = element else { return nil }
-        return wanted.columns.contains { member.row.isLeftOut(at: $0) } ? key : nil
-    }
-
-    /// Answers read before this time are older than the row that memory has.
-    private func staleSince(_ key: ObjectKey, of entity: EntityRuntime) -> ContextTime {
-        let seenAt = core.liveObject(entity, key)?.withState { $0.seenAt } ?? .never
-        return max(seenAt, core.withMap { $0.notes.staleSince(rowsOf: entity) })
-    }
-
     /// One query for the rows of some keys with the attributes; objects in memory take them.
-    private func query(_ wanted: LoadedColumns, _ keys: KeyNumbers) async throws -> LoadedBatch {
+    fileprivate func query(_ wanted: LoadedColumns, _ keys: KeyNumbers) async throws -> Answer {
         let entity = wanted.entity
         let time = core.now
         // Columns that an object has are read as well, so that all its values come from one state of its row.
@@ -109,7 +76,7 @@ struct ColumnLoader: Sendable {
         let statement = try KeyStatements(entity: entity).select(keys.keys, leavingOut: leftOut)
         let result = try await core.read(statement, for: entity.name)
         let rows = try EntityRows(result, of: entity)
-        var found = LoadedBatch.Builder(owners: keys, count: result.count)
+        var found = Answer.Builder(owners: keys, count: result.count)
         for position in 0..<result.count {
             let row = try rows[position]
             if let key = try ObjectKey(row, entity.key) { found.append(key, row, to: key) }
@@ -141,6 +108,38 @@ struct ColumnLoader: Sendable {
                 + (place.map { " (used at \($0))" } ?? ""),
             entity: entity.name.description, key: key)
     }
+}
+
+/// The rows of objects with attributes that were left out.
+private struct ColumnsQuestion: Question {
+    let loader: ColumnLoader
+    let wanted: LoadedColumns
+
+    var core: ContextCore { loader.core }
+    var slot: Int { wanted.slot }
+    var isFoundByKey: Bool { true }
+
+    /// Answers read before this time are older than the row that memory has.
+    func staleSince(_ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
+        let seenAt = core.liveObject(wanted.entity, key)?.withState { $0.seenAt } ?? .never
+        return max(seenAt, core.staleSince(rowsOf: wanted.entity))
+    }
+
+    /// The key of an element that lacks the attributes; nil for other elements, and for rows without an object, which are read
+    /// again anyway.
+    func candidate(_ element: FetchGroup.Element) throws -> ObjectKey? {
+        guard let key = element.key else { return nil }
+        if let object = core.liveObject(wanted.entity, key) {
+            let isLacking = object.withState { state in
+                state.status == .persistent && wanted.columns.contains { state.row.isLeftOut(at: $0) }
+            }
+            return isLacking ? key : nil
+        }
+        guard case .member(let member) = element else { return nil }
+        return wanted.columns.contains { member.row.isLeftOut(at: $0) } ? key : nil
+    }
+
+    func ask(_ owners: KeyNumbers) async throws -> Answer { try await loader.query(wanted, owners) }
 }
 
 /// Attributes to be loaded, and the columns that stay left out.

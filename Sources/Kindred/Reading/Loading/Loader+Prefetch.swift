@@ -122,7 +122,7 @@ private struct KnownEnds {
         let (isCurrent, row) = end.withState { ($0.status == .persistent && !$0.isStale, $0.storedRow) }
         guard isCurrent, !core.isPartial(end), let memberKey = end.key, !memberKey.isTemporary else { return nil }
         let member = Member(key: memberKey, row: row)
-        let batch = LoadedBatch([member], askedAt: time, in: core.writing?.scope)
+        let batch = Answer([member], askedAt: time, in: core.writing?.scope)
         let one = LoadedOne(foreignKey: key, member: member, batch: batch)
         found[key] = one
         return one

@@ -9,80 +9,8 @@ extension Loader {
         _ key: ObjectKey,
         from source: LinkSource
     ) async throws -> LoadedMembers {
-        guard core.loading == .batch, let group = source.group else { return try await loadAlone(relationship, key) }
-        let lostAt = core.withMap { $0.notes.lostAt(relationship) }
-        group.forget(relationship.slot, before: lostAt)
-        // An element loaded by its own key needs no object to tell that it is loaded.
-        let isFoundByKey = relationship.ownColumns == relationship.source.key
-        // Skips the look-up where no object is in memory that foreign keys could lead to.
-        let mayBeKnown =
-            relationship.holdsForeignKey && core.mayTrustObject(of: relationship)
-            && core.withMap { $0.holdsObjects(of: relationship.destination) }
-        let batch = try await group.load(
-            relationship.slot, key, staleSince: staleSince(relationship, key, ownKey: source.key),
-            from: source.position,
-            in: core.client.transactionScope, isFoundByKey: isFoundByKey
-        ) { element in
-            try candidate(element, relationship, mayBeKnown: mayBeKnown, lostAt: lostAt)
-        } stale: { element, key in
-            staleSince(relationship, key, ownKey: element.key)
-        } load: { keys in
-            try await query(relationship, keys)
-        }
-        let found = batch.knownMembers(of: key)
-        if staleSince(relationship, key, ownKey: source.key) <= batch.askedAt,
-            core.withMap({ $0.notes.lostAt(relationship) }) <= batch.askedAt
-        {
-            return found
-        }
-        return try await loadAlone(relationship, key)
-    }
-
-    private func loadAlone(_ relationship: RelationshipRuntime, _ key: ObjectKey) async throws -> LoadedMembers {
-        try await query(relationship, KeyNumbers([key])).knownMembers(of: key)
-    }
-
-    /// The key by which another element of the group loads the relationship; nil if it has nothing to load.
-    func candidate(
-        _ element: FetchGroup.Element,
-        _ relationship: RelationshipRuntime,
-        mayBeKnown: Bool,
-        lostAt: ContextTime
-    ) throws -> ObjectKey? {
-        let row: Row
-        switch element {
-        case .key(let key):
-            guard let object = core.liveObject(relationship.source, key) else { return nil }
-            let (stored, batch) = object.withState { state -> (Row?, LoadedBatch?) in
-                guard state.status == .persistent, !state.isStale else { return (nil, nil) }
-                return (state.row, relationship.isToMany ? state.relationships[relationship.slot]?.batch : nil)
-            }
-            guard let stored else { return nil }
-            if let batch, batch.askedAt >= lostAt, core.isUsable(batch, in: relationship, of: object) { return nil }
-            row = stored
-        case .member(let member): row = member.row
-        }
-        guard let key = try relationship.ownKey(row) else { return nil }
-        guard mayBeKnown, let known = try liveDestination(of: relationship, key, row) else { return key }
-        return core.isPartial(known) ? key : nil
-    }
-
-    /// Answers for an owner's relationship read before this time are stale.
-    func staleSince(_ relationship: RelationshipRuntime, _ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
-        core.withMap { map in
-            max(
-                map.notes.staleSince(relationship, key),
-                ownKey.map { map.notes.staleSince(relationship.source, $0) } ?? .never)
-        }
-    }
-
-    /// The last change of an owner's relationship: counts read before are stale.
-    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
-        core.withMap { map in
-            max(
-                map.notes.changedAt(relationship, key),
-                ownKey.map { map.notes.staleSince(relationship.source, $0) } ?? .never)
-        }
+        let asker = Asker(MembersQuestion(relationship, core), in: source.group, at: source.position)
+        return try await asker.answer(for: key, ownKey: source.key).knownMembers(of: key)
     }
 
     /// One query for the members of all owners with the given keys.
@@ -90,8 +18,8 @@ extension Loader {
     /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
     func query(
         _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil
-    ) async throws -> LoadedBatch {
-        core.willRead(relationship.source)
+    ) async throws -> Answer {
+        core.willAsk(relationship)
         let time = core.now
         let found = try await answer(relationship, keys, leavingOut: leftOut)
         let batch = found.build(askedAt: core.counted(time), in: core.writing?.scope)
@@ -107,13 +35,13 @@ extension Loader {
     func answer(
         _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil,
         lacking: ColumnSet = []
-    ) async throws -> LoadedBatch.Builder {
+    ) async throws -> Answer.Builder {
         let query = RelationshipQuery(relationship)
         func statement(for owners: [ObjectKey]) throws -> Statement {
             try query.statement(for: owners, leavingOut: leftOut, lacking: lacking)
         }
         let result = try await core.read(try statement(for: keys.keys), for: query.destination.name)
-        var found = LoadedBatch.Builder(owners: keys, count: result.count)
+        var found = Answer.Builder(owners: keys, count: result.count)
         var places = KeyNumbers()
         try add(result, query, to: &found, places: &places)
         // The answer has one of several equal forms of a key, although each foreign key leads to a row.
@@ -126,11 +54,11 @@ extension Loader {
     /// trailing spaces, intervals, documents.
     private func answerEach(
         _ query: RelationshipQuery, _ keys: KeyNumbers, asking statement: ([ObjectKey]) throws -> Statement
-    ) async throws -> LoadedBatch.Builder {
+    ) async throws -> Answer.Builder {
         let owners = keys.keys
         let statements = try owners.map { try statement([$0]) }
         let results = try await core.read(statements, query.destination)
-        var found = LoadedBatch.Builder(owners: keys, count: 0)
+        var found = Answer.Builder(owners: keys, count: 0)
         var places = KeyNumbers()
         for (owner, result) in zip(owners, results) {
             try add(result, query, to: &found, places: &places, owner: owner)
@@ -142,7 +70,7 @@ extension Loader {
     private func add(
         _ result: QueryResult,
         _ query: RelationshipQuery,
-        to found: inout LoadedBatch.Builder,
+        to found: inout Answer.Builder,
         places: inout KeyNumbers,
         owner: ObjectKey? = nil
     ) throws {
@@ -166,6 +94,52 @@ extension Loader {
             found.append(key, try rows[position], to: owner)
         }
     }
+}
+
+/// Which rows are the members of owners, or to which row a foreign key leads.
+struct MembersQuestion: Question {
+    let core: ContextCore
+    private let relationship: RelationshipRuntime
+    /// Whether an object may be in memory that foreign keys lead to.
+    private let mayBeKnown: Bool
+
+    init(_ relationship: RelationshipRuntime, _ core: ContextCore) {
+        (self.relationship, self.core) = (relationship, core)
+        // Skips the look-up where no object is in memory that foreign keys could lead to.
+        mayBeKnown =
+            relationship.holdsForeignKey && core.mayTrustObject(of: relationship)
+            && core.withMap { $0.holdsObjects(of: relationship.destination) }
+    }
+
+    var slot: Int { relationship.slot }
+    // An element asked for by its own key needs no object to tell that it is loaded.
+    var isFoundByKey: Bool { relationship.ownColumns == relationship.source.key }
+    var lostAt: ContextTime { core.lostAt(relationship) }
+
+    func staleSince(_ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
+        core.staleSince(relationship, key, ownKey: ownKey)
+    }
+
+    func candidate(_ element: FetchGroup.Element) throws -> ObjectKey? {
+        let row: Row
+        switch element {
+        case .key(let key):
+            guard let object = core.liveObject(relationship.source, key) else { return nil }
+            let (stored, batch) = object.withState { state -> (Row?, Answer?) in
+                guard state.status == .persistent, !state.isStale else { return (nil, nil) }
+                return (state.row, relationship.isToMany ? state.relationships[relationship.slot]?.batch : nil)
+            }
+            guard let stored else { return nil }
+            if let batch, core.isUsableByGroup(batch, in: relationship, of: object) { return nil }
+            row = stored
+        case .member(let member): row = member.row
+        }
+        guard let key = try relationship.ownKey(row) else { return nil }
+        guard mayBeKnown, let known = try Loader(core).liveDestination(of: relationship, key, row) else { return key }
+        return core.isPartial(known) ? key : nil
+    }
+
+    func ask(_ owners: KeyNumbers) async throws -> Answer { try await Loader(core).query(relationship, owners) }
 }
 
 /// The keys in some columns of a result.

@@ -29,7 +29,7 @@ struct Loader: Sendable {
         let entity = relationship.destination
         let loaded = try await load(relationship, key, from: source, at: place)
         let isGone = loaded.first.map { member in
-            core.withMap { $0.notes.isDeleted(relationship.destination, member.key, since: loaded.askedAt) }
+            core.isDeleted(relationship.destination, member.key, since: loaded.askedAt)
         }
         // The answer stays: it still has the row, and the deletion may be rolled back.
         if isGone == true { return nil }
@@ -128,17 +128,13 @@ struct Loader: Sendable {
 
     /// The loaded row of a foreign key, from the object or its group, if it is not stale.
     func currentOne(_ relationship: RelationshipRuntime, _ key: ObjectKey, from source: LinkSource) -> LoadedOne? {
-        func isCurrent(_ member: Member?, _ batch: LoadedBatch) -> Bool {
-            if batch.isUndone { return false }
-            if core.isQuiet(since: batch.askedAt) { return true }
-            return core.withMap { map in
-                guard map.notes.staleSince(destinationOf: relationship) <= batch.askedAt else { return false }
-                guard let member else { return map.notes.lostAt(relationship) <= batch.askedAt }
-                return !map.notes.isDeleted(relationship.destination, member.key, since: batch.askedAt)
-            }
+        if case .one(let one) = source.loaded, one.foreignKey == key,
+            core.isCurrent(one.member, one.batch, of: relationship)
+        {
+            return one
         }
-        if case .one(let one) = source.loaded, one.foreignKey == key, isCurrent(one.member, one.batch) { return one }
-        guard let found = source.group?.members(relationship.slot, of: key), isCurrent(found.first, found.batch)
+        guard let found = source.group?.members(relationship.slot, of: key),
+            core.isCurrent(found.first, found.batch, of: relationship)
         else { return nil }
         return LoadedOne(foreignKey: key, member: found.first, batch: found.batch)
     }

@@ -75,7 +75,7 @@ struct MemberCounter: Sendable {
     private func followedCount(_ following: ChangeFollowing) async throws -> Int {
         let source = LinkSource(owner, relationship)
         guard let key = try relationship.ownKey(source.storedRow) else { return 0 }
-        func changedAt() -> ContextTime { loader.changedAt(relationship, key, ownKey: source.key) }
+        func changedAt() -> ContextTime { core.changedAt(relationship, key, ownKey: source.key) }
         if let known = following.count(relationship, key, since: changedAt()) { return known }
         let (number, askedAt) = try await unfollowedTally(.count)
         // An answer of a transaction may be rolled back.
@@ -95,39 +95,12 @@ struct MemberCounter: Sendable {
             // An owner read alone has its own query, each time.
             guard core.loading == .batch, let group = source.group, group.count > 1 else {
                 let askedAt = core.now
-                let number = try await queryAlone(tally)
-                return (number, core.counted(askedAt))
+                return (try await queryAlone(tally), core.counted(askedAt))
             }
-            let slot = tally.slot(of: relationship)
-            let lostAt = core.withMap { $0.notes.lostAt(relationship) }
-            group.forget(slot, before: lostAt)
-            let batch = try await group.load(
-                slot, key, staleSince: loader.changedAt(relationship, key, ownKey: source.key), from: source.position,
-                in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == relationship.source.key
-            ) { element in
-                try loader.candidate(element, relationship, mayBeKnown: false, lostAt: lostAt)
-            } stale: { element, key in
-                loader.changedAt(relationship, key, ownKey: element.key)
-            } load: { keys in
-                try await query(tally, keys)
-            }
-            if let count = batch.count(of: key),
-                loader.changedAt(relationship, key, ownKey: source.key) <= batch.askedAt
-            {
-                return (count, batch.askedAt)
-            }
-            let askedAt = core.now
-            let number = try await queryAlone(tally)
-            return (number, core.counted(askedAt))
+            let asker = Asker(TallyQuestion(tally, of: relationship, core), in: group, at: source.position)
+            let answer = try await asker.answer(for: key, ownKey: source.key)
+            return (answer.count(of: key) ?? 0, answer.askedAt)
         }
-    }
-
-    /// One query for all owners with the given keys.
-    private func query(_ tally: MemberTally, _ keys: KeyNumbers) async throws -> LoadedBatch {
-        core.willRead(relationship.source)
-        let time = core.now
-        let counts = try await loader.counts(tally, of: relationship, keys)
-        return LoadedBatch(counts: counts, of: keys, askedAt: core.counted(time), in: core.writing?.scope)
     }
 
     /// `SELECT count(*)`, or `SELECT EXISTS`, of one owner's members.
@@ -147,6 +120,36 @@ struct MemberCounter: Sendable {
         guard let statement = try statements.exists(member.storedRow, of: owner.storedRow) else { return false }
         let result = try await core.read(statement, for: statements.rows.name)
         return try result.first?[0] == .bool(true)
+    }
+}
+
+/// How many members owners have, or whether they have any.
+private struct TallyQuestion: Question {
+    let core: ContextCore
+    private let tally: MemberTally
+    private let relationship: RelationshipRuntime
+    private let members: MembersQuestion
+
+    init(_ tally: MemberTally, of relationship: RelationshipRuntime, _ core: ContextCore) {
+        (self.tally, self.relationship, self.core) = (tally, relationship, core)
+        members = MembersQuestion(relationship, core)
+    }
+
+    var slot: Int { tally.slot(of: relationship) }
+    var isFoundByKey: Bool { members.isFoundByKey }
+    var lostAt: ContextTime { members.lostAt }
+
+    func staleSince(_ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime {
+        core.changedAt(relationship, key, ownKey: ownKey)
+    }
+
+    func candidate(_ element: FetchGroup.Element) throws -> ObjectKey? { try members.candidate(element) }
+
+    func ask(_ owners: KeyNumbers) async throws -> Answer {
+        core.willAsk(relationship)
+        let time = core.now
+        let counts = try await Loader(core).counts(tally, of: relationship, owners)
+        return Answer(counts: counts, of: owners, askedAt: core.counted(time), in: core.writing?.scope)
     }
 }
 

@@ -4,14 +4,14 @@ import KindredSchema
 /// Loads a part of a relationship by one query for all owners, and answers from the loaded members while they are not
 /// stale.
 struct PartLoader: Sendable {
-    private let core: ContextCore
+    let core: ContextCore
     private let part: LoadedParts.Part
     private var relationship: RelationshipRuntime { part.query.relationship }
 
     init(_ core: ContextCore, _ part: LoadedParts.Part) { (self.core, self.part) = (core, part) }
 
     /// The loader of a part that is to be loaded.
-    init(_ core: ContextCore, _ query: PartQuery) { self.init(core, core.loadedPart(query)) }
+    init(_ core: ContextCore, _ query: PartQuery) { self.init(core, core.willAsk(query)) }
 
     // MARK: Prefetching
 
@@ -32,7 +32,7 @@ struct PartLoader: Sendable {
             if let batch = current(object, key, of: source) {
                 answers.owners[ObjectIdentifier(object)] = (batch, key)
                 // An object that was fetched again has another group, and a refresh reads the part anew for that group.
-                if group.members(part.slot, of: key) == nil { group.keep(batch, part.slot) }
+                if group.members(part.slot, of: key)?.batch !== batch { group.keep(batch, part.slot) }
                 continue
             }
             groups[ObjectIdentifier(group)] = group
@@ -40,7 +40,7 @@ struct PartLoader: Sendable {
             keys.insert(key)
         }
         guard !owners.isEmpty else { return answers }
-        let batch = try await query(keys, leavingOut: leftOut)
+        let batch = try await ask(keys, leavingOut: leftOut)
         for group in groups.values { group.keep(batch, part.slot) }
         for (object, key) in owners {
             keep(batch, key, for: object)
@@ -53,7 +53,7 @@ struct PartLoader: Sendable {
     struct Answers {
         let core: ContextCore
         let entity: EntityRuntime
-        fileprivate var owners: [ObjectIdentifier: (batch: LoadedBatch, key: ObjectKey)] = [:]
+        fileprivate var owners: [ObjectIdentifier: (batch: Answer, key: ObjectKey)] = [:]
 
         fileprivate init(core: ContextCore, entity: EntityRuntime) { (self.core, self.entity) = (core, entity) }
 
@@ -81,24 +81,27 @@ struct PartLoader: Sendable {
             keep(batch, key, for: owner)
             return objects(batch, key)
         }
-        let batch = try await loadAgain(key, source)
+        let asker = Asker(self, in: source.group, at: source.position)
+        let batch = try await asker.answer(for: key, ownKey: source.key)
         keep(batch, key, for: owner)
         return objects(batch, key)
     }
 
     private func wasLoaded(_ owner: DatabaseObject, _ source: LinkSource) -> Bool {
-        if held(by: owner) != nil { return true }
-        guard let key = try? relationship.ownKey(source.storedRow) else { return false }
-        return source.group?.members(part.slot, of: key) != nil
+        if let batch = held(by: owner), batch.askedAt >= part.knownSince { return true }
+        guard let key = try? relationship.ownKey(source.storedRow),
+            let found = source.group?.members(part.slot, of: key)
+        else { return false }
+        return found.askedAt >= part.knownSince
     }
 
     /// The answer that an object holds.
-    private func held(by owner: DatabaseObject) -> LoadedBatch? {
+    private func held(by owner: DatabaseObject) -> Answer? {
         owner.withState { $0.relationships[part.slot] }?.batch
     }
 
     /// The answer that an object or its group holds, if it is not stale.
-    private func current(_ owner: DatabaseObject, _ key: ObjectKey, of source: LinkSource) -> LoadedBatch? {
+    private func current(_ owner: DatabaseObject, _ key: ObjectKey, of source: LinkSource) -> Answer? {
         if let batch = held(by: owner), batch.contains(key), isCurrent(batch, key, ownKey: source.key) { return batch }
         guard let batch = source.group?.members(part.slot, of: key)?.batch,
             isCurrent(batch, key, ownKey: source.key)
@@ -106,49 +109,8 @@ struct PartLoader: Sendable {
         return batch
     }
 
-    private func isCurrent(_ batch: LoadedBatch, _ key: ObjectKey, ownKey: ObjectKey?) -> Bool {
-        isVisible(batch) && core.staleSince(part, key, ownKey: ownKey) <= batch.askedAt
-    }
-
-    /// Whether an answer is of no transaction that was rolled back, or that another task still runs.
-    private func isVisible(_ batch: LoadedBatch) -> Bool {
-        guard let scope = batch.scope else { return true }
-        return !scope.isUndone && (!scope.isRunning || scope.root === core.writing?.scope.root)
-    }
-
-    /// Reads the part anew for an owner, and for the objects of its group whose answers are stale.
-    private func loadAgain(_ key: ObjectKey, _ source: LinkSource) async throws -> LoadedBatch {
-        guard core.loading == .batch, let group = source.group else { return try await query(KeyNumbers([key])) }
-        var own: LoadedBatch?
-        let batch = try await group.load(
-            part.slot, key, staleSince: core.staleSince(part, key, ownKey: source.key), from: source.position,
-            in: core.client.transactionScope, isFoundByKey: relationship.ownColumns == relationship.source.key
-        ) { element in
-            try candidate(element)
-        } stale: { element, key in
-            core.staleSince(part, key, ownKey: element.key)
-        } load: { keys in
-            let batch = try await query(keys)
-            own = batch
-            return batch
-        }
-        // Beside another task's transaction no kept answer counts as current, but the answer just read does.
-        if own != nil || isCurrent(batch, key, ownKey: source.key) { return batch }
-        return try await query(KeyNumbers([key]))
-    }
-
-    /// The key by which another element of the group has its part; nil if it needs no reading.
-    private func candidate(_ element: FetchGroup.Element) throws -> ObjectKey? {
-        switch element {
-        case .member(let member): return try relationship.ownKey(member.row)
-        case .key(let key):
-            guard let object = core.liveObject(relationship.source, key) else { return nil }
-            let source = LinkSource(object, relationship)
-            guard source.status == .persistent, !source.isStale, let key = try relationship.ownKey(source.storedRow),
-                held(by: object).map({ !isCurrent($0, key, ownKey: source.key) }) ?? true
-            else { return nil }
-            return key
-        }
+    private func isCurrent(_ batch: Answer, _ key: ObjectKey, ownKey: ObjectKey?) -> Bool {
+        core.isVisible(batch) && core.staleSince(part, key, ownKey: ownKey) <= batch.askedAt
     }
 
     // MARK: Answers
@@ -166,7 +128,7 @@ struct PartLoader: Sendable {
     /// each owner's are limited, one for each tenant.
     static func batch(
         _ query: PartQuery, of owners: KeyNumbers, leavingOut leftOut: ColumnSet?, in core: ContextCore
-    ) async throws -> LoadedBatch {
+    ) async throws -> Answer {
         let time = core.beginReading()
         let link = query.relationship
         let groups =
@@ -180,7 +142,7 @@ struct PartLoader: Sendable {
     }
 
     /// One query for the members of all owners with the given keys.
-    private func query(_ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil) async throws -> LoadedBatch {
+    private func ask(_ keys: KeyNumbers, leavingOut leftOut: ColumnSet?) async throws -> Answer {
         let entity = relationship.destination
         let batch = try await Self.batch(part.query, of: keys, leavingOut: leftOut, in: core)
         try core.take(batch, of: entity)
@@ -195,9 +157,9 @@ struct PartLoader: Sendable {
     /// The members in results, by the owners' places in the last column.
     private static func members(
         in results: [(owners: [ObjectKey], result: QueryResult)], of query: PartQuery, _ owners: KeyNumbers
-    ) throws -> LoadedBatch.Builder {
+    ) throws -> Answer.Builder {
         let entity = query.relationship.destination
-        var found = LoadedBatch.Builder(owners: owners, count: results.reduce(0) { $0 + $1.result.count })
+        var found = Answer.Builder(owners: owners, count: results.reduce(0) { $0 + $1.result.count })
         var places = KeyNumbers()
         var number: Int64 = 0
         for (owners, result) in results {
@@ -226,14 +188,36 @@ struct PartLoader: Sendable {
     }
 
     /// Keeps an answer with an object, so that it stays when the object joins another group.
-    private func keep(_ batch: LoadedBatch, _ key: ObjectKey, for object: DatabaseObject) {
+    private func keep(_ batch: Answer, _ key: ObjectKey, for object: DatabaseObject) {
         guard held(by: object) !== batch, let members = batch.members(of: key) else { return }
         core.keep(.many(members), at: part.slot, of: object)
     }
 
-    private func objects(_ batch: LoadedBatch, _ key: ObjectKey) -> [DatabaseObject] {
+    private func objects(_ batch: Answer, _ key: ObjectKey) -> [DatabaseObject] {
         guard let members = batch.members(of: key) else { return [] }
         // A part whose rows may have changed is stale; so the rows of an answer in use are the newest.
         return core.objects(members, of: relationship.destination, isFresh: true) ?? []
     }
+}
+
+extension PartLoader: Question {
+    var slot: Int { part.slot }
+    var isFoundByKey: Bool { relationship.ownColumns == relationship.source.key }
+
+    func staleSince(_ key: ObjectKey, ownKey: ObjectKey?) -> ContextTime { core.staleSince(part, key, ownKey: ownKey) }
+
+    func candidate(_ element: FetchGroup.Element) throws -> ObjectKey? {
+        switch element {
+        case .member(let member): return try relationship.ownKey(member.row)
+        case .key(let key):
+            guard let object = core.liveObject(relationship.source, key) else { return nil }
+            let source = LinkSource(object, relationship)
+            guard source.status == .persistent, !source.isStale, let key = try relationship.ownKey(source.storedRow),
+                held(by: object).map({ !isCurrent($0, key, ownKey: source.key) }) ?? true
+            else { return nil }
+            return key
+        }
+    }
+
+    func ask(_ owners: KeyNumbers) async throws -> Answer { try await ask(owners, leavingOut: nil) }
 }

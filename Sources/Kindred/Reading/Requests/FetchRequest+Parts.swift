@@ -49,7 +49,7 @@ extension FetchRequest {
     func loadedPart() async throws -> [DatabaseObject]? {
         guard let set, let wanted = try partQuery else { return nil }
         let core = context.core
-        for part in core.parts.withLock({ $0.parts(with: wanted) }) {
+        for part in core.withMap({ $0.log.parts.parts(with: wanted) }) {
             guard let members = try await PartLoader(core, part).members(of: set.owner) else { continue }
             let found = wanted.limit.map { Array(members.prefix($0)) } ?? members
             // A request that says which columns it reads has them.
@@ -64,7 +64,7 @@ extension FetchRequest {
         guard let set, let query = try partQuery else { return nil }
         let core = context.core
         let key = try query.memberKey(in: context.schema)
-        for part in core.parts.withLock({ $0.parts(counting: query, key) }) {
+        for part in core.withMap({ $0.log.parts.parts(counting: query, key) }) {
             guard let members = try await PartLoader(core, part).members(of: set.owner) else { continue }
             return query.limit.map { min($0, members.count) } ?? members.count
         }
@@ -74,9 +74,9 @@ extension FetchRequest {
     /// The request as a part of its set; nil where the context has loaded no parts, and for requests that only the server answers.
     private var partQuery: PartQuery? {
         get throws {
-            guard let set, context.core.hasParts.load(ordering: .acquiring), query.lock == nil, query.offset == nil,
+            guard let set, query.lock == nil, query.offset == nil,
                 query.limit.map({ $0 >= 0 }) ?? true,
-                context.core.parts.withLock({ $0.hasParts(of: set.relationship) })
+                context.core.withMap({ $0.log.parts.hasParts(of: set.relationship) })
             else { return nil }
             let members = try query.ofMembers(set.relationship, in: context.schema)
             return try PartQuery(set.relationship, members, in: context.schema)

@@ -60,7 +60,7 @@ public struct ObjectStream<Object: DatabaseObject>: AsyncSequence, Sendable {
                         throw KindredError(conflict, entity: request.entity.name)
                     }
                     guard let result else { return [DatabaseObject]?.none }
-                    let gone = context.core.withMap { $0.notes.deletedKeys(request.entity, since: askedAt) }
+                    let gone = context.core.deletedKeys(of: request.entity, since: askedAt)
                     var objects = try context.core.take(result, of: request.entity, askedAt: askedAt)
                     if gone != [] {
                         objects = try await DeletionFilter(core: context.core, entity: request.entity).remaining(

@@ -101,6 +101,6 @@ extension DeletionSearch {
     }
 
     private func markFound(_ isDeleting: Bool) {
-        for (entity, found) in found { core.staged(deletions: found.keys, of: entity, isDeleting) }
+        for (entity, found) in found { core.withMap { $0.setDeleting(isDeleting, of: entity, keys: found.keys) } }
     }
 }

@@ -165,7 +165,7 @@ struct PairWriter {
 
     /// Has the one-to-many sets of helper rows at both ends read again.
     func takeHelperRows(of member: DatabaseObject) {
-        core.takenHelperRows(of: statements.link, between: owner, member)
+        core.takeUnknownHelperRows(of: statements.link, between: owner, member)
     }
 
     /// Applies inserted or changed helper rows to their objects and to loaded relationships.

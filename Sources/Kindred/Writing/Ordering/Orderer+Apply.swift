@@ -37,7 +37,7 @@ extension Orderer {
             if let pairs = update.pairs { try writer.applyWritten(pairs, payload: update.payload) }
             // The set of helper rows has the same order.
             for end in statements.helper.foreignKeys where end.ownColumns == statements.link.sourceColumns {
-                core.takenHelperRows(end, of: owner)
+                core.takeUnknownHelperRows(end, of: owner)
             }
             for joined in update.joining { writer.takePair(joined.object, isPaired: true) }
             if update.payload != nil {
@@ -153,7 +153,9 @@ extension Orderer {
             core.liveObject(relationship.destination, key).map { Member(key: key, row: $0.storedRow) }
         }
         let answer = (joined.isEmpty ? order : order.filter { !joined.contains($0.key) }) + (left ?? [])
-        let batch = LoadedBatch(answer, askedAt: core.tick(), in: core.writing?.scope)
+        let newest = core.newest(answer, of: relationship.destination)
+        let batch = Answer(newest, askedAt: core.tick(), in: core.writing?.scope)
+        core.willAsk(relationship)
         core.keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship, of: owner)
     }
 }

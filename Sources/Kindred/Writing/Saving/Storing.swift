@@ -123,7 +123,7 @@ final class Storing {
     /// Replaces the temporary keys of the ends of staged pairs in the sets at the other ends.
     private func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
         for (pair, _) in core.staged.withLock({ $0.pairs }) {
-            core.staged(pair, formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
+            core.append(staged: pair, formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
         }
     }
 

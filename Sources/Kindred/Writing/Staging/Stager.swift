@@ -70,8 +70,8 @@ struct Stager: Sendable {
             core.staged.withLock { $0.noteChange() }
         }
         if isLinked {
-            core.staged(
-                object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
+            core.append(
+                staged: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
         }
         return object
     }

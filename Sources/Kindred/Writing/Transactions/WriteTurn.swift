@@ -22,7 +22,7 @@ extension ContextCore {
         if let journal {
             try await journal.turns.acquire(turn, within: database.turnTimeout)
             return try await journal.writeLock.withLock {
-                defer { takenByViews() }
+                defer { appendWriteUnderViews() }
                 return try await settling(body)
             }
         }
@@ -30,13 +30,13 @@ extension ContextCore {
             _ = try await turn.acquire(for: SingleWrite(), within: database.turnTimeout)
             defer {
                 // Noted after an error, too: the server may have carried out the statement.
-                takenByViews()
+                appendWriteUnderViews()
                 turn.end()
             }
             do {
                 return try await settling(body)
             } catch {
-                if let error = error as? any CategorizedError, error.mayHaveTakenEffect { noteUnknownWrite() }
+                if let error = error as? any CategorizedError, error.mayHaveTakenEffect { takeUnknownWrite() }
                 throw error
             }
         }

@@ -80,7 +80,7 @@
             ]
             let context = database.makeContext(tracking: .automatic)
             // Reached in the first rounds, instead of after some hundred thousand changes.
-            context.core.withMap { ($0.notes.maximumNotes, $0.notes.maximumEntries) = (200, 400) }
+            context.core.withMap { $0.log.maximumEntries = 200 }
             // Held, as a screen holds them.
             let owners = try await context.fetch("owner").sorted("id").all()
             let tags = try await context.fetch("tag").sorted("id").all()

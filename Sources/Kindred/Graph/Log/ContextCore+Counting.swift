@@ -1,7 +1,7 @@
 import KindredPostgres
 import KindredSchema
 
-/// Whether the task is writing, so that noted rows are its own changes and not rows it has read.
+/// Whether the task is writing, so that changes of rows are its own and not rows it has read.
 enum CountedWrite {
     @TaskLocal static var isRunning = false
 }

@@ -4,19 +4,19 @@ import Testing
 @testable import Kindred
 
 /// An answer for the owners of several contexts is taken apart again.
-@Suite struct LoadedBatchTests {
+@Suite struct AnswerTests {
     private static func key(_ number: Int64) -> ObjectKey { .integer(number) }
 
     /// Owner 1 has 10 and 11, owner 2 has 11, owner 3 has none.
-    private static func answer(_ offline: OfflineContext) throws -> LoadedBatch.Builder {
-        var found = LoadedBatch.Builder(owners: KeyNumbers([key(1), key(2), key(3)]), count: 2)
+    private static func answer(_ offline: OfflineContext) throws -> Answer.Builder {
+        var found = Answer.Builder(owners: KeyNumbers([key(1), key(2), key(3)]), count: 2)
         found.append(key(10), try offline.row(10, "a"), to: key(1))
         found.append(key(11), try offline.row(11, "b"), to: key(1))
         found.share(1, with: key(2))
         return found
     }
 
-    private static func members(_ batch: LoadedBatch, _ owner: Int64) -> [ObjectKey]? {
+    private static func members(_ batch: Answer, _ owner: Int64) -> [ObjectKey]? {
         batch.members(of: key(owner))?.members.map(\.key)
     }
 

@@ -2,7 +2,7 @@ import KindredPostgres
 
 /// The rows that one query found for many owners of a relationship, each once, even if owners share it; or their
 /// counts.
-final class LoadedBatch: Sendable {
+final class Answer: Sendable {
     /// The group that the rows form.
     let group: FetchGroup
     /// The effective time of the query: see ``TransactionTimes``.
@@ -75,7 +75,7 @@ final class LoadedBatch: Sendable {
             links.append((Int32(clamping: owners.insert(owner).number), Int32(clamping: place)))
         }
 
-        func build(askedAt: ContextTime, in scope: TransactionScope?) -> LoadedBatch {
+        func build(askedAt: ContextTime, in scope: TransactionScope?) -> Answer {
             // A counting sort, so that each link is written once.
             var ends = Array(repeating: 0 as Int32, count: owners.count)
             for link in links { ends[Int(link.owner)] += 1 }
@@ -90,7 +90,7 @@ final class LoadedBatch: Sendable {
                 places[Int(ends[Int(link.owner)])] = link.place
                 ends[Int(link.owner)] += 1
             }
-            return LoadedBatch(
+            return Answer(
                 rows: rows, owners: owners, places: places, ends: ends, askedAt: askedAt, in: scope)
         }
     }
@@ -117,8 +117,8 @@ final class LoadedBatch: Sendable {
     }
 
     /// An answer without rows.
-    static func empty(askedAt: ContextTime) -> LoadedBatch {
-        LoadedBatch(counts: [], of: KeyNumbers(), askedAt: askedAt, in: nil)
+    static func empty(askedAt: ContextTime) -> Answer {
+        Answer(counts: [], of: KeyNumbers(), askedAt: askedAt, in: nil)
     }
 
     /// The members of one owner, from a write of their order or put together in memory.

@@ -25,46 +25,16 @@ struct RowLinks: Sendable {
     }
 
     var stored: Row { stagingBox?.staging.stored ?? shown }
-
     /// Whether `stored` and `shown` are the same row.
     var isShownAsStored: Bool { stagingBox == nil }
 
     var destinations: [Int: DatabaseObject] { stagingBox?.staging.destinations ?? [:] }
 }
 
-/// A pair of a many-to-many relationship that came or went: a change of a row of the helper, named by its ends.
-///
-/// Not a ``RowChange``: to make the helper's row for each pair would cost more than to note it.
-struct PairChange {
-    enum Member {
-        case object(DatabaseObject)
-        /// A member without an object: the helper's row leads to it.
-        case row(Row)
-    }
-
-    let relationship: RelationshipRuntime
-    let link: RelationshipRuntime.HelperLink
-    let owner: DatabaseObject
-    let member: Member
-    let isPaired: Bool
-}
-
 /// A relationship of an owner.
 struct OwnerEnd {
     let owner: DatabaseObject
     let relationship: RelationshipRuntime
-}
-
-/// New objects with the rows that they were stored with, in the same order.
-struct StoredObjects {
-    let entity: EntityRuntime
-    let objects: ArraySlice<SavedObject>
-    let rows: [Row]
-    let keys: [ObjectKey]
-    /// Their temporary keys and references; nil if they are as they were saved.
-    let before: [(key: ObjectKey?, links: RowLinks)]?
-    /// Objects rolled back while they were being stored: their rows exist, and get new objects when read.
-    let givenUp: Set<DatabaseObject>
 }
 
 extension EntityRuntime {
