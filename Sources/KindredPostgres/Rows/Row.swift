@@ -217,33 +217,6 @@ extension Row {
         }
     }
 
-    /// Calls `body` for each column in which the rows differ; both rows have the same columns.
-    package func forEachDifference(from other: Row, _ body: (Int) -> Void) {
-        guard buffer !== other.buffer, !hasSameBytes(as: other) else { return }
-        buffer.withBytes { bytes in
-            other.buffer.withBytes { others in
-                let (values, otherValues) = (4 * count, 4 * other.count)
-                var (start, otherStart) = (0, 0)
-                for column in 0..<Swift.min(count, other.count) {
-                    let mark = bytes.load(at: 4 * column, as: UInt32.self)
-                    let otherMark = others.load(at: 4 * column, as: UInt32.self)
-                    let (end, otherEnd) = (Int(mark & ~RowBuffer.null), Int(otherMark & ~RowBuffer.null))
-                    let areEqual =
-                        (mark ^ otherMark) & RowBuffer.null == 0
-                        && bytes.part(values + start..<values + end).isEqual(
-                            to: others.part(otherValues + otherStart..<otherValues + otherEnd))
-                    if !areEqual { body(column) }
-                    (start, otherStart) = (end, otherEnd)
-                }
-            }
-        }
-        guard leavesOut || other.leavesOut else { return }
-        for column in 0..<Swift.min(count, other.count)
-        where isNull(at: column) && other.isNull(at: column) && isLeftOut(at: column) != other.isLeftOut(at: column) {
-            body(column)
-        }
-    }
-
     /// The row with NULL in the given columns.
     package func settingNull(_ columns: [Int]) -> Row {
         Row(

@@ -13,14 +13,25 @@ import Testing
             try await eventually("commits wait") {
                 try await scene.writer.value("SHOW synchronous_standby_names") == "none"
             }
+            // The server's processes read the setting at times of their own: the first commits may not wait yet.
+            func isWaiting() async throws -> Bool {
+                try await scene.writer.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1
+            }
+            try await eventually("a commit waits") {
+                let probe = Task { try await scene.database.client.query("INSERT INTO person (name) VALUES ('probe')") }
+                try await Task.sleep(for: .milliseconds(200))
+                let isWaiting = try await isWaiting()
+                let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                try await scene.writer.runScript("SELECT pg_cancel_backend(pid) \(waiting)")
+                _ = try? await probe.value
+                return isWaiting
+            }
             let write = Task {
                 try await client.withTransaction(tracksCommit: true) { _ in
                     _ = try await client.query("INSERT INTO person (name) VALUES ('eve')")
                 }
             }
-            try await eventually("the commit waits") {
-                try await scene.writer.value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == 1
-            }
+            try await eventually("the commit waits") { try await isWaiting() }
             try await scene.primary.signal(SIGKILL)
             let error = await expectPostgresError(.commitUnknown) { try await write.value }
             let id = try #require(error?.transactionID)

@@ -53,7 +53,7 @@ import Testing
         var log = ChangeLog()
         log.willAsk(emails)
         let change = RowChange(written: try row(7, of: 2), of: email, key: .integer(7))
-        _ = log.append(entry(.row(change, ends: nil), at: 5, byOthers: true))
+        _ = log.append(entry(.row(change, at: nil), at: 5, byOthers: true))
         #expect(log.movedKeys(emails, since: 4) == [.integer(7)] && log.movedKeys(emails, since: 5).isEmpty)
         #expect(log.entries(emails, .integer(2), since: 4).map(\.member) == [.integer(7)])
         // Its former owner is not known, and has one member less.
@@ -65,29 +65,12 @@ import Testing
         log.maximumEntries = 10
         for key in 1...11 as ClosedRange<Int64> {
             let change = RowChange(deleted: .integer(key), of: email)
-            let wasCut = log.append(entry(.row(change, ends: nil), at: ContextTime(rawValue: UInt64(10 * key))))
+            let wasCut = log.append(entry(.row(change, at: nil), at: ContextTime(rawValue: UInt64(10 * key))))
             #expect(wasCut == (key == 11))
         }
         #expect(log.forgottenAt(email) == 50 && log.staleSince(emails, .integer(1)) == 50)
         #expect(log.deletedKeys(email, since: 49) == nil)
         #expect(log.deletedKeys(email, since: 50) == Set((6...11).map { .integer($0) }))
-    }
-
-    @Test func entriesOfANewOwnerFollowItToItsKeyInTheirOrder() throws {
-        var log = ChangeLog()
-        log.willAsk(emails)
-        func stage(_ key: Int64, of owner: ObjectKey, at time: ContextTime) {
-            _ = log.append(entry(.staged(.integer(key), email, ends: [emails.inverse.slot: [owner]]), at: time))
-        }
-        stage(10, of: .temporary(1), at: 1)
-        stage(20, of: .integer(5), at: 2)
-        stage(30, of: .temporary(1), at: 3)
-        var cells = RowCells()
-        try cells.set(.integer(5), at: emails.source.key[0], of: emails.source, Self.types)
-        let person = cells.row(emails.source.emptyRow(Self.types).columns)
-        log.renameOwner(.temporary(1), of: emails.source, row: person)
-        #expect(log.entries(emails, .integer(5), since: 0).map(\.member) == [10, 20, 30].map { .integer($0) })
-        #expect(log.entries(emails, .temporary(1), since: 0).isEmpty)
     }
 
     // MARK: Random changes
@@ -151,7 +134,7 @@ import Testing
                 RowChange(of: email, key: .integer(key), from: before, to: try row(key, of: owner))
             }
         steps.append(Step(key: key, owner: owner, isDeletion: isDeletion, at: time, scope: scope))
-        _ = log.append(entry(.row(change, ends: nil), at: time, in: scope, byOthers: isUnknown))
+        _ = log.append(entry(.row(change, at: nil), at: time, in: scope, byOthers: isUnknown))
     }
 
     private func check(

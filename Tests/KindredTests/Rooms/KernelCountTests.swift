@@ -55,7 +55,7 @@ import Testing
 
     @Test func aContextsCoreDoesNotGrow() {
         #expect(Self.core.stored <= 24)
-        #expect(Self.core.members <= 192)
+        #expect(Self.core.members <= 191)
         #expect(Self.core.locks <= 13)
     }
 

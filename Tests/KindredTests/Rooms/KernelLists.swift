@@ -26,7 +26,6 @@ enum KernelLists {
         Graph/Changes/ChangeLog+Entry.swift: ChangeLog.Entry.at
         Graph/Changes/ChangeLog.swift: ChangeLog.Table.staleRows
         Graph/Changes/ChangeLog.swift: ChangeLog.appendedAt
-        Graph/Changes/ChangeLog.swift: ChangeLog.changedAt
         Graph/Changes/ChangeLog.swift: ChangeLog.viewsStaleSince
         Graph/Changes/LoadedParts.swift: LoadedParts.Part.knownSince
         Graph/Changes/LoadedParts.swift: LoadedParts.Part.owners

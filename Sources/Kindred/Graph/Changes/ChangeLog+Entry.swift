@@ -28,14 +28,10 @@ extension ChangeLog {
         }
     }
 
-    /// A change of rows, or of staged references.
+    /// A change of rows.
     enum Event {
-        /// A row came, changed or went.
-        ///
-        /// `ends` has further owners at which its membership may have changed, by the slot of the foreign key.
-        case row(RowChange, ends: StagedEnds?)
-        /// Other foreign keys were staged on a row.
-        case staged(ObjectKey, EntityRuntime, ends: StagedEnds)
+        /// A row came, changed or went; `end` is an owner that it has joined or left by this.
+        case row(RowChange, at: OwnerKeys?)
         case pair(PairEnds)
         case gap(RowGap)
 
@@ -43,17 +39,8 @@ extension ChangeLog {
         var entity: EntityRuntime {
             switch self {
             case .row(let change, _): change.entity
-            case .staged(_, let entity, _): entity
             case .pair(let pair): pair.relationship.linkRows
             case .gap(let gap): gap.entity
-            }
-        }
-
-        var isStaged: Bool {
-            switch self {
-            case .staged: true
-            case .pair(let pair): pair.isPaired == nil
-            case .row, .gap: false
             }
         }
 
@@ -64,26 +51,25 @@ extension ChangeLog {
             case .row(let change, _):
                 !change.entity.helperEnds.isEmpty || change.entity.filter != nil
                     || change.entity.foreignKeys.contains(where: \.isComparedByServer)
-            case .staged(_, let entity, _):
-                entity.filter?.isExact == false || entity.foreignKeys.contains(where: \.isComparedByServer)
             case .pair(let pair):
                 [pair.relationship, pair.relationship.inverse].contains { $0.filter?.isExact == false }
             }
         }
     }
 
-    /// The owners that foreign keys of a row refer to or have referred to, by the foreign key's slot.
-    typealias StagedEnds = [Int: Set<ObjectKey>]
+    /// The keys by which members of a relationship refer to an owner.
+    struct OwnerKeys {
+        let relationship: RelationshipRuntime
+        let keys: [ObjectKey]
+    }
 
-    /// The ends of a pair of a many-to-many relationship that came, went, or was staged.
+    /// The ends of a pair of a many-to-many relationship that came or went.
     struct PairEnds {
         struct End {
             /// The keys by which the other end's set finds the row.
             let keys: [ObjectKey]
             /// The key of the row.
             let key: ObjectKey
-            /// Its previous key, by which older answers know it.
-            var former: ObjectKey?
             /// The row, as far as it is known.
             var row: Row?
         }
@@ -91,7 +77,7 @@ extension ChangeLog {
         let relationship: RelationshipRuntime
         let source: End
         let destination: End
-        /// Whether the pair exists; nil if rows or staged pairs decide.
-        let isPaired: Bool?
+        /// Whether the pair exists.
+        let isPaired: Bool
     }
 }

@@ -24,8 +24,6 @@ struct ChangeLog {
     private(set) var staleCount = 0
     /// Since when relationships of views may show other rows, because something was written.
     private(set) var viewsStaleSince: ContextTime = .never
-    /// The time of the last change of stored rows.
-    private var changedAt: ContextTime = .never
     private var hasEntries = false
     /// The time of the last entry.
     private var appendedAt: ContextTime = .never
@@ -55,7 +53,6 @@ struct ChangeLog {
         let place = tableToMake(entity)
         hasEntries = true
         appendedAt = entry.at
-        if !entry.event.isStaged { changedAt = entry.at }
         if entry.event.mayMakeStale { staleCount += 1 }
         if case .gap(let gap) = entry.event, case .relationships(let key) = gap.rows {
             tables[place].staleRows[key] = entry.at
@@ -77,7 +74,7 @@ struct ChangeLog {
         hasEntries = true
         staleCount += 1
         viewsStaleSince = time
-        changedAt = time
+        appendedAt = time
     }
 
     /// Whether the log of an entity would be cut with some more entries.
@@ -175,13 +172,13 @@ struct ChangeLog {
         else { return nil }
         // A row that was deleted is there again.
         guard let former = change.after, !last.isDeletion(of: key) else {
-            return .row(RowChange(of: entity, key: key, from: nil, to: row), ends: nil)
+            return .row(RowChange(of: entity, key: key, from: nil, to: row), at: nil)
         }
         if row.hasSameBytes(as: former) { return nil }
         // Left-out columns keep their values, unless the row has changed since: other answers have them.
         let whole = row.leavesOut ? entity.completed(row, by: former) ?? row : row
         if whole.hasSameBytes(as: former) { return nil }
-        return .row(RowChange(of: entity, key: key, from: former, to: whole), ends: nil)
+        return .row(RowChange(of: entity, key: key, from: former, to: whole), at: nil)
     }
 
     /// Whether a row was deleted after a time, as a task in a transaction, or in none, sees it.
@@ -256,7 +253,7 @@ struct ChangeLog {
     mutating func staleSince(_ part: LoadedParts.Part, _ owner: ObjectKey) -> ContextTime {
         bringPartsUpToDate()
         let time = max(changedAt(part.query.relationship, owner), parts.staleSince(part, owner))
-        if part.query.reads.isAnything { return max(time, changedAt) }
+        if part.query.reads.isAnything { return max(time, appendedAt) }
         return part.entities.reduce(time) { max($0, forgottenAt($1)) }
     }
 
@@ -302,14 +299,5 @@ struct ChangeLog {
     mutating func movedKeys(_ relationship: RelationshipRuntime, since time: ContextTime) -> [ObjectKey] {
         guard hasEntries, let (table, place) = upToDate(relationship) else { return [] }
         return tables[table].members[place].movedKeys(since: time)
-    }
-
-    /// Moves the entries of a new row, which has got its key, to that key.
-    mutating func renameOwner(_ temporary: ObjectKey, of entity: EntityRuntime, row: Row) {
-        guard hasEntries, let table = table(entity) else { return }
-        for relationship in tables[table].members.map(\.relationship) {
-            guard let key = try? relationship.ownKey(row), let place = upToDate(relationship)?.place else { continue }
-            tables[table].members[place].rename(temporary, to: key)
-        }
     }
 }

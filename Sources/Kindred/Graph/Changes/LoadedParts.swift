@@ -54,9 +54,8 @@ struct LoadedParts: Sendable {
         private mutating func take(_ entry: ChangeLog.Entry) {
             let time = entry.countsFrom
             switch entry.event {
-            case .staged: break
             case .row(let change, _): take(query.reads.concern(change), at: time)
-            case .pair(let pair): if pair.isPaired != nil { takeAll(at: time) }
+            case .pair: takeAll(at: time)
             // The change of the row has an entry of its own.
             case .gap(let gap) where gap.isMove: break
             case .gap(let gap):

@@ -15,7 +15,7 @@ struct MemberChanges {
         var row: Row?
         /// Whether the row was deleted.
         var isDeletion = false
-        /// Whether a pair of a many-to-many relationship exists; nil if rows or staged pairs decide.
+        /// Whether a pair of a many-to-many relationship exists; nil for other relationships, whose rows decide.
         var isPaired: Bool?
         /// The transaction that stored the row: after its rollback only `member` is valid.
         var scope: TransactionScope?
@@ -77,13 +77,10 @@ struct MemberChanges {
     private mutating func take(_ entry: ChangeLog.Entry) {
         if count > Self.maximumEntries { becomeStale(at: entry.at) }
         switch entry.event {
-        case .row(let change, let ends):
-            if relationship.helper == nil { return take(member: change, ends, by: entry) }
+        case .row(let change, let end):
+            if relationship.helper == nil { return take(member: change, at: end, by: entry) }
             if change.entity === relationship.helper?.entity { take(helperRow: change, by: entry) }
             if change.entity === relationship.destination { take(pairedRow: change, by: entry) }
-        case .staged(let key, _, let ends):
-            guard let owners = ends[relationship.inverse.slot] else { return }
-            append(Entry(member: key, scope: entry.scope), of: owners, at: entry.at)
         case .pair(let pair):
             if pair.relationship === relationship {
                 take(pair.destination, of: pair.source, isPaired: pair.isPaired, by: entry)
@@ -106,16 +103,16 @@ struct MemberChanges {
     }
 
     private mutating func take(
-        _ member: ChangeLog.PairEnds.End, of owner: ChangeLog.PairEnds.End, isPaired: Bool?, by entry: ChangeLog.Entry
+        _ member: ChangeLog.PairEnds.End, of owner: ChangeLog.PairEnds.End, isPaired: Bool, by entry: ChangeLog.Entry
     ) {
-        let change = Entry(
-            member: member.key, former: member.former, row: member.row, isPaired: isPaired, scope: entry.scope)
+        let change = Entry(member: member.key, row: member.row, isPaired: isPaired, scope: entry.scope)
         append(change, of: owner.keys, at: entry.at)
     }
 
     /// Takes a change of a row whose foreign key leads to an owner.
-    private mutating func take(member change: RowChange, _ ends: ChangeLog.StagedEnds?, by entry: ChangeLog.Entry) {
-        var owners = ends?[relationship.inverse.slot] ?? []
+    private mutating func take(member change: RowChange, at end: ChangeLog.OwnerKeys?, by entry: ChangeLog.Entry) {
+        var owners: Set<ObjectKey> = []
+        if let end, end.relationship === relationship { owners.formUnion(end.keys) }
         switch change.unknown {
         case .nothing:
             switch reads.concern(change.entity, from: change.before, to: change.after) {
@@ -195,14 +192,6 @@ struct MemberChanges {
 
     private mutating func becomeStale(at time: ContextTime) {
         (owners, moved, count, staleSince) = ([:], [], 0, time)
-    }
-
-    /// Moves the entries of a new owner to the key that it has got.
-    mutating func rename(_ temporary: ObjectKey, to key: ObjectKey) {
-        guard let left = owners.removeValue(forKey: temporary) else { return }
-        let known = owners[key] ?? Owner()
-        let entries = (known.entries + left.entries).sorted { $0.changedAt < $1.changedAt }
-        owners[key] = Owner(entries: entries, staleSince: max(left.staleSince, known.staleSince))
     }
 
     // MARK: Owners

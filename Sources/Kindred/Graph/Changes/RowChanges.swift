@@ -74,7 +74,7 @@ struct RowChanges {
             let (number, entry) = (nextKeyed, entries[nextKeyed - first])
             nextKeyed += 1
             guard case .row(let change, _) = entry.event else { continue }
-            if let former = change.formerKey, entry.isFormerKeyFree, !former.isTemporary {
+            if let former = change.formerKey, entry.isFormerKeyFree {
                 add(number, to: former)
                 deletions.append(number)
             }

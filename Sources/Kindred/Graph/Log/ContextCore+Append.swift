@@ -100,20 +100,16 @@ extension ContextCore {
 
     /// The ends of a pair of two objects.
     func pair(
-        _ source: DatabaseObject, _ destination: DatabaseObject, in relationship: RelationshipRuntime, isPaired: Bool?,
-        formerly former: (source: ObjectKey?, destination: ObjectKey?) = (nil, nil)
+        _ source: DatabaseObject, _ destination: DatabaseObject, in relationship: RelationshipRuntime, isPaired: Bool
     ) -> ChangeLog.Event? {
-        func end(
-            _ object: DatabaseObject, _ relationship: RelationshipRuntime, former: ObjectKey?
-        ) -> ChangeLog.PairEnds.End? {
+        func end(_ object: DatabaseObject, _ relationship: RelationshipRuntime) -> ChangeLog.PairEnds.End? {
             object.key.map { key in
-                ChangeLog.PairEnds.End(
-                    keys: ownKeys(relationship, object), key: key, former: former, row: object.storedRow)
+                ChangeLog.PairEnds.End(keys: ownKeys(relationship, object), key: key, row: object.storedRow)
             }
         }
-        guard let source = end(source, relationship, former: former.source),
-            let destination = end(destination, relationship.inverse, former: former.destination)
-        else { return nil }
+        guard let source = end(source, relationship), let destination = end(destination, relationship.inverse) else {
+            return nil
+        }
         return .pair(
             ChangeLog.PairEnds(
                 relationship: relationship, source: source, destination: destination, isPaired: isPaired))
@@ -151,56 +147,11 @@ extension ContextCore {
         return row.map { ChangeLog.PairEnds.End(keys: [], key: key, row: $0) }
     }
 
-    // MARK: Staged changes
-
-    /// Appends a staged change of an object, for the owners to which it refers.
-    func append(
-        staged object: DatabaseObject, _ key: @autoclosure () -> ObjectKey?, from old: RowLinks, to new: RowLinks
-    ) {
-        guard let ends = stagedEnds(of: object.runtime, from: old, to: new), let key = key() else { return }
-        append(.staged(key, object.runtime, ends: ends))
-    }
-
-    /// Appends a pair that was staged, or is not staged any more.
-    ///
-    /// - Parameter former: the previous keys of both objects, by which the other ends know them.
-    func append(staged pair: StagedPair, formerly former: (source: ObjectKey?, destination: ObjectKey?) = (nil, nil)) {
-        let event = self.pair(pair.source, pair.destination, in: pair.relationship, isPaired: nil, formerly: former)
-        if let event { append(event) }
-    }
-
-    /// The owners to which a row with staged changes refers, or has referred; nil if none are concerned.
-    ///
-    /// - Parameter isRekeyed: whether the row has got another key, by which each owner has to know it.
-    func stagedEnds(
-        of entity: EntityRuntime, from old: RowLinks, to new: RowLinks, isRekeyed: Bool = false
-    ) -> ChangeLog.StagedEnds? {
-        if old.isShownAsStored, new.isShownAsStored { return nil }
-        var slots = entity.moves(from: old.stored, to: new.stored).union(entity.moves(from: old.shown, to: new.shown))
-        if !old.isShownAsStored { for slot in old.destinations.keys { slots.insert(slot) } }
-        if !new.isShownAsStored { for slot in new.destinations.keys { slots.insert(slot) } }
-        if isRekeyed { for relationship in entity.foreignKeys { slots.insert(relationship.slot) } }
-        if slots.isEmpty { return nil }
-        var ends: ChangeLog.StagedEnds = [:]
-        for slot in slots {
-            let relationship = entity.relationships[slot]
-            let columns = relationship.ownColumns
-            ends[slot] = Set(
-                [old.stored, old.shown, new.stored, new.shown].compactMap { try? ObjectKey($0, columns) }
-                    + [old, new].compactMap { $0.destinations[slot] }.flatMap { ownKeys(relationship.inverse, $0) })
-        }
-        return ends
-    }
-
     // MARK: Keys of owners
 
-    /// The keys by which the other end of a relationship refers to an object: a new object has its temporary one, too.
+    /// The keys by which stored rows at the other end of a relationship refer to an object: none to a new one.
     func ownKeys(_ relationship: RelationshipRuntime, _ object: DatabaseObject) -> [ObjectKey] {
-        let (row, temporary) = object.withState { ($0.storedRow, $0.stagingBox?.staging.temporaryKey) }
-        guard let temporary else {
-            return (try? relationship.ownKey(row)).flatMap { $0 }.map { [$0] } ?? []
-        }
-        let given = try? relationship.ownKey(object.row)
-        return [.temporary(temporary)] + (given.flatMap { $0 }.map { [$0] } ?? [])
+        if object.isInserted { return [] }
+        return (try? relationship.ownKey(object.storedRow)).flatMap { $0 }.map { [$0] } ?? []
     }
 }

@@ -172,10 +172,8 @@ extension ObjectState {
 
 extension TransactionJournal {
     /// Records new objects that are being stored, each with its state when its statement was made.
-    ///
-    /// Returns whether each of them still is as it was then.
-    func record(stored saved: ArraySlice<SavedObject>) -> Bool {
-        guard let core = saved.first?.object.core else { return true }
+    func record(stored saved: ArraySlice<SavedObject>) {
+        guard let core = saved.first?.object.core else { return }
         func areUnchanged() -> Bool {
             // A span: an element of an array would be copied.
             let saved = saved.span
@@ -188,6 +186,5 @@ extension TransactionJournal {
             saved.map { ($0.object, ObjectState(before: $0)) }
         }
         if !isRecorded { record(saved.lazy.map(\.object)) }
-        return isRecorded
     }
 }

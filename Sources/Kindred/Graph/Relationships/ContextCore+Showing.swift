@@ -2,7 +2,8 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-// Builds the visible members of an owner's relationship: the server's answer, updated by the log entries since.
+// Builds the visible members of an owner's relationship: the server's answer, updated by the log entries since, and the staged
+// changes over it.
 extension ContextCore {
     /// The members in memory, from the owner or from its group; nil if they must be read.
     func loadedMembers(of relationship: RelationshipRuntime, owner: DatabaseObject) -> LoadedMembers? {
@@ -12,31 +13,70 @@ extension ContextCore {
     func loadedMembers(
         of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: __shared LinkSource
     ) -> LoadedMembers? {
+        storedMembers(of: relationship, owner: owner, source).map { withStaged($0, in: relationship, of: owner) }
+    }
+
+    /// The members in memory without staged changes.
+    private func storedMembers(
+        of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: __shared LinkSource
+    ) -> LoadedMembers? {
         if source.isStale { return nil }
         if case .many(let members) = source.loaded {
             if let seenAt = members.seenAt, isQuiet(since: seenAt) { return members }
             if isUsable(members.batch, in: relationship, of: owner) {
-                return show(members, in: relationship, of: owner)
+                return update(members, in: relationship, of: owner)
             }
             if isUsable(members.batch, in: relationship, of: owner, areRowsKnown: true) {
-                let shown = show(members, in: relationship, of: owner, isKept: false)
-                if let known = heldMembers(shown, in: relationship, of: owner) { return known }
+                let updated = update(members, in: relationship, of: owner, isKept: false)
+                if let known = heldMembers(updated, in: relationship, of: owner) { return known }
             }
         }
         if source.status == .inserted {
+            // No stored row refers to it; after its save the log tells which do.
             willAsk(relationship)
-            let askedAt = source.key.map { staleSince(relationship, $0, ownKey: nil) } ?? .never
-            return show(LoadedMembers(askedAt: askedAt), in: relationship, of: owner)
+            return update(LoadedMembers(askedAt: now), in: relationship, of: owner)
         }
         guard let key = try? relationship.ownKey(source.storedRow),
             var found = source.group?.members(relationship.slot, of: key)
         else { return nil }
-        if showUnchanged(&found, in: relationship, of: owner) { return found }
+        if keepUnchanged(&found, in: relationship, of: owner) { return found }
         guard isUsable(found.batch, in: relationship, of: owner),
             lostAt(relationship) <= found.askedAt
         else { return nil }
-        return show(found, in: relationship, of: owner)
+        return update(found, in: relationship, of: owner)
     }
+
+    /// The members of an answer that was just read, as the owner shows them.
+    func show(
+        _ answer: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
+    ) -> LoadedMembers {
+        withStaged(update(answer, in: relationship, of: owner), in: relationship, of: owner)
+    }
+
+    // MARK: Staged changes
+
+    /// The members with the staged changes of the context: these are in no answer, and change none.
+    private func withStaged(
+        _ members: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
+    ) -> LoadedMembers {
+        guard hasStagedChanges else { return members }
+        let change = stagedChange(relationship, of: owner)
+        let isOrdered = relationship.position != nil && relationship.destinationHoldsForeignKey
+        guard change != nil || isOrdered else { return members }
+        var shown = members
+        if let change {
+            shown.remove(change.left)
+            for object in change.joined where !object.withState({ Self.isHidden($0, by: relationship.filter) }) {
+                if let key = object.key, !shown.contains(key) {
+                    shown.insert(Member(key: key, row: object.storedRow))
+                }
+            }
+        }
+        if isOrdered { shown.reorder(sorted(shown.members, relationship, isStaged: true)) }
+        return shown
+    }
+
+    // MARK: Stored members
 
     /// The members of an answer whose rows are stale, if all of them have objects: these rows become the answer.
     ///
@@ -46,7 +86,7 @@ extension ContextCore {
         _ shown: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
     ) -> LoadedMembers? {
         // Where only the server can compare keys, rows do not tell whether they are members.
-        guard !relationship.isComparedByServer, stagedChange(relationship, of: owner) == nil else { return nil }
+        guard !relationship.isComparedByServer else { return nil }
         let keys = ownKeys(relationship, owner)
         var known: [Member] = []
         for member in shown.members {
@@ -63,19 +103,17 @@ extension ContextCore {
             known.append(Member(key: member.key, row: row))
         }
         let batch = Answer(known, askedAt: shown.seenAt ?? shown.askedAt, in: writing?.scope)
-        return show(LoadedMembers(batch, 0..<known.count), in: relationship, of: owner)
+        return update(LoadedMembers(batch, 0..<known.count), in: relationship, of: owner)
     }
 
     /// Gives an owner an answer to which there is nothing to apply, as in a context that only reads; false if there may be.
     ///
-    /// `show` would come to the same result.
-    private func showUnchanged(
+    /// `update` would come to the same result.
+    private func keepUnchanged(
         _ members: inout LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject
     ) -> Bool {
         let count = undoCount
-        // Changes that are staged later get later entries than the answer.
-        guard members.seenAt == nil, staged.withLock({ $0.isEmpty }), isQuiet(since: members.askedAt),
-            !members.batch.isUndone, !isBesideTransaction
+        guard members.seenAt == nil, isQuiet(since: members.askedAt), !members.batch.isUndone, !isBesideTransaction
         else { return false }
         members.seenAt = members.askedAt
         members.undoCount = count
@@ -87,7 +125,7 @@ extension ContextCore {
     ///
     /// - Parameter isKept: whether the owner keeps the result; false for an answer that is stale, so that the next access
     ///   reads again.
-    func show(
+    private func update(
         _ answer: LoadedMembers, in relationship: RelationshipRuntime, of owner: DatabaseObject, isKept: Bool = true
     ) -> LoadedMembers {
         var members = answer
@@ -100,8 +138,6 @@ extension ContextCore {
         let isBeside = isBesideTransaction
         let since = members.seenAt ?? members.askedAt
         var keys: [ObjectKey] = []
-        // Read before the time: changes staged later get later entries.
-        let change = members.seenAt == nil ? stagedChange(relationship, of: owner) : nil
         let isHidden = isHidden
         typealias News = (
             time: ContextTime, entries: [MemberChanges.Entry], deleted: Set<ObjectKey>, moved: [ObjectKey]
@@ -118,32 +154,18 @@ extension ContextCore {
             let isHeld = relationship.destinationHoldsForeignKey
             return (time, entries, deleted, isHeld ? map.log.movedKeys(relationship, since: since) : [])
         }
-        // Positions staged before the answer came have no entry.
-        if members.seenAt == nil, relationship.position != nil, hasStagedChanges { members.isUnsorted = true }
-        // Pairs stand in the order in which they were staged, rows in the order in which they came.
-        if relationship.helper != nil { add(change, to: &members) }
         for entry in entries { applyEntry(entry, to: &members, in: relationship, owner: owner, keys: keys) }
         for key in moved where members.contains(key) {
             applyEntry(MemberChanges.Entry(member: key), to: &members, in: relationship, owner: owner, keys: keys)
         }
         if !deleted.isEmpty { members.remove(deleted) }
-        add(change, to: &members)
         members.seenAt = time
-        if members.isUnsorted { sort(&members, relationship) }
+        if members.isUnsorted, relationship.position != nil {
+            members.reorder(sorted(members.members, relationship, isStaged: false))
+        }
+        members.isUnsorted = false
         if isKept, !isBeside { keep(.many(members), relationship, of: owner) }
         return members
-    }
-
-    /// Applies staged changes to an answer.
-    private func add(_ change: StagedLinks.Change?, to members: inout LoadedMembers) {
-        guard let change else { return }
-        members.remove(change.left)
-        for object in change.joined {
-            if let key = object.key, !members.contains(key) {
-                members.insert(Member(key: key, row: object.storedRow))
-            }
-        }
-        members.isUnsorted = true
     }
 
     /// Checks the row of a log entry again.
@@ -161,7 +183,7 @@ extension ContextCore {
         applyMembership(
             membership(of: entry, in: relationship, owner: owner, keys: keys), of: entry.member, to: &members)
         // Another row may have the former key now.
-        guard let departure = entry.departure, !departure.member.isTemporary else { return }
+        guard let departure = entry.departure else { return }
         applyMembership(
             membership(of: departure, in: relationship, owner: owner, keys: keys), of: departure.member, to: &members)
     }
@@ -204,16 +226,12 @@ extension ContextCore {
             return (nil, map.log.row(destination, key)?.row, last)
         }
         if let object = known.object {
-            let inverse = relationship.inverse.slot
             return object.withState { state in
                 if state.status == .deleted { return .nonmember }
-                if state.isStale, state.stagingBox == nil { return .unknown }
+                if state.isStale { return .unknown }
                 if Self.isHidden(state, by: relationship.filter) { return .nonmember }
-                let member = Member(key: key, row: state.storedRow)
-                if let new = state.stagingBox?.staging.destinations[inverse] {
-                    return new === owner ? .member(member) : .nonmember
-                }
-                return Self.refers(state.row, columns, to: keys) ? .member(member) : .nonmember
+                let row = state.storedRow
+                return Self.refers(row, columns, to: keys) ? .member(Member(key: key, row: row)) : .nonmember
             }
         }
         if known.entry?.isDeletion == true { return .nonmember }
@@ -246,7 +264,7 @@ extension ContextCore {
         return keys.contains(key)
     }
 
-    /// Whether a pair exists: staged, or written by the last transaction that was not rolled back.
+    /// Whether a pair exists: by the last entry that was not rolled back.
     private func pairing(
         of entry: MemberChanges.Entry, in relationship: RelationshipRuntime, owner: DatabaseObject,
         keys: [ObjectKey]
@@ -263,9 +281,6 @@ extension ContextCore {
         }
         if object?.isGone == true { return .nonmember }
         if let object, object.withState({ Self.isHidden($0, by: relationship.filter) }) { return .nonmember }
-        if let object, staged.withLock({ $0.contains(StagedPair(owner, object, in: relationship)) }) {
-            return .member(Member(key: entry.member, row: object.storedRow))
-        }
         guard let isPaired = last?.isPaired else { return .unknown }
         guard isPaired else { return .nonmember }
         let row = object?.storedRow ?? last?.row ?? entry.row
@@ -296,39 +311,43 @@ extension ContextCore {
     /// Whether a row is among the loaded members; nil if they are not loaded.
     func isLoadedMember(_ key: ObjectKey, of relationship: RelationshipRuntime, owner: DatabaseObject) -> Bool? {
         guard var members = loadedMembers(of: relationship, owner: owner) else { return nil }
-        let seenAt = members.seenAt
+        let (seenAt, isStaged) = (members.seenAt, stagedChange(relationship, of: owner) != nil)
         // In place, so that the index built for this test serves the next one.
-        let found: Bool? = owner.withState { state in
-            guard case .many(var members) = state.relationships[relationship.slot], members.seenAt == seenAt
-            else { return nil }
-            state.relationships[relationship.slot] = nil
-            defer { state.relationships[relationship.slot] = .many(members) }
-            return members.contains(key)
-        }
+        let found: Bool? =
+            isStaged
+            ? nil
+            : owner.withState { state in
+                guard case .many(var members) = state.relationships[relationship.slot], members.seenAt == seenAt
+                else { return nil }
+                state.relationships[relationship.slot] = nil
+                defer { state.relationships[relationship.slot] = .many(members) }
+                return members.contains(key)
+            }
         return found ?? members.contains(key)
     }
 
-    /// Sorts members by their positions.
+    /// Members by their positions.
     ///
     /// Positions of many-to-many relationships are in the helper's rows: such sets are marked as stale instead.
-    private func sort(_ members: inout LoadedMembers, _ relationship: RelationshipRuntime) {
-        members.isUnsorted = false
-        guard let position = relationship.position, relationship.destinationHoldsForeignKey else { return }
+    ///
+    /// - Parameter isStaged: whether staged positions count.
+    func sorted(_ members: [Member], _ relationship: RelationshipRuntime, isStaged: Bool) -> [Member] {
+        guard let position = relationship.position, relationship.destinationHoldsForeignKey else { return members }
         struct Element {
             let member: Member
             let position: Int64?
             let place: Int
         }
-        let (current, destination) = (members.members, relationship.destination)
+        let destination = relationship.destination
         let rows = withMap { map in
-            current.map { member -> Row in
+            members.map { member -> Row in
                 let object = map.object(destination, member.key)
-                if let row = object?.withState({ $0.isStale ? nil : $0.row }) { return row }
+                if let row = object?.withState({ $0.isStale ? nil : isStaged ? $0.row : $0.storedRow }) { return row }
                 return map.log.row(destination, member.key)?.row ?? member.row
             }
         }
         var elements: [Element] = []
-        for (place, member) in current.enumerated() {
+        for (place, member) in members.enumerated() {
             var value: Int64?
             if case .integer(let integer) = rows[place].valueOrRaw(at: position) { value = integer }
             elements.append(Element(member: member, position: value, place: place))
@@ -343,6 +362,6 @@ extension ContextCore {
             }
             return left.place < right.place
         }
-        members.reorder(elements.map(\.member))
+        return elements.map(\.member)
     }
 }

@@ -162,7 +162,7 @@ extension ContextCore {
         if let row { countMove(of: entity, from: row, to: nil) }
         // Another client may have moved the row before.
         let change = RowChange(deleted: key, of: entity, origin.isByOthers ? nil : row)
-        var events: [ChangeLog.Event] = [.row(change, ends: nil)]
+        var events: [ChangeLog.Event] = [.row(change, at: nil)]
         if row == nil { events.append(.gap(RowGap(.deleted, of: entity))) }
         if origin.isByOthers {
             // The deletions of the helpers' rows are told as changes of their own.
@@ -186,8 +186,10 @@ extension ContextCore {
     private func takeUnheld(_ change: RowChange, _ row: Row, at end: OwnerEnd? = nil) {
         let entity = change.entity
         countMove(of: entity, from: nil, to: row)
-        let ends = end.map { [$0.relationship.inverse.slot: Set(ownKeys($0.relationship, $0.owner))] }
-        append(.row(change, ends: ends))
+        let owner = end.map { end in
+            ChangeLog.OwnerKeys(relationship: end.relationship, keys: ownKeys(end.relationship, end.owner))
+        }
+        append(.row(change, at: owner))
         appendWriteThrough(entity)
         if let key = change.key { wrote(entity, CollectionOfOne(key)) }
         if let end, let filter = entity.filter, !filter.columns.isDisjoint(with: end.relationship.linkColumns) {
@@ -197,7 +199,7 @@ extension ContextCore {
 
     /// Takes the deletion of rows without objects; the statement tells the deletion of their helpers' rows itself.
     private func takeUnheld(deletions keys: Set<ObjectKey>, of entity: EntityRuntime) {
-        let deletions = keys.map { ChangeLog.Event.row(RowChange(deleted: $0, of: entity), ends: nil) }
+        let deletions = keys.map { ChangeLog.Event.row(RowChange(deleted: $0, of: entity), at: nil) }
         append(deletions + [.gap(RowGap(.deleted, of: entity))])
         appendWriteThrough(entity)
         wrote(entity, keys)
@@ -208,8 +210,12 @@ extension ContextCore {
 extension ContextCore {
     /// A row of an object that was replaced.
     fileprivate struct ReplacedRow {
-        let old: RowLinks
-        let new: RowLinks
+        /// The row that was stored before.
+        let old: Row
+        /// Whether `old` was a row of the database.
+        let wasStored: Bool
+        /// Whether something was staged before, and is staged now.
+        let (wasStaged, isStaged): (Bool, Bool)
         let wasStale: Bool
     }
 
@@ -230,12 +236,14 @@ extension ContextCore {
                     row = whole
                 }
             }
-            let old = RowLinks(state)
+            let (old, wasStored, wasStaged) = (stored, state.status == .persistent, state.stagingBox != nil)
             let (entity, isRead) = (object.runtime, askedAt != nil)
             state.rebase(on: row, of: entity, keepsBase: isRead && entity.version != nil)
             state.changed(at: askedAt == nil ? tick() : state.seenAt)
             state.isStale = false
-            return ReplacedRow(old: old, new: RowLinks(state), wasStale: wasStale)
+            return ReplacedRow(
+                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
+                wasStale: wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = replaceRow(&state, state.storedRow)
@@ -249,11 +257,11 @@ extension ContextCore {
         guard let change else {
             // Answers that were asked for before and have an older row lose to it; other columns may differ.
             if origin.isByOthers, object.storedRow.hasSameBytes(as: row) {
-                append(.row(RowChange(of: object.runtime, key: object.key, from: row, to: row), ends: nil), by: origin)
+                append(.row(RowChange(of: object.runtime, key: object.key, from: row, to: row), at: nil), by: origin)
             }
             return
         }
-        if !change.old.isShownAsStored { releaseIfUnstaged(object) }
+        if change.wasStaged { releaseIfUnstaged(object) }
         try follow(change, of: object, to: row, by: origin)
     }
 
@@ -263,17 +271,20 @@ extension ContextCore {
     /// - Parameter rows: the objects' rows, in their order; nil for an object without a row.
     func take(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
         func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
-            let (old, wasStale) = (RowLinks(state), state.isStale)
+            let (old, wasStored) = (state.storedRow, state.status == .persistent)
+            let (wasStaged, wasStale) = (state.stagingBox != nil, state.isStale)
             state.settle(saved, in: saved.entity)
             state.rebase(on: row, of: saved.entity)
             state.changed(at: tick())
             state.isStale = false
-            return ReplacedRow(old: old, new: RowLinks(state), wasStale: wasStale)
+            return ReplacedRow(
+                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
+                wasStale: wasStale)
         }
         func replaceRow(of saved: SavedObject, _ row: Row) -> ReplacedRow {
             staged.withLock { staged in
                 let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
-                if change.new.isShownAsStored { staged.remove(saved.object) } else { staged.insert(saved.object) }
+                if change.isStaged { staged.insert(saved.object) } else { staged.remove(saved.object) }
                 return change
             }
         }
@@ -312,7 +323,7 @@ extension ContextCore {
     private func follow(
         _ replaced: ReplacedRow, of object: DatabaseObject, to row: Row, by origin: ChangeOrigin
     ) throws {
-        let (entity, stored) = (object.runtime, replaced.old.stored)
+        let (entity, stored) = (object.runtime, replaced.old)
         let isFoundOtherwise = entity.findingColumns.contains { !stored.hasSameBytes(as: row, at: $0) }
         var keys: (former: ObjectKey?, new: ObjectKey?) = (nil, nil)
         if isFoundOtherwise, let former = try ObjectKey(stored, entity.key), let new = try ObjectKey(row, entity.key),
@@ -328,9 +339,8 @@ extension ContextCore {
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity, key) }
         }
-        count(change, from: replaced.old, to: replaced.new)
-        let ends = stagedEnds(of: entity, from: replaced.old, to: replaced.new, isRekeyed: keys.former != nil)
-        append(.row(change, ends: ends), by: origin)
+        if replaced.wasStored { count(entity, from: stored, to: row) }
+        append(.row(change, at: nil), by: origin)
         // A change that a read has shown is no write of the context.
         if case .written = origin {
             appendWriteThrough(entity)
@@ -342,16 +352,11 @@ extension ContextCore {
     }
 
     /// Counts members again where a row of an object has moved, or may be shown or hidden.
-    private func count(_ change: RowChange, from old: RowLinks, to new: RowLinks) {
+    private func count(_ entity: EntityRuntime, from old: Row, to new: Row) {
         guard runtime.countLimits != nil else { return }
-        let entity = change.entity
-        countMove(of: entity, from: old.isStored ? old.stored : nil, to: new.isStored ? new.stored : nil)
+        countMove(of: entity, from: old, to: new)
         // The pairs of a new row come by themselves.
-        if let filter = entity.filter, old.isStored, new.isStored,
-            filter.columns.mayDiffer(from: old.stored, to: new.stored)
-        {
-            countPaired(new.stored, of: entity)
-        }
+        if let filter = entity.filter, filter.columns.mayDiffer(from: old, to: new) { countPaired(new, of: entity) }
     }
 
     /// Puts an object at the new key of its row.

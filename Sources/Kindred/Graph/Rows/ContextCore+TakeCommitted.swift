@@ -59,7 +59,7 @@ extension ContextCore {
         }
         var events: [ChangeLog.Event] = []
         if !isHeld {
-            events.append(.row(change, ends: nil))
+            events.append(.row(change, at: nil))
         } else if change.unknown != .beforeUnmoved {
             // The object's former row need not be the row before.
             events.append(.gap(RowGap(.moved(key, row), of: entity)))
@@ -91,7 +91,7 @@ extension ContextCore {
         }
         if isBeingWritten || former.map({ $0.changedAt > askedAt }) == true { return false }
         // Of a row that is known to be gone, too: it may have been there again for a while.
-        var events: [ChangeLog.Event] = [.row(RowChange(deleted: key, of: entity), ends: nil)]
+        var events: [ChangeLog.Event] = [.row(RowChange(deleted: key, of: entity), at: nil)]
         if let row = former?.row ?? helperRow(entity, key) {
             events += pairs(in: row, of: entity, isPaired: false)
         } else {

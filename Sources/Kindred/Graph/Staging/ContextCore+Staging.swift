@@ -29,24 +29,13 @@ extension ContextCore {
     /// Stages a pair of a many-to-many relationship; both sides show it.
     func stage(_ pair: StagedPair, payload: ColumnValues?) {
         journal?.record(pair, in: self)
-        let isNew = staged.withLock { staged in
-            let isNew = !staged.contains(pair)
-            staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload)
-            return isNew
-        }
-        guard isNew else { return }
-        append(staged: pair)
+        staged.withLock { staged in staged.insert(pair, payload: payload ?? staged.entry(of: pair)?.payload) }
     }
 
     /// Takes a staged pair back; both sides lose it.
     func unstage(_ pair: StagedPair) {
         journal?.record(pair, in: self)
-        let wasStaged = staged.withLock { staged in
-            defer { staged.remove(pair) }
-            return staged.contains(pair)
-        }
-        guard wasStaged else { return }
-        append(staged: pair)
+        staged.withLock { $0.remove(pair) }
     }
 
     func rollback(_ objects: Set<DatabaseObject>) {
@@ -84,26 +73,21 @@ extension ContextCore {
     ///
     /// Locks the staged changes before the object, so that the context holds an object exactly if something is staged
     /// on it.
-    ///
-    /// - Parameter mayMove: whether the change may concern a foreign key, an order or a stored row.
-    func changeStaging(of object: DatabaseObject, mayMove: Bool = true, _ body: (inout ObjectState) -> Void) {
-        let links = change(object, body) { _ in
+    func changeStaging(of object: DatabaseObject, _ body: (inout ObjectState) -> Void) {
+        change(object, body) { _ in
             staged.withLock { staged in
-                let (links, wasStaged, isStaged) = object.withState { state in
-                    let (old, wasStaged) = (mayMove ? RowLinks(state) : nil, state.stagingBox != nil)
+                let (wasStaged, isStaged) = object.withState { state in
+                    let wasStaged = state.stagingBox != nil
                     body(&state)
-                    let links = old.map { (old: $0, new: RowLinks(state)) }
-                    return (links, wasStaged, state.stagingBox != nil)
+                    return (wasStaged, state.stagingBox != nil)
                 }
                 switch (wasStaged, isStaged) {
                 case (true, true), (false, false): staged.noteChange()
                 case (false, true): staged.insert(object)
                 case (true, false): staged.remove(object)
                 }
-                return links
             }
         }
-        if let links { append(staged: object, object.key, from: links.old, to: links.new) }
     }
 
     /// Takes back the staged values of attributes that were written outside a save.
@@ -123,8 +107,9 @@ extension ContextCore {
     func stagedChange(_ relationship: RelationshipRuntime, of owner: DatabaseObject) -> StagedLinks.Change? {
         staged.withLock { staged in
             if staged.isEmpty { return nil }
-            guard let key = relationship.ownKey(of: owner) else { return nil }
-            return staged.change(relationship, key, comparedAs: owner.keyToCompare(relationship))
+            // Foreign keys may have been given the key that a new object will have.
+            let keys = [relationship.ownKey(of: owner), owner.isInserted ? try? relationship.ownKey(owner.row) : nil]
+            return staged.change(relationship, keys.compactMap(\.self), comparedAs: owner.keyToCompare(relationship))
         }
     }
 }

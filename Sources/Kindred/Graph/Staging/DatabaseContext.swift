@@ -63,8 +63,6 @@ extension ContextCore {
         for (object, number) in dropped.new {
             withMap { $0.remove(object, of: object.runtime, key: .temporary(number)) }
         }
-        // Relationships of held objects may show the dropped changes, which no transaction brings back.
-        TransactionJournal.withNone { takeRollback() }
         if isLossKnown.exchange(false, ordering: .relaxed) { return }
         let first = dropped.changes.objects.first.map { "the first of \($0.runtime.name)" }
         database.mistakes.warn(

@@ -109,8 +109,7 @@ extension DatabaseObject {
 
     /// Stages encoded values of writable columns together, in a call that holds the context.
     func stage(_ cells: RowCells) {
-        let isInForeignKey = cells.columns.contains { !runtime.movedSlots[$0].isEmpty }
-        core.changeStaging(of: self, mayMove: isInForeignKey) { state in
+        core.changeStaging(of: self) { state in
             var staging = state.stagingToChange
             if !staging.problems.isEmpty {
                 for position in cells.columns { staging.problems[entity.attributes[position].name] = nil }

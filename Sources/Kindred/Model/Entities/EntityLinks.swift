@@ -11,7 +11,6 @@ struct EntityLinks: Sendable {
     fileprivate var names: [ServerText: RelationshipRuntime] = [:]
     /// Relationships by name and alias, if they are few: to hash a name costs more than to compare it with a few names.
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
-    fileprivate var movedSlots: [[Int]] = []
     fileprivate var findingColumns: [Int] = []
     fileprivate var joinsOrderedSets = false
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
@@ -56,18 +55,6 @@ struct EntityLinks: Sendable {
                 findingColumns.append(column)
             }
         }
-        movedSlots = Array(repeating: [], count: entity.attributes.count)
-        for relationship in foreignKeys {
-            for column in relationship.ownColumns { movedSlots[column].append(relationship.slot) }
-            if let order = relationship.inversePosition, !relationship.ownColumns.contains(order) {
-                movedSlots[order].append(relationship.slot)
-            }
-            // A row that is shown or hidden joins or leaves sets.
-            guard let filter = runtime.filter, relationship.model.kind == .manyToOne else { continue }
-            for column in filter.columns where !relationship.ownColumns.contains(column) {
-                movedSlots[column].append(relationship.slot)
-            }
-        }
         var checks = entity.uniqueChecks.compactMap { UniqueCheckRuntime($0, of: entity) }
         let ownKey = runtime.rowTable == nil ? runtime.key : Array(runtime.key.dropLast())
         let others = [ownKey] + foreignKeys.filter { $0.model.kind == .oneToOne }.map(\.ownColumns)
@@ -85,7 +72,7 @@ struct EntityLinks: Sendable {
             orderedColumns.formUnion(ColumnSet(columns.isEmpty ? Array(entity.attributes.indices) : columns))
         }
         placingColumns = ColumnSet(runtime.versionedKey + findingColumns)
-        placingColumns.formUnion(ColumnSet(movedSlots.indices.filter { !movedSlots[$0].isEmpty }))
+        placingColumns.formUnion(ColumnSet(foreignKeys.compactMap(\.inversePosition)))
         for relationship in relationships { placingColumns.formUnion(ColumnSet(relationship.ownColumns)) }
         if let filter = runtime.filter { placingColumns.formUnion(filter.columns) }
         let helpers = helperEnds.compactMap(\.helper)
@@ -113,10 +100,6 @@ extension EntityRuntime {
 
     /// Many-to-many relationships of other entities stored in this entity's rows, from each of their ends.
     package var helperEnds: [RelationshipRuntime] { links.helperEnds }
-
-    /// For each column the slots of the to-one relationships in which a change of it may move the row: relationships
-    /// whose foreign key includes it, and relationships whose inverse it orders.
-    var movedSlots: [[Int]] { links.movedSlots }
 
     /// Whether a row may have a position among the members of an owner.
     var joinsOrderedSets: Bool { links.joinsOrderedSets }
@@ -165,17 +148,6 @@ extension EntityRuntime {
     /// The relationship of a property of the entity's class; nil for other keys.
     package func relationship(ofProperty key: String) -> RelationshipRuntime? {
         key.propertyKey.flatMap { layout?.propertyRelationships[$0] }
-    }
-
-    /// The to-one relationships in which a change from one row to another moves it.
-    func moves(from old: Row, to new: Row) -> ColumnSet {
-        var slots = ColumnSet()
-        if foreignKeys.isEmpty { return slots }
-        let movedSlots = movedSlots
-        new.forEachDifference(from: old) { column in
-            for slot in movedSlots[column] { slots.insert(slot) }
-        }
-        return slots
     }
 }
 

@@ -19,7 +19,5 @@ extension Loader {
             equal.insert(keys[index])
         }
         core.staged.withLock { $0.noteCompared(keys, with: key, in: relationship, equal: equal) }
-        // Members may have been shown without this knowledge.
-        if !equal.isEmpty { core.take(RowGap(membersIn: relationship, of: nil)) }
     }
 }

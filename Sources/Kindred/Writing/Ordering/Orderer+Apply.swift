@@ -153,7 +153,9 @@ extension Orderer {
             core.liveObject(relationship.destination, key).map { Member(key: key, row: $0.storedRow) }
         }
         let answer = (joined.isEmpty ? order : order.filter { !joined.contains($0.key) }) + (left ?? [])
-        let newest = core.newest(answer, of: relationship.destination)
+        var newest = core.newest(answer, of: relationship.destination)
+        // A member that is to leave has its place among the others.
+        if left?.isEmpty == false { newest = core.sorted(newest, relationship, isStaged: false) }
         let batch = Answer(newest, askedAt: core.tick(), in: core.writing?.scope)
         core.willAsk(relationship)
         core.keep(.many(LoadedMembers(batch, 0..<answer.count)), relationship, of: owner)

@@ -28,11 +28,7 @@ extension SavedGroup {
                 entity: entity.name.description
             )
         }
-        // The earlier state of the objects is kept only where it differs from the saved state.
-        let areAsSaved = core.journal?.record(stored: objects) == true
-        let before =
-            areAsSaved
-            ? nil : objects.map { saved in saved.object.withState { (key: $0.key(entity), links: RowLinks($0)) } }
+        core.journal?.record(stored: objects)
         // Earlier snapshots do not have the rows.
         let time = core.now
         func store(_ saved: SavedObject, _ row: Row) -> (isStaged: Bool, isGivenUp: Bool) {
@@ -61,7 +57,7 @@ extension SavedGroup {
         }
         core.take(
             StoredObjects(
-                entity: entity, objects: objects, rows: rows, keys: keys, before: before, givenUp: givenUp))
+                entity: entity, objects: objects, rows: rows, keys: keys, givenUp: givenUp))
     }
 
     /// Applies the returned rows to the objects; throws if an object has no row.

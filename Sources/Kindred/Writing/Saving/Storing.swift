@@ -98,13 +98,7 @@ final class Storing {
     /// Writes the other changed objects, and pairs.
     private func finish(_ plan: Plan) async throws {
         let (new, run) = (plan.new, plan.run)
-        if !new.isEmpty {
-            try await run.flush()
-            if core.staged.withLock(\.hasPairs) {
-                let keys = zip(new, plan.temporaryKeys.map(ObjectKey.temporary))
-                rekeyPairs(Dictionary(keys, uniquingKeysWith: { $1 }))
-            }
-        }
+        if !new.isEmpty { try await run.flush() }
         let changed = objects.filter { object in
             guard written.isEmpty || !written.contains(object) else { return false }
             return object.hasStagedChanges || released[object] != nil && !object.isDeleted
@@ -117,13 +111,6 @@ final class Storing {
             for (object, key) in zip(new, plan.temporaryKeys) {
                 map.remove(object, of: object.runtime, key: .temporary(key))
             }
-        }
-    }
-
-    /// Replaces the temporary keys of the ends of staged pairs in the sets at the other ends.
-    private func rekeyPairs(_ temporaryKeys: [DatabaseObject: ObjectKey]) {
-        for (pair, _) in core.staged.withLock({ $0.pairs }) {
-            core.append(staged: pair, formerly: (temporaryKeys[pair.source], temporaryKeys[pair.destination]))
         }
     }
 

@@ -54,10 +54,7 @@ struct Stager: Sendable {
         let staging = isCalled ? StagingBox(Staging(stored: empty, temporaryKey: number)) : filled
         let object = core.make(
             ObjectSeed(core: core, runtime: entity, row: isCalled ? empty : row, staging: staging))
-        let isLinked = core.withMap { map in
-            map.insert(object, of: entity, key: .temporary(number))
-            return map.knowsAny(linkedTo: entity)
-        }
+        core.withMap { _ = $0.insert(object, of: entity, key: .temporary(number)) }
         core.staged.withLock { $0.insert(object) }
         core.journal?.recordCreated(object)
         if isCalled {
@@ -68,10 +65,6 @@ struct Stager: Sendable {
                 return object
             }
             core.staged.withLock { $0.noteChange() }
-        }
-        if isLinked {
-            core.append(
-                staged: object, .temporary(number), from: RowLinks(empty), to: object.withState { RowLinks($0) })
         }
         return object
     }

@@ -136,14 +136,14 @@ struct StagedChanges: Sendable {
     /// - Parameter compared: the value that the server compares foreign keys with, if only the server can.
     mutating func change(
         _ relationship: RelationshipRuntime,
-        _ owner: ObjectKey,
+        _ keys: [ObjectKey],
         comparedAs compared: ObjectKey?
     ) -> StagedLinks.Change? {
-        if isEmpty { return nil }
-        var owners = [owner]
+        if isEmpty || keys.isEmpty { return nil }
+        var owners = keys
         if let compared {
             let equal = equalKeys[StagedLinks.End(relationship: relationship, owner: compared)]?.filter(\.value).keys
-            owners += ([compared] + Array(equal ?? [:].keys)).filter { $0 != owner }
+            owners += ([compared] + Array(equal ?? [:].keys)).filter { !keys.contains($0) }
         }
         return madeLinks().change(relationship, owners)
     }
