@@ -27,12 +27,12 @@ enum LibPQ {
 
     /// The size of an error or notice on the wire: type, length, a letter and a text for each field, an end.
     static func messageSize(_ result: ResultHandle) -> Int {
+        // libpq's own notices have no code.
+        guard result.fieldSize(UnicodeScalar("C").value) != nil else { return 0 }
         let letters = [
             UnicodeScalar("A").value...UnicodeScalar("Z").value, UnicodeScalar("a").value...UnicodeScalar("z").value,
         ]
-        let fields = letters.joined().compactMap { result.fieldSize($0).map { 2 + $0 } }
-        // libpq's own notices have no code.
-        return result.fieldSize(UnicodeScalar("C").value) == nil ? 0 : fields.reduce(6, +)
+        return letters.joined().compactMap { result.fieldSize($0).map { 2 + $0 } }.reduce(6, +)
     }
 
     /// The error of a failed result.

@@ -32,7 +32,9 @@ package struct ResultHandle: Sendable {
     var columnCount: Int { unsafe Int(PQnfields(pointer)) }
     var memorySize: Int { unsafe Int(clamping: PQresultMemorySize(pointer)) }
     /// Whether the first column's values are in binary form.
-    var isBinary: Bool { unsafe PQfformat(pointer, 0) == 1 }
+    ///
+    /// For a column that is not there libpq would write a notice.
+    var isBinary: Bool { unsafe columnCount > 0 && PQfformat(pointer, 0) == 1 }
 
     /// The command tag, such as `INSERT 0 3`.
     var commandTag: String { unsafe PQcmdStatus(pointer).map { unsafe String(cString: $0) } ?? "" }
