@@ -73,7 +73,7 @@ public struct SQL: Sendable {
                 guard let reason = scanner.reasonAgainstParameter else { continue }
                 throw PostgresError(.invalidParameter, reason, statement: text)
             }
-            guard !part.utf8.contains(0) else {
+            guard part.withBytes({ $0.firstIndex(of: 0, from: 0) }) == nil else {
                 throw PostgresError(.invalidParameter, "A statement cannot hold a NUL character")
             }
             if scanner.scan(part) { hasNumbered = true }

@@ -72,7 +72,7 @@ private struct ScriptSplitter {
                 guard position < bytes.count else { break }
             }
             let byte = bytes[position]
-            let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
+            let end = min(position + scanner.step(bytes, at: position, &hasNumbered), bytes.count)
             work += end - position
             if wasPlain, scanner.state != .plain { quote = (position, line) }
             if wasPlain, !scanner.isInComment { scan(byte, at: position) } else if wasPlain { endWord() }
@@ -135,27 +135,27 @@ private struct ScriptSplitter {
         guard let first = word.first else { return }
         // A number is no word, and nothing before it belongs to the next word.
         guard !SQLScanner.isDigit(first) else { return (word, previous, separator) = ([], [], 0) }
-        let new = word.map { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) ? $0 & ~0x20 : $0 }
+        let new = word.map { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") ? $0 & ~0x20 : $0 }
         // Behind AS and a dot stands a name, whatever it is.
-        let isName = separator == UInt8(ascii: ".") || separator == 0 && previous.elementsEqual("AS".utf8)
+        let isName = separator == UInt8(ascii: ".") || separator == 0 && previous.isWord("AS")
         let before = separator == 0 ? previous : []
         if words.count < 4 { words.append(new) }
         (word, previous, separator) = ([], new, 0)
         guard parentheses.isEmpty, !isName, isRoutine else { return }
-        if before.elementsEqual("BEGIN".utf8) && new.elementsEqual("ATOMIC".utf8)
-            || !blocks.isEmpty && new.elementsEqual("CASE".utf8)
+        if before.isWord("BEGIN") && new.isWord("ATOMIC")
+            || !blocks.isEmpty && new.isWord("CASE")
         {
             blocks.append(line)
-        } else if new.elementsEqual("END".utf8) {
+        } else if new.isWord("END") {
             _ = blocks.popLast()
         }
     }
 
     /// Whether the statement begins with CREATE FUNCTION or CREATE PROCEDURE, or with CREATE OR REPLACE.
     private var isRoutine: Bool {
-        guard words.count > 1, words[0].elementsEqual("CREATE".utf8) else { return false }
-        let kind = words[1].elementsEqual("OR".utf8) ? (words.count > 3 ? words[3] : []) : words[1]
-        return kind.elementsEqual("FUNCTION".utf8) || kind.elementsEqual("PROCEDURE".utf8)
+        guard words.count > 1, words[0].isWord("CREATE") else { return false }
+        let kind = words[1].isWord("OR") ? (words.count > 3 ? words[3] : []) : words[1]
+        return kind.isWord("FUNCTION") || kind.isWord("PROCEDURE")
     }
 
     private var unfinished: SQLScanner.Unfinished? {
@@ -185,5 +185,12 @@ private struct ScriptSplitter {
         }
         (start, backslashLine, parentheses, words, blocks) = (nil, nil, [], [], [])
         (previous, separator) = ([], 0)
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes are a word.
+    fileprivate func isWord(_ word: StaticString) -> Bool {
+        count == word.utf8CodeUnitCount && withBytes { bytes in word.withBytes { bytes.isEqual(to: $0) } }
     }
 }

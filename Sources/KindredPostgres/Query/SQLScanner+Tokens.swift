@@ -61,7 +61,7 @@ private struct Tokenizer {
         var (position, hasNumbered) = (0, false)
         while position < bytes.count, result.count < limit {
             let (byte, before) = (bytes[position], scanner.state)
-            let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
+            let end = min(position + scanner.step(bytes, at: position, &hasNumbered), bytes.count)
             if before == .plain {
                 scan(byte, position..<end)
             } else if scanner.state == .plain {

@@ -36,7 +36,7 @@ package struct SQLScanner {
             var position = 0
             while position < bytes.count {
                 let wasKept = scanner.isInStatement
-                let end = min(position + scanner.step(bytes[position...], &hasNumbered), bytes.count)
+                let end = min(position + scanner.step(bytes, at: position, &hasNumbered), bytes.count)
                 // One character replaces a text or comment, so that its neighbours stay separate.
                 if wasKept { kept += scanner.isInStatement ? Array(bytes[position..<end]) : [UInt8(ascii: " ")] }
                 position = end
@@ -53,7 +53,7 @@ package struct SQLScanner {
             var position = 0
             while position < bytes.count {
                 let (byte, wasPlain) = (bytes[position], scanner.state == .plain)
-                position += scanner.step(bytes[position...], &hasNumbered)
+                position += scanner.step(bytes, at: position, &hasNumbered)
                 guard wasPlain else { continue }
                 if byte == UInt8(ascii: ";") {
                     hasEnded = true
@@ -80,21 +80,21 @@ package struct SQLScanner {
             var hasNumbered = false
             var position = 0
             while position < bytes.count {
-                position += step(bytes[position...], &hasNumbered)
+                position += step(bytes, at: position, &hasNumbered)
             }
             return hasNumbered
         }
     }
 
     /// Consumes at least one character; returns the count.
-    mutating func step(_ rest: Slice<ByteView>, _ hasNumbered: inout Bool) -> Int {
-        guard let byte = rest.first else { return 1 }
+    mutating func step(_ bytes: ByteView, at position: Int, _ hasNumbered: inout Bool) -> Int {
+        guard let byte = bytes.byte(at: position) else { return 1 }
         switch state {
-        case .plain: return plainStep(rest, &hasNumbered)
+        case .plain: return plainStep(bytes, at: position, &hasNumbered)
         case .quoted(let hasEscapes):
             if byte == UInt8(ascii: "\\"), hasEscapes { return 2 }
             if byte == UInt8(ascii: "'") {
-                if let count = Self.continuation(of: rest) { return count }
+                if let count = Self.continuation(of: bytes, at: position) { return count }
                 state = .plain
             }
         case .identifier:
@@ -102,16 +102,16 @@ package struct SQLScanner {
         case .lineComment:
             if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") { state = .plain }
         case .blockComment(let depth):
-            if rest.starts(with: "*/".utf8) {
+            if byte == UInt8(ascii: "*"), bytes.byte(at: position + 1) == UInt8(ascii: "/") {
                 state = depth == 1 ? .plain : .blockComment(depth: depth - 1)
                 return 2
             }
-            if rest.starts(with: "/*".utf8) {
+            if byte == UInt8(ascii: "/"), bytes.byte(at: position + 1) == UInt8(ascii: "*") {
                 state = .blockComment(depth: depth + 1)
                 return 2
             }
         case .dollarQuoted(let tag):
-            if rest.starts(with: tag) {
+            if byte == UInt8(ascii: "$"), bytes.holds(tag, at: position) {
                 state = .plain
                 return tag.count
             }
@@ -119,28 +119,28 @@ package struct SQLScanner {
         return 1
     }
 
-    private mutating func plainStep(_ rest: Slice<ByteView>, _ hasNumbered: inout Bool) -> Int {
-        guard let byte = rest.first else { return 1 }
-        let previous = latest
+    private mutating func plainStep(_ bytes: ByteView, at position: Int, _ hasNumbered: inout Bool) -> Int {
+        let (byte, previous) = (bytes[position], latest)
         latest = (previous.at, byte)
         switch byte {
         case UInt8(ascii: "'"):
             let isEscape = previous.at | 0x20 == UInt8(ascii: "e") && !Self.isPartOfName(previous.before)
             state = .quoted(hasEscapes: isEscape)
         case UInt8(ascii: "\""): state = .identifier
-        case UInt8(ascii: "-") where rest.starts(with: "--".utf8):
+        case UInt8(ascii: "-") where bytes.byte(at: position + 1) == UInt8(ascii: "-"):
             state = .lineComment
             return 2
-        case UInt8(ascii: "/") where rest.starts(with: "/*".utf8):
+        case UInt8(ascii: "/") where bytes.byte(at: position + 1) == UInt8(ascii: "*"):
             state = .blockComment(depth: 1)
             return 2
         case UInt8(ascii: "$") where !Self.isPartOfName(previous.at):
-            let tag = rest.dropFirst().prefix { Self.isPartOfName($0) && $0 != UInt8(ascii: "$") }
-            if let first = tag.first, Self.isDigit(first) {
+            var end = position + 1
+            while let part = bytes.byte(at: end), Self.isPartOfName(part), part != UInt8(ascii: "$") { end += 1 }
+            if end > position + 1, Self.isDigit(bytes[position + 1]) {
                 hasNumbered = true
-            } else if rest.dropFirst(1 + tag.count).first == UInt8(ascii: "$") {
-                state = .dollarQuoted([UInt8(ascii: "$")] + tag + [UInt8(ascii: "$")])
-                return 2 + tag.count
+            } else if bytes.byte(at: end) == UInt8(ascii: "$") {
+                state = .dollarQuoted(bytes.part(position..<(end + 1)).array)
+                return end + 1 - position
             }
         default: break
         }
@@ -149,22 +149,36 @@ package struct SQLScanner {
 
     /// The number of characters from a single quote to the quote after which the same text goes on: the quote is
     /// doubled, or only white space with a line's end stands between the two quotes; nil where the text ends.
-    private static func continuation(of rest: Slice<ByteView>) -> Int? {
-        let behind = rest.dropFirst()
-        if behind.first == UInt8(ascii: "'") { return 2 }
-        let blanks = behind.prefix { $0 == 0x20 || (0x09...0x0D).contains($0) }
-        guard behind.dropFirst(blanks.count).first == UInt8(ascii: "'"),
-            blanks.contains(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") })
-        else { return nil }
-        return blanks.count + 2
+    private static func continuation(of bytes: ByteView, at position: Int) -> Int? {
+        var (end, hasLineEnd) = (position + 1, false)
+        if bytes.byte(at: end) == UInt8(ascii: "'") { return 2 }
+        while let blank = bytes.byte(at: end), blank == 0x20 || blank >= 0x09 && blank <= 0x0D {
+            if blank == UInt8(ascii: "\n") || blank == UInt8(ascii: "\r") { hasLineEnd = true }
+            end += 1
+        }
+        return hasLineEnd && bytes.byte(at: end) == UInt8(ascii: "'") ? end + 1 - position : nil
     }
 
     static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
     }
 
     static func isPartOfName(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "$") || byte >= 0x80
+        let letter = byte | 0x20
+        return letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "z") || isDigit(byte)
+            || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
+    }
+}
+
+// The scanner asks for each byte of each statement: without slices and algorithms, which cost twenty times more where
+// they are not optimized.
+extension ByteView {
+    /// A byte; nil behind the end.
+    fileprivate func byte(at position: Int) -> UInt8? { position < count ? self[position] : nil }
+
+    /// Whether the bytes at a position are the given ones.
+    fileprivate func holds(_ other: [UInt8], at position: Int) -> Bool {
+        guard count - position >= other.count else { return false }
+        return other.withBytes { part(position..<(position + other.count)).isEqual(to: $0) }
     }
 }

@@ -101,7 +101,13 @@ private struct Word: Equatable, ExpressibleByStringLiteral {
     init() {}
 
     init(stringLiteral text: StaticString) {
-        text.withBytes { for byte in $0 { append(byte) } }
+        text.withBytes { bytes in
+            var position = 0
+            while position < bytes.count {
+                append(bytes[position])
+                position += 1
+            }
+        }
     }
 
     mutating func append(_ letter: UInt8) {
