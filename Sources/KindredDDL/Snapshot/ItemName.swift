@@ -18,7 +18,10 @@ package struct ItemName: Hashable, Comparable {
     package var part = ""
 
     package static func < (left: ItemName, right: ItemName) -> Bool {
-        (left.kind, left.schema, left.name, left.part) < (right.kind, right.schema, right.name, right.part)
+        if left.kind != right.kind { return left.kind < right.kind }
+        // By their bytes, which a comparison of tuples would not do.
+        if left.schema != right.schema { return left.schema < right.schema }
+        return left.name == right.name ? left.part < right.part : left.name < right.name
     }
 
     /// The table or view that a part belongs to.

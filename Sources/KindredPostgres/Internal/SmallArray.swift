@@ -9,7 +9,8 @@ package struct SmallArray<Element>: RandomAccessCollection {
     package init() {}
 
     package var startIndex: Int { 0 }
-    package var endIndex: Int { first == nil ? 0 : 1 + others.count }
+    package var endIndex: Int { count }
+    package var count: Int { first == nil ? 0 : 1 + others.count }
 
     package subscript(position: Int) -> Element {
         if position == 0, let first { return first }

@@ -21,7 +21,9 @@ extension String {
     package static func ~= (pattern: String, value: String) -> Bool { pattern == value }
 
     /// Orders by bytes.
-    package static func < (left: String, right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
+    package static func < (left: String, right: String) -> Bool {
+        left.withBytes { left in right.withBytes { left.precedes($0) } }
+    }
 
     /// Orders by bytes.
     package static func > (left: String, right: String) -> Bool { right < left }
@@ -29,15 +31,25 @@ extension String {
     /// With small letters in place of A to Z, and nothing else changed: so the server folds names of settings, and names without
     /// quotes.
     package var foldedName: String {
-        utf8.contains { (0x41...0x5a).contains($0) }
-            ? String(decoding: utf8.lazy.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self) : self
+        utf8.contains { $0 >= 0x41 && $0 <= 0x5a }
+            ? String(decoding: utf8.map { $0 >= 0x41 && $0 <= 0x5a ? $0 | 0x20 : $0 }, as: UTF8.self) : self
     }
 
     /// Whether the bytes begin with another string's bytes.
-    package func hasPrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
+    package func hasPrefix(_ prefix: String) -> Bool {
+        withBytes { bytes in
+            prefix.withBytes { $0.count <= bytes.count && bytes.part(0..<$0.count).isEqual(to: $0) }
+        }
+    }
 
     /// Whether the bytes end with another string's bytes.
-    package func hasSuffix(_ suffix: String) -> Bool { utf8.reversed().starts(with: suffix.utf8.reversed()) }
+    package func hasSuffix(_ suffix: String) -> Bool {
+        withBytes { bytes in
+            suffix.withBytes {
+                $0.count <= bytes.count && bytes.part((bytes.count - $0.count)..<bytes.count).isEqual(to: $0)
+            }
+        }
+    }
 }
 
 // For optional values the compiler prefers these operators to the standard library's, since they are not generic; it
