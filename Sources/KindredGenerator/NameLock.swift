@@ -64,6 +64,8 @@ extension NameLock {
     /// The name itself, with escapes if it is not in Unicode's composed form (NFC): PostgreSQL distinguishes `é` and
     /// `e\u{301}`, but Swift's dictionaries and many JSON programs do not.
     static func key(_ name: String) -> String {
+        // Nearly all names: ASCII is in the composed form, and an escape has a backslash.
+        if !name.utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "\\") }) { return name }
         let usual = name.precomposedStringWithCanonicalMapping
         if usual.utf8.elementsEqual(name.utf8), !name.utf8.contains("\\u{".utf8) { return name }
         return name.unicodeScalars.reduce(into: "") { key, scalar in

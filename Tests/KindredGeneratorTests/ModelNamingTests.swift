@@ -188,15 +188,20 @@ import Testing
     @Test func membersOfObjectsAreReserved() throws {
         let sources = URL(filePath: #filePath).appending(path: "../../../Sources/Kindred").standardizedFileURL
         let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        let beginning = /(?:open class|extension) DatabaseObject\b.*\{/
+        let member = /^ {4}(?:public|open) [a-z ()]*\b(?:var|let|func) ([A-Za-z]+)/
         var found = 0
         while let file = files?.nextObject() as? URL {
             guard file.pathExtension == "swift" else { continue }
             var isInside = false
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                if line.wholeMatch(of: /(?:open class|extension) DatabaseObject\b.*\{/) != nil { isInside = true }
+                if ["open class D", "extension D"].contains(where: line.hasPrefix),
+                    line.wholeMatch(of: beginning) != nil
+                {
+                    isInside = true
+                }
                 if line == "}" { isInside = false }
-                guard isInside,
-                    let match = line.firstMatch(of: /^ {4}(?:public|open) [a-z ()]*\b(?:var|let|func) ([A-Za-z]+)/),
+                guard isInside, let match = line.firstMatch(of: member),
                     !line.contains("private"), !line.contains("static")
                 else { continue }
                 found += 1

@@ -55,7 +55,8 @@ import Testing
     private func places(of words: [String], below folder: String = "") -> [String: Int] {
         var places: [String: Int] = [:]
         for (path, lines) in Self.files where path.hasPrefix(folder) {
-            let count = lines.count { line in words.contains { line.contains($0) } }
+            // By C's search: Swift's own takes seconds for all lines and words.
+            let count = lines.count { line in words.contains { strstr(line, $0) != nil } }
             if count > 0 { places[path] = count }
         }
         return places

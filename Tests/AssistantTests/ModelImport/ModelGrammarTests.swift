@@ -273,9 +273,9 @@ import Testing
             let bytes = round % 2 == 0 ? random.damaged(file) : Self.exchanged(file, random.pick(files), &random)
             guard let model = try? CoreDataModel(contents: bytes, name: "x") else { continue }
             read += 1
+            let before = try CoreDataModel(contents: file, name: "y")
             for inheritance in ModelImportOptions.Inheritance.allCases {
                 _ = try? ModelImport(model, ModelImportOptions(inheritance: inheritance))
-                let before = try CoreDataModel(contents: file, name: "y")
                 let options = ModelImportOptions(inheritance: inheritance, allowsDrops: random.chance(50))
                 _ = try? ModelMigration(from: before, to: model, options)
                 _ = try? ModelMigration(from: model, to: before, options)
