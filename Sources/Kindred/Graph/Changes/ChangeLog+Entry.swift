@@ -30,7 +30,7 @@ extension ChangeLog {
 
     /// A change of rows.
     enum Event {
-        /// A row came, changed or went; `end` is an owner that it has joined or left by this.
+        /// A row came, changed or went; `at` is the owner that it has joined or left by this.
         case row(RowChange, at: OwnerKeys?)
         case pair(PairEnds)
         case gap(RowGap)
@@ -48,9 +48,7 @@ extension ChangeLog {
         var mayMakeStale: Bool {
             switch self {
             case .gap: true
-            case .row(let change, _):
-                !change.entity.helperEnds.isEmpty || change.entity.filter != nil
-                    || change.entity.foreignKeys.contains(where: \.isComparedByServer)
+            case .row(let change, _): change.entity.changesMayMakeStale
             case .pair(let pair):
                 [pair.relationship, pair.relationship.inverse].contains { $0.filter?.isExact == false }
             }

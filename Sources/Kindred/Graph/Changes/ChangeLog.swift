@@ -77,6 +77,9 @@ struct ChangeLog {
         appendedAt = time
     }
 
+    /// Notes that an answer may have become stale.
+    mutating func becomeStale() { staleCount += 1 }
+
     /// Whether the log of an entity would be cut with some more entries.
     func isCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
         (table(entity).map { tables[$0].changes.count } ?? 0) + more > maximumEntries

@@ -12,8 +12,9 @@ extension ContextCore {
     /// Appends changes, at one time.
     func append(_ events: some Collection<ChangeLog.Event>, by origin: ChangeOrigin = .written) {
         if events.isEmpty { return }
+        let journal = journal
         journal?.touch(self)
-        let scope = writing?.scope
+        let scope = journal?.writing?.scope
         withMap { append(events, by: origin, in: scope, to: &$0) }
     }
 
@@ -46,7 +47,7 @@ extension ContextCore {
         guard hasAppended else { return }
         changedAt.store(time, ordering: .releasing)
         following?.changed(at: time)
-        if wasCut { following?.mustCheck(at: time) }
+        if wasCut { following?.becameStale(at: time) }
     }
 
     /// Appends a row that a query has shown, while the map is being changed.
@@ -62,6 +63,14 @@ extension ContextCore {
             body(&map.log, time)
             changedAt.store(time, ordering: .releasing)
             following?.changed(at: time)
+        }
+    }
+
+    /// Tells that something in memory may have become stale without a change that the log has.
+    func becomeStale() {
+        withMap { map in
+            map.log.becomeStale()
+            following?.becameStale(at: tick())
         }
     }
 

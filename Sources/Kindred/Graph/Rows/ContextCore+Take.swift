@@ -18,26 +18,23 @@ extension ContextCore {
             left = try takeCommitted(changes, askedAt: askedAt)
         } else {
             // Nearly always all are of one entity.
-            var unheld: (entity: EntityRuntime?, keys: Set<ObjectKey>) = (nil, [])
-            func takeDeletions() {
-                if let entity = unheld.entity, !unheld.keys.isEmpty { takeUnheld(deletions: unheld.keys, of: entity) }
-            }
+            var deletions = Deletions()
             for change in changes {
                 if let row = change.after {
                     try take(row, change, of: nil)
                 } else if let key = change.key {
+                    if deletions.entity !== change.entity {
+                        take(deletions, by: origin)
+                        deletions = Deletions(entity: change.entity)
+                    }
                     if let object = liveObject(change.entity, key) {
-                        try take(deletionOf: object, by: origin)
-                        continue
+                        if let deletion = try delete(object) { deletions.held.append(deletion) }
+                    } else {
+                        deletions.unheld.insert(key)
                     }
-                    if unheld.entity !== change.entity {
-                        takeDeletions()
-                        unheld = (change.entity, [])
-                    }
-                    unheld.keys.insert(key)
                 }
             }
-            takeDeletions()
+            take(deletions, by: origin)
         }
         for gap in gaps { take(gap, by: origin) }
         return left
@@ -133,6 +130,12 @@ extension ContextCore {
 
     /// Marks an object's row as deleted and removes it from every set.
     func take(deletionOf object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
+        guard let deletion = try delete(object) else { return }
+        take(Deletions(entity: object.runtime, held: [deletion]), by: origin)
+    }
+
+    /// Gives an object up whose row is gone; nil if it was given up before.
+    private func delete(_ object: DatabaseObject) throws -> DeletedObject? {
         if object.hasStagedChanges || staged.withLock({ $0.hasPairs(of: object) }) { rollback([object]) }
         let wasStale = object.isStale
         func markDeleted(_ state: inout ObjectState) -> Bool {
@@ -149,33 +152,47 @@ extension ContextCore {
         } run: { _ in
             object.withState(markDeleted)
         }
-        guard wasLive else { return }
         // Memory does not know the row that is gone if it was to be read again.
-        take(deletionOf: object, wasStale ? nil : object.row, by: origin)
+        return wasLive ? DeletedObject(object: object, row: wasStale ? nil : object.row) : nil
     }
 
-    private func take(deletionOf object: DatabaseObject, _ row: Row?, by origin: ChangeOrigin) {
-        let (entity, key) = (object.runtime, object.key)
-        if let key { withMap { $0.remove(object, of: entity, key: key) } }
+    /// Appends deletions of one entity's rows.
+    private func take(_ deletions: Deletions, by origin: ChangeOrigin) {
+        guard let entity = deletions.entity, !deletions.isEmpty else { return }
+        if !deletions.held.isEmpty {
+            withMap { map in
+                for case let (object, key?) in deletions.held.map({ ($0.object, $0.object.key) }) {
+                    map.remove(object, of: entity, key: key)
+                }
+            }
+        }
         // An undone row was in no answer that is still valid; another row may have its key.
         if case .undone = origin { return }
-        if let row { countMove(of: entity, from: row, to: nil) }
-        // Another client may have moved the row before.
-        let change = RowChange(deleted: key, of: entity, origin.isByOthers ? nil : row)
-        var events: [ChangeLog.Event] = [.row(change, at: nil)]
-        if row == nil { events.append(.gap(RowGap(.deleted, of: entity))) }
-        if origin.isByOthers {
+        var events: [ChangeLog.Event] = []
+        events.reserveCapacity(deletions.held.count + deletions.unheld.count + 1)
+        var hasUnknown = !deletions.unheld.isEmpty
+        for deletion in deletions.held {
+            if let row = deletion.row { countMove(of: entity, from: row, to: nil) } else { hasUnknown = true }
+            // Another client may have moved the row before.
+            let row = origin.isByOthers ? nil : deletion.row
+            events.append(.row(RowChange(deleted: deletion.object.key, of: entity, row), at: nil))
             // The deletions of the helpers' rows are told as changes of their own.
-            if let row { events += pairs(in: row, of: entity, isPaired: false) }
-        } else {
-            // The row does not have the other ends: any loaded inverse may hold it.
+            if origin.isByOthers, let row = deletion.row { events += pairs(in: row, of: entity, isPaired: false) }
+        }
+        // The statement tells the deletion of their helpers' rows itself.
+        for key in deletions.unheld { events.append(.row(RowChange(deleted: key, of: entity), at: nil)) }
+        if hasUnknown { events.append(.gap(RowGap(.deleted, of: entity))) }
+        if !origin.isByOthers, !deletions.held.isEmpty {
+            // The rows do not have the other ends: any loaded inverse may hold them.
             for case let helper? in entity.relationships.map(\.helper) {
                 events.append(.gap(RowGap(.deleted, of: helper.entity)))
             }
         }
         append(events, by: origin)
         appendWriteThrough(entity)
-        if !origin.isByOthers, let key { wrote(entity, CollectionOfOne(key)) }
+        if !origin.isByOthers, following != nil {
+            wrote(entity, deletions.held.compactMap(\.object.key) + deletions.unheld)
+        }
     }
 
     // MARK: Rows without objects
@@ -196,27 +213,43 @@ extension ContextCore {
             countPaired(row, of: entity)
         }
     }
+}
 
-    /// Takes the deletion of rows without objects; the statement tells the deletion of their helpers' rows itself.
-    private func takeUnheld(deletions keys: Set<ObjectKey>, of entity: EntityRuntime) {
-        let deletions = keys.map { ChangeLog.Event.row(RowChange(deleted: $0, of: entity), at: nil) }
-        append(deletions + [.gap(RowGap(.deleted, of: entity))])
-        appendWriteThrough(entity)
-        wrote(entity, keys)
-    }
+/// An object whose row is gone, and the row; nil if it is not known.
+private struct DeletedObject {
+    let object: DatabaseObject
+    let row: Row?
+}
+
+/// Deletions of one entity's rows.
+private struct Deletions {
+    var entity: EntityRuntime?
+    var held: [DeletedObject] = []
+    /// The keys of rows without objects.
+    var unheld: Set<ObjectKey> = []
+
+    var isEmpty: Bool { held.isEmpty && unheld.isEmpty }
 }
 
 // Rows of objects.
 extension ContextCore {
     /// A row of an object that was replaced.
     fileprivate struct ReplacedRow {
+        let object: DatabaseObject
         /// The row that was stored before.
         let old: Row
+        /// The row that is stored now.
+        let new: Row
         /// Whether `old` was a row of the database.
         let wasStored: Bool
         /// Whether something was staged before, and is staged now.
         let (wasStaged, isStaged): (Bool, Bool)
         let wasStale: Bool
+
+        /// Whether the row has another key, or another value of a column that foreign keys refer to.
+        var isFoundOtherwise: Bool {
+            object.runtime.findingColumns.contains { !old.hasSameBytes(as: new, at: $0) }
+        }
     }
 
     /// Gives an object its new row.
@@ -242,8 +275,8 @@ extension ContextCore {
             state.changed(at: askedAt == nil ? tick() : state.seenAt)
             state.isStale = false
             return ReplacedRow(
-                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
-                wasStale: wasStale)
+                object: object, old: old, new: row, wasStored: wasStored, wasStaged: wasStaged,
+                isStaged: state.stagingBox != nil, wasStale: wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = replaceRow(&state, state.storedRow)
@@ -262,7 +295,7 @@ extension ContextCore {
             return
         }
         if change.wasStaged { releaseIfUnstaged(object) }
-        try follow(change, of: object, to: row, by: origin)
+        try follow(CollectionOfOne(change), of: object.runtime, by: origin)
     }
 
     /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
@@ -278,8 +311,8 @@ extension ContextCore {
             state.changed(at: tick())
             state.isStale = false
             return ReplacedRow(
-                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
-                wasStale: wasStale)
+                object: saved.object, old: old, new: row, wasStored: wasStored, wasStaged: wasStaged,
+                isStaged: state.stagingBox != nil, wasStale: wasStale)
         }
         func replaceRow(of saved: SavedObject, _ row: Row) -> ReplacedRow {
             staged.withLock { staged in
@@ -293,6 +326,9 @@ extension ContextCore {
         var written: [DatabaseObject] = []
         written.reserveCapacity(rows.count)
         for place in objects.indices where rows[place] != nil { written.append(objects[place].object) }
+        guard let entity = written.first?.runtime else { return }
+        var replaced: [ReplacedRow] = []
+        replaced.reserveCapacity(written.count)
         let own = journal
         own?.record(written)
         guard journals.others(than: own).isEmpty else {
@@ -302,15 +338,14 @@ extension ContextCore {
                 } _: { _ in
                     replaceRow(of: saved, row)
                 }
-                try follow(change, of: saved.object, to: row, by: .written)
+                replaced.append(change)
             }
-            return
+            return try follow(replaced, of: entity, by: .written)
         }
         for place in objects.indices {
-            guard let row = rows[place] else { continue }
-            let change = replaceRow(of: objects[place], row)
-            try follow(change, of: objects[place].object, to: row, by: .written)
+            if let row = rows[place] { replaced.append(replaceRow(of: objects[place], row)) }
         }
+        try follow(replaced, of: entity, by: .written)
         // A journal may have recorded objects meanwhile.
         for other in journals.others(than: own) {
             for case (let saved, let row?) in zip(saved, rows) {
@@ -319,36 +354,36 @@ extension ContextCore {
         }
     }
 
-    /// Appends a changed row of an object, and follows it to the rows that refer to it.
+    /// Appends changed rows of objects, and follows them to the rows that refer to them.
     private func follow(
-        _ replaced: ReplacedRow, of object: DatabaseObject, to row: Row, by origin: ChangeOrigin
+        _ replaced: some Collection<ReplacedRow>, of entity: EntityRuntime, by origin: ChangeOrigin
     ) throws {
-        let (entity, stored) = (object.runtime, replaced.old)
-        let isFoundOtherwise = entity.findingColumns.contains { !stored.hasSameBytes(as: row, at: $0) }
+        let changes = try replaced.map { try take($0, of: entity) }
+        append(changes.map { .row($0, at: nil) }, by: origin)
+        // A change that a read has shown is no write of the context.
+        guard case .written = origin else { return }
+        appendWriteThrough(entity)
+        if changes.contains(where: { !$0.isBeforeKnown }) { takeUnknownOwners(of: entity) }
+        if following != nil { wrote(entity, replaced.compactMap(\.object.key)) }
+        for change in replaced where change.isFoundOtherwise { try followKeys(of: change.object, from: change.old) }
+    }
+
+    /// The change of an object's row; puts the object at its key, and counts the members of its owners.
+    private func take(_ replaced: ReplacedRow, of entity: EntityRuntime) throws -> RowChange {
+        let (object, old, new) = (replaced.object, replaced.old, replaced.new)
         var keys: (former: ObjectKey?, new: ObjectKey?) = (nil, nil)
-        if isFoundOtherwise, let former = try ObjectKey(stored, entity.key), let new = try ObjectKey(row, entity.key),
-            former != new
+        if replaced.isFoundOtherwise, let former = try ObjectKey(old, entity.key),
+            let key = try ObjectKey(new, entity.key), former != key
         {
-            keys = (former, new)
-        }
-        let change = RowChange(
-            of: entity, key: keys.new, formerKey: keys.former, from: replaced.wasStale ? nil : stored, to: row,
-            unknown: replaced.wasStale ? .before : .nothing)
-        if let former = keys.former, let new = keys.new {
-            rekey(object, from: former, to: new)
+            keys = (former, key)
+            rekey(object, from: former, to: key)
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity, key) }
         }
-        if replaced.wasStored { count(entity, from: stored, to: row) }
-        append(.row(change, at: nil), by: origin)
-        // A change that a read has shown is no write of the context.
-        if case .written = origin {
-            appendWriteThrough(entity)
-            if !change.isBeforeKnown { takeUnknownOwners(of: entity) }
-            if following != nil, let key = object.key { wrote(entity, CollectionOfOne(key)) }
-        }
-        guard isFoundOtherwise, case .written = origin else { return }
-        try followKeys(of: object, from: stored)
+        if replaced.wasStored { count(entity, from: old, to: new) }
+        return RowChange(
+            of: entity, key: keys.new, formerKey: keys.former, from: replaced.wasStale ? nil : old, to: new,
+            unknown: replaced.wasStale ? .before : .nothing)
     }
 
     /// Counts members again where a row of an object has moved, or may be shown or hidden.

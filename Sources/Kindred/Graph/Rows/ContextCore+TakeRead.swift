@@ -67,7 +67,7 @@ extension ContextCore {
         if map.log.forgottenAt(entity) > sentAt {
             object.withState { $0.becomeStale(at: sentAt) }
             undone.add(1, ordering: .acquiringAndReleasing)
-            following?.mustCheck(at: now)
+            following?.becameStale(at: now)
         }
         if let newer = map.log.row(entity, key), newer.changedAt > askedAt { object.withState { $0.show(newer) } }
         let event = map.log.newerRow(object.storedRow, of: entity, key, askedAt: askedAt, isHidden: isHidden)

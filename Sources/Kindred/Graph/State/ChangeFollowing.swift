@@ -30,8 +30,6 @@ final class ChangeFollowing: Sendable {
         var entities: Set<EntityRuntime> = []
         /// The relationships that were followed, or counted.
         var relationships: Set<RelationshipRuntime> = []
-        /// The destinations and helpers of these relationships: any row of theirs may belong to a loaded relationship.
-        var linked: Set<EntityRuntime> = []
         /// The counts that the program has asked for, by the owners' keys.
         var counts: [RelationshipRuntime: [ObjectKey: Count]] = [:]
         /// Rows to be asked for again, because it is unknown whether the context or another client has changed them
@@ -40,15 +38,11 @@ final class ChangeFollowing: Sendable {
         /// The time at which changes of an entity's rows were left out, because no object had them: answers that were
         /// on their way may be older.
         var leftOut: [EntityRuntime: ContextTime] = [:]
-        /// A time of the context before the snapshot of the next changes.
-        var preparedAt: ContextTime = .never
         /// The number of times that everything in memory had to be asked for again: nothing was followed for a while,
         /// or an old snapshot was read.
         var reloads = 0
-        /// The last time at which something in memory may have become stale without an entry in the log; never if nothing has.
-        var checkAt: ContextTime = .never
-        /// The changes that were checked.
-        var checked = ChangeStamp()
+        /// The changes that were checked; nil if everything is to be checked.
+        var checked: ChangeStamp? = ChangeStamp()
         /// The columns that rows are read without, because tables no longer have them, or have other columns in their
         /// places.
         var lacking: [EntityRuntime: ColumnSet] = [:]
@@ -59,6 +53,11 @@ final class ChangeFollowing: Sendable {
         private static let maximumDoubts = 10_000
         /// The number of counts above which the counts of owners that have left memory are dropped.
         private var maximumCounts = 1_000
+
+        /// Whether any row of an entity may belong to a relationship that was followed.
+        func isLinked(_ entity: EntityRuntime) -> Bool {
+            relationships.contains { $0.destination === entity || $0.helper?.entity === entity }
+        }
 
         /// Has rows asked for again; if there are too many, everything.
         mutating func doubt(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {
@@ -126,11 +125,7 @@ final class ChangeFollowing: Sendable {
         let entities =
             [relationship.source, relationship.destination] + (relationship.helper.map { [$0.entity] } ?? [])
         try await follow(entities, in: core)
-        state.withLock { state in
-            guard state.relationships.insert(relationship).inserted else { return }
-            state.linked.insert(relationship.destination)
-            if let helper = relationship.helper { state.linked.insert(helper.entity) }
-        }
+        state.withLock { _ = $0.relationships.insert(relationship) }
     }
 
     /// Called when changes of entities' rows reach the context; throws if they never will again.
@@ -173,9 +168,9 @@ final class ChangeFollowing: Sendable {
         state.withLock { $0.keep(count, of: relationship, owner) }
     }
 
-    /// Has answers and rows that may be stale looked for, and read again.
-    func mustCheck(at time: ContextTime) {
-        state.withLock { $0.checkAt = time }
+    /// Called where something in memory may have become stale: it is looked for, and read again.
+    func becameStale(at time: ContextTime) {
+        ownChangedAt.store(time, ordering: .releasing)
         feed.askForStep()
     }
 

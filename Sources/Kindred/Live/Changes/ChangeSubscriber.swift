@@ -1,10 +1,6 @@
 import KindredPostgres
 import KindredSchema
 
-/// Thrown by `ChangeSubscriber.evaluate` where the step has to be run again because of a part of the subscriber's work that it
-/// has given up; the subscriber stays.
-struct StepIsVoid: Error {}
-
 /// Thrown by `ChangeSubscriber.evaluate` where its statements no longer fit the tables: the subscriber adapts, and the step is run
 /// again.
 struct ModelIsOutdated: Error {}
@@ -20,13 +16,14 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// Called before each step, before its transaction begins.
     func prepare()
 
-    /// Called in each step, in the step's transaction: sends the subscriber's questions, over `Database.client`.
+    /// Called in each step, in the step's transaction: sends the subscriber's questions, over `Database.client`, each by
+    /// `ChangeReader.ask`.
     ///
     /// In the subscriber's first step `batch` is nil: it begins at this snapshot, and misses nothing from here on. It
     /// is not called for a step that changed nothing unless the subscriber wants it (`wantsStep`): then the batch is
     /// without changes. If the step's connection is lost, the step is run again with a batch that may be larger:
-    /// earlier results of `evaluate` are void. A statement that the server stops or refuses five times in a row takes
-    /// the subscriber out, with `fail`. Must not make other subscribers wait for its own consumers.
+    /// earlier results of `evaluate` are void. An error of it ends the step, and takes the subscriber out, with `fail`,
+    /// unless a later step may succeed: see `StepRetries`. Must not make other subscribers wait for its own consumers.
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws
 
     /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks for the facts that

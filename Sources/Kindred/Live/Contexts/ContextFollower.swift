@@ -8,9 +8,15 @@ import Synchronization
 final class ContextFollower: ContextFeed, ChangeSubscriber {
     private struct Entry {
         weak var core: ContextCore?
-        /// Whether it followed when a step began: rows that it has read and written since may be newer than the step's
-        /// snapshot.
-        var isPrepared = false
+        /// A time of the context before the next step's snapshot; nil if it did not follow when the step began: rows that it
+        /// has read and written since may be newer than the snapshot.
+        var preparedAt: ContextTime?
+    }
+
+    /// A context in a step, and a time of it before the step's snapshot.
+    private struct Prepared {
+        let core: ContextCore
+        let askedAt: ContextTime
     }
 
     private struct Stop {
@@ -22,9 +28,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var entries: [Entry] = []
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
-        /// Whether each context is asked for alone in the next step, since the server has refused a question of all
-        /// contexts together.
-        var isApart = false
+        /// The contexts for which the server did not answer in time.
+        var retries = StepRetries<ObjectIdentifier>()
         /// The contexts that changes no longer reach, with the reasons.
         var stopped: [Stop] = []
         /// The columns that the tables lack, by model; of models whose statements have failed.
@@ -86,10 +91,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     /// Lets a context follow, with a time before any query that it will send.
     private func enter(_ core: ContextCore) {
         guard !state.withLock({ $0.entries.contains { $0.core === core } }) else { return }
-        let time = core.beginReading()
         let isEmpty = !core.holdsObjects
         core.following?.withState { state in
-            state.preparedAt = time
             state.checked = ChangeFollowing.ChangeStamp()
             // Objects that it has made itself may have been changed since.
             if !isEmpty { state.reloads += 1 }
@@ -121,6 +124,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         await gate.withLock {
             let isLast = state.withLock { state in
                 state.entries.removeAll { $0.core == nil }
+                let known = Set(state.cores.map { ObjectIdentifier($0) })
+                state.retries.keep(known.contains)
                 return state.entries.isEmpty
             }
             if isLast, reader.tells(self) { reader.remove(self) }
@@ -132,64 +137,72 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     // MARK: Steps
 
     func prepare() {
-        let cores = state.withLock { state in
-            for place in state.entries.indices { state.entries[place].isPrepared = true }
-            return state.cores
-        }
-        for core in cores {
-            let time = core.beginReading()
-            core.following?.withState { $0.preparedAt = time }
+        // The contexts are returned, as none may be released under the lock.
+        _ = state.withLock { state in
+            state.entries.indices.compactMap { place -> ContextCore? in
+                let core = state.entries[place].core
+                if let core { state.entries[place].preparedAt = core.beginReading() }
+                return core
+            }
         }
     }
 
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
-        let (cores, late, isApart) = state.withLock { state in
-            (
-                state.entries.filter(\.isPrepared).compactMap(\.core),
-                state.entries.filter { !$0.isPrepared }.compactMap(\.core), state.isApart
-            )
-        }
         let changes = batch?.changes ?? [:]
-        if let batch, !batch.isEmpty { for core in late { core.readAgain(Set(changes.keys).union(batch.passed.keys)) } }
+        let entries = state.withLock { state in
+            state.entries.compactMap { entry in
+                entry.core.map { core in
+                    let isPausing = state.retries.isPausing(ObjectIdentifier(core))
+                    return (core: core, askedAt: isPausing ? nil : entry.preparedAt)
+                }
+            }
+        }
+        var prepared: [Prepared] = []
+        for (core, askedAt) in entries {
+            if let askedAt {
+                prepared.append(Prepared(core: core, askedAt: askedAt))
+            } else if let batch, !batch.isEmpty {
+                core.readAgain(batch)
+            }
+        }
         forgetTables(changes)
         if changes.values.contains(where: { $0.gap == .schemaChanged }) { try renewFits() }
         var plans: [ContextPlan] = []
-        for (model, group) in Dictionary(grouping: cores, by: { ObjectIdentifier($0.runtime) }) {
-            let fit = state.withLock { $0.fits[model] }
-            for cores in isApart ? group.map({ [$0] }) : [group] {
-                plans += try await self.plans(of: cores, batch, fit, isApart: isApart)
-            }
+        for (model, group) in Dictionary(grouping: prepared, by: { ObjectIdentifier($0.core.runtime) }) {
+            plans += try await self.plans(of: group, batch, state.withLock { $0.fits[model] })
         }
         let found = plans
-        state.withLock { ($0.plans, $0.isApart) = (found, false) }
+        state.withLock { $0.plans = found }
     }
 
     /// The plans of contexts with one model.
     ///
-    /// Throws `ModelIsOutdated` where the tables have changed, `StepIsVoid` where the server refuses questions of some
-    /// contexts: then the step is run again with each of them alone, whose failure concerns no other context.
+    /// Throws `ModelIsOutdated` where the tables have changed. Where the server refuses questions of some contexts, each of
+    /// them is asked for alone: its failure concerns no other context.
     private func plans(
-        of cores: [ContextCore], _ batch: CommittedBatch?, _ fit: ModelFit?, isApart: Bool
+        of contexts: [Prepared], _ batch: CommittedBatch?, _ fit: ModelFit?
     ) async throws -> [ContextPlan] {
-        let cores = cores.filter { core in
-            guard let error = fit?.refusal(of: core) else { return true }
-            stop(core, error, isForGood: true)
+        let contexts = contexts.filter { context in
+            guard let error = fit?.refusal(of: context.core) else { return true }
+            stop(context.core, error, isForGood: true)
             return false
         }
-        if cores.isEmpty { return [] }
-        do {
-            let step = ContextStep(cores, batch, fitting: fit)
-            guard isApart else { return try await step.plans() }
-            return try await reader.database.client.withTransaction { _ in try await step.plans() }
-        } catch  where error.meansOutdatedModel && fit?.isExhausted != true {
-            state.withLock { $0.outdated = cores[0].runtime }
+        guard let core = contexts.first?.core else { return [] }
+        let plans = contexts.compactMap { ContextPlan($0.core, batch ?? CommittedBatch(), askedAt: $0.askedAt) }
+        switch try await reader.ask({ try await ContextStep(of: core, plans, fitting: fit).plans() }) {
+        case .success(let plans):
+            state.withLock { state in for context in contexts { state.retries.end(ObjectIdentifier(context.core)) } }
+            return plans
+        case .failure(let error) where error.meansOutdatedModel && fit?.isExhausted != true:
+            state.withLock { $0.outdated = core.runtime }
             throw ModelIsOutdated()
-        } catch  where !error.isPassing {
-            guard isApart else {
-                state.withLock { $0.isApart = true }
-                throw StepIsVoid()
-            }
-            stop(cores[0], error, isForGood: error.meansOutdatedModel)
+        case .failure where contexts.count > 1:
+            var plans: [ContextPlan] = []
+            for context in contexts { plans += try await self.plans(of: [context], batch, fit) }
+            return plans
+        case .failure(let error):
+            let isAskedAgain = state.withLock { $0.retries.mayRepeat([ObjectIdentifier(core)], after: error) }
+            if isAskedAgain { core.readAgain(batch) } else { stop(core, error, isForGood: error.meansOutdatedModel) }
             return []
         }
     }
@@ -253,6 +266,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             state.entries.removeAll { $0.core === core }
             state.stopped.removeAll { $0.core == nil || $0.core === core }
             state.stopped.append(Stop(core: core, error: error))
+            state.retries.end(ObjectIdentifier(core))
         }
         core.following?.end(isForGood ? error : nil)
         // The program knows that it has closed the database, and may still read loaded objects.
@@ -274,7 +288,12 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }?.error
     }
 
-    var wantsStep: Bool { state.withLock { $0.cores }.contains { $0.wantsStep } }
+    var wantsStep: Bool {
+        let cores = state.withLock { state in
+            state.cores.filter { !state.retries.isPausing(ObjectIdentifier($0)) }
+        }
+        return cores.contains { $0.wantsStep }
+    }
 }
 
 extension ContextCore {
@@ -283,7 +302,7 @@ extension ContextCore {
         guard let following, !isBesideTransaction else { return false }
         let stamp = changeStamp
         return following.withState { state in
-            state.reloads > 0 || state.checkAt > .never || !state.doubtful.isEmpty || state.checked != stamp
+            state.reloads > 0 || !state.doubtful.isEmpty || state.checked != stamp
         }
     }
 }
@@ -299,10 +318,11 @@ extension Database {
 }
 
 extension ContextCore {
-    /// Has the rows of some entities asked for again in the next step: rows that the context reads now may be older
-    /// than the snapshot of a step that left it out.
-    fileprivate func readAgain(_ names: Set<QualifiedName>) {
+    /// Has everything asked for again in a later step: rows that the context reads now may be older than the snapshot of a
+    /// step that left it out.
+    fileprivate func readAgain(_ batch: CommittedBatch?) {
         let time = tick()
+        let names = Set((batch?.changes ?? [:]).keys).union((batch?.passed ?? [:]).keys)
         following?.withState { state in
             for name in names {
                 if let entity = runtime[name] { state.leftOut[entity] = time }

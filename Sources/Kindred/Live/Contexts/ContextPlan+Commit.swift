@@ -143,9 +143,7 @@ extension ContextPlan {
             }
             for entity in leftOut { state.leftOut[entity] = now }
             if state.reloads == loaded.reloads { state.reloads = 0 }
-            if state.checkAt <= askedAt { state.checkAt = .never }
-            if doubt.isAboutRelationships { state.checkAt = now }
-            state.checked = checked
+            state.checked = doubt.isAboutRelationships ? nil : checked
         }
     }
 }

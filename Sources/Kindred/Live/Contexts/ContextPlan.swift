@@ -35,14 +35,13 @@ struct ContextPlan: Sendable {
     private(set) var numbers: [RelationshipRuntime: [ObjectKey: Int]] = [:]
 
     /// Plans a context's step; nil if the context no longer follows.
-    init?(_ core: ContextCore, _ batch: CommittedBatch) {
+    init?(_ core: ContextCore, _ batch: CommittedBatch, askedAt: ContextTime) {
         guard let following = core.following else { return nil }
-        (self.core, self.following) = (core, following)
+        (self.core, self.following, self.askedAt) = (core, following, askedAt)
         loaded = following.withState { state in
             state.dropCounts()
             return state
         }
-        askedAt = loaded.preparedAt
         stamp = core.changeStamp
         for (entity, keys) in loaded.doubtful { self.keys[entity, default: []].formUnion(keys.keys) }
         for (name, changes) in batch.changes {
@@ -54,7 +53,7 @@ struct ContextPlan: Sendable {
         }
         if loaded.reloads > 0 {
             for entity in core.runtime.entities where core.withMap({ $0.knows(entity) }) { lose(entity) }
-        } else if loaded.checkAt > .never || stamp != loaded.checked {
+        } else if stamp != loaded.checked {
             check()
         }
         planCounts()
@@ -67,7 +66,7 @@ struct ContextPlan: Sendable {
 
     /// Adds the changes of a table, as far as they concern the context.
     private mutating func add(_ changes: TableChanges, of entity: EntityRuntime) {
-        let isLinked = loaded.linked.contains(entity)
+        let isLinked = loaded.isLinked(entity)
         if !isLinked {
             // First: an answer that comes while the step runs may be older, and is asked for again.
             let time = core.tick()

@@ -9,12 +9,11 @@ struct ContextStep {
     private let fit: ModelFit?
 
     /// - Parameters:
-    ///   - cores: contexts of the same model, not none.
+    ///   - core: one of the contexts, which asks for all.
+    ///   - plans: the plans of contexts of the same model.
     ///   - fit: the parts of the model that the tables lack; nil while statements have not said that they lack anything.
-    init(_ cores: [ContextCore], _ batch: CommittedBatch?, fitting fit: ModelFit?) {
-        core = cores[0]
-        entries = cores.compactMap { ContextPlan($0, batch ?? CommittedBatch()) }
-        self.fit = fit
+    init(of core: ContextCore, _ plans: [ContextPlan], fitting fit: ModelFit?) {
+        (self.core, entries, self.fit) = (core, plans, fit)
     }
 
     /// The contexts' plans, with the results of their questions.

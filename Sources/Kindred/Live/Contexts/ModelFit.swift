@@ -95,7 +95,12 @@ extension ModelFit {
 extension ChangeFollowing {
     /// All entities whose changes concern the context.
     var followed: Set<EntityRuntime> {
-        withState { $0.entities.union($0.linked).union($0.relationships.map(\.source)) }
+        withState { state in
+            state.relationships.reduce(into: state.entities) { entities, relationship in
+                entities.formUnion([relationship.source, relationship.destination])
+                if let helper = relationship.helper { entities.insert(helper.entity) }
+            }
+        }
     }
 }
 

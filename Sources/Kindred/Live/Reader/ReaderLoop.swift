@@ -12,8 +12,8 @@ struct ReaderLoop {
     private var cursor: ChangeCursor?
     /// Why the last cursor was of no use: followers are told that everything may have changed.
     private var loss: Tracking.Gap?
-    /// How often the evaluation of a subscriber failed on the server, in a row.
-    private var failures: [UInt64: Int] = [:]
+    /// The subscribers whose evaluation failed on the server.
+    private var retries = StepRetries<UInt64>()
     /// The tables that were changed themselves, until the model was read again.
     private var changedTables: Set<UInt32>?
     /// The model that was told last, and the earliest time to read it again.
@@ -77,14 +77,7 @@ struct ReaderLoop {
         var failed: ChangeReader.Entry?
         let step: Step
         do {
-            step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
-                [read = database.trackingMetrics.withLock { $0.readerStatements }] transaction in
-                // Sent is sent, also where the step fails.
-                defer {
-                    database.trackingMetrics.withLock { metrics in
-                        metrics.statements += max(0, transaction.statementCount - (metrics.readerStatements - read))
-                    }
-                }
+            step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
                 var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
@@ -98,8 +91,6 @@ struct ReaderLoop {
                 }
                 return step
             }
-        } catch is StepIsVoid {
-            return true
         } catch is ModelIsOutdated {
             // Behind the step the model is read again, too.
             changedTables = changedTables ?? []
@@ -116,12 +107,14 @@ struct ReaderLoop {
             reader.leaveOut(unknown.tables)
             return true
         } catch {
-            guard let failed, !error.isPassing || isHopeless(failed, error) else { throw error }
+            guard let failed, !error.isPassing || error.isOfStatement, !retries.mayRepeat([failed.id], after: error)
+            else { throw error }
+            retries.end(failed.id)
             reader.fail(failed, error)
             if error.meansNewSchema { changedTables = changedTables ?? [] }
             return true
         }
-        failures = [:]
+        for entry in step.evaluated { retries.end(entry.id) }
         if let refusal = step.reading.refusal {
             (cursor, loss) = (nil, refusal)
             return true
@@ -143,17 +136,7 @@ struct ReaderLoop {
     private func evaluate(_ entry: ChangeReader.Entry, _ batch: CommittedBatch, at cursor: ChangeCursor) async throws {
         let (subscriber, batch) = (entry.subscriber, entry.isAtItsFirstStep ? nil : batch)
         if subscriber.settings.isEmpty { return try await subscriber.evaluate(batch, at: cursor) }
-        try await database.client.withOwnSettings { scope in
-            defer { database.trackingMetrics.withLock { $0.statements += scope.statementCount } }
-            try await subscriber.evaluate(batch, at: cursor)
-        }
-    }
-
-    /// Whether a subscriber's questions fail or take too long each time: the other subscribers cannot wait for it.
-    private mutating func isHopeless(_ entry: ChangeReader.Entry, _ error: any Error) -> Bool {
-        guard error.isOfStatement else { return false }
-        failures[entry.id, default: 0] += 1
-        return failures[entry.id, default: 0] >= 5
+        try await database.client.withOwnSettings { _ in try await subscriber.evaluate(batch, at: cursor) }
     }
 
     private func count(_ step: Step, _ round: ChangeReader.Round) {

@@ -14,10 +14,12 @@ final class LiveHub: ChangeSubscriber {
         var isClosed = false
         /// The number of distinct requests that the metrics have.
         var counted = 0
-        /// How often in a row a request could not be answered in time.
-        var failures: [Int: Int] = [:]
-        /// The shapes of requests that could not be asked together in this step.
-        var apart: Set<LiveQuery.Shape.Key> = []
+        /// The questions that the server did not answer in time.
+        var retries = StepRetries<Question>()
+        /// The requests that have missed a step, and are asked anew, with the causes of their updates.
+        var missed: [Int: LiveCause] = [:]
+        /// The rows that were not read in a step, for the requests that are found by their values.
+        var missedRows: [EntityRuntime: Set<ObjectKey>] = [:]
         /// The shapes that the server always refuses to answer together, for instance because the joint statement's
         /// values would meet a domain's CHECK.
         var refused: Set<LiveQuery.Shape.Key> = []
@@ -26,12 +28,24 @@ final class LiveHub: ChangeSubscriber {
         /// When they are compared with the catalog again, at the latest.
         var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
 
-        /// Whether requests take too long each time: the other requests cannot wait for them.
-        mutating func isHopeless(_ numbers: [Int], _ error: any Error) -> Bool {
-            guard error.isOfStatement else { return false }
-            for number in numbers { failures[number, default: 0] += 1 }
-            return numbers.contains { failures[$0, default: 0] >= 3 }
+        /// Drops what is to be asked again of requests that have ended.
+        mutating func dropEnded() {
+            retries.keep { [sources] question in
+                switch question {
+                case .request(let number): sources.sources[number] != nil
+                case .rows(let entity): sources.core(of: entity) != nil
+                }
+            }
+            if !missed.isEmpty { missed = missed.filter { sources.sources[$0.key] != nil } }
+            if !missedRows.isEmpty { missedRows = missedRows.filter { sources.core(of: $0.key) != nil } }
         }
+    }
+
+    /// A question that is asked again if the server does not answer it in time.
+    private enum Question: Hashable {
+        case request(Int)
+        /// Changed rows, for all requests that are found by their values.
+        case rows(EntityRuntime)
     }
 
     private struct TablesKey: Hashable {
@@ -60,6 +74,8 @@ final class LiveHub: ChangeSubscriber {
     private struct Step {
         var found: [Found] = []
         var joined: [LiveConsumer] = []
+        /// The entities whose changed rows were read, for the requests that are found by their values.
+        var read: Set<EntityRuntime> = []
         /// Requests that read other tables from now on; nil if definitions were not compared.
         var renewed: [Int: LiveQuery]?
     }
@@ -157,11 +173,23 @@ final class LiveHub: ChangeSubscriber {
 
     // MARK: Steps
 
-    var wantsStep: Bool { state.withLock { !$0.joining.isEmpty || $0.definitionsAreDue <= .now } }
+    var wantsStep: Bool {
+        state.withLock { state in
+            if state.definitionsAreDue <= .now || state.retries.isAnyDue { return true }
+            return state.joining.contains { consumer in
+                state.sources.unanswered(consumer).map { !state.retries.isPausing(.request($0)) } ?? true
+            }
+        }
+    }
 
     /// A request that is made later may follow a change that the step's snapshot does not have.
     func prepare() {
-        let joining = state.withLock { Array($0.joining.prefix(Self.newPerStep)) }
+        let joining = state.withLock { state in
+            let isPausing = { (consumer: LiveConsumer) in
+                state.sources.unanswered(consumer).map { state.retries.isPausing(.request($0)) } ?? false
+            }
+            return Array(state.joining.lazy.filter { !isPausing($0) }.prefix(Self.newPerStep))
+        }
         step.withLock { $0.joined = joining }
     }
 
@@ -172,12 +200,14 @@ final class LiveHub: ChangeSubscriber {
         }
         let renewed = try await renewed(after: batch)
         let (work, new) = state.withLock { state in
-            let new = joining.compactMap { state.sources.unanswered($0) }
+            let new = Set(joining.compactMap { state.sources.unanswered($0) })
             var work = batch.map { state.sources.work(for: $0) }
             for number in renewed where state.sources.sources[number]?.latest != nil {
-                work?.ask(number, .schemaChanged)
+                work?.ask(number, because: .everything(.schemaChanged))
             }
-            return (work, Set(new))
+            for (number, cause) in state.missed { work?.ask(number, because: cause) }
+            for (entity, keys) in state.missedRows { work?.read(keys, of: entity) }
+            return (work, new)
         }
         if let work { try await evaluate(work) }
         for number in new { try await evaluate(number, .first) }
@@ -209,24 +239,36 @@ final class LiveHub: ChangeSubscriber {
         for (number, cause) in work.whole { try await evaluate(number, cause) }
         for group in try await groups(of: Array(work.byKeys.keys)) {
             guard let changes = group.first.flatMap({ work.byKeys[$0.number] }) else { continue }
-            for (request, part) in zip(group, try await parts(of: group, among: changes.presentKeys)) {
-                try await evaluating(request.number) { query, latest in
+            for (request, part) in try await parts(of: group, among: changes.presentKeys) {
+                try await evaluating(request.number, .change) { query, latest in
                     try await self.changed(request.number, to: query, from: latest, by: changes.keys, part)
                 }
             }
         }
         try await evaluate(members: work.members)
-        for (entity, changes) in work.routed {
-            guard let core = state.withLock({ $0.sources.core(of: entity) }) else { continue }
-            let rows = try await giving(up: { $0.numbers(of: entity) }) {
-                try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
-            }
-            let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
-            for (number, changes) in routed where work.whole[number] == nil {
-                try await evaluating(number) { query, latest in
-                    try await self.changed(
-                        number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
+        for (entity, changes) in work.routed { try await evaluate(changes, of: entity, besides: work.whole) }
+    }
+
+    /// Reads changed rows for all requests that are found by their values.
+    ///
+    /// - Parameter whole: the requests that are asked anew.
+    private func evaluate(
+        _ changes: TableChanges, of entity: EntityRuntime, besides whole: [Int: LiveCause]
+    ) async throws {
+        guard let core = state.withLock({ $0.sources.core(of: entity) }) else { return }
+        let rows = try await ask(.rows(entity)) { try await LiveQuery.rows(of: entity, changes.presentKeys, in: core) }
+        guard let rows else {
+            return state.withLock { state in
+                if !state.sources.numbers(of: entity).isEmpty {
+                    state.missedRows[entity, default: []].formUnion(changes.keys)
                 }
+            }
+        }
+        step.withLock { _ = $0.read.insert(entity) }
+        let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
+        for (number, changes) in routed where whole[number] == nil {
+            try await evaluating(number, .change) { query, latest in
+                try await self.changed(number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
             }
         }
     }
@@ -251,9 +293,11 @@ final class LiveHub: ChangeSubscriber {
                 guard let position = query.memberBranches[table] else { continue }
                 let entity = query.memberEntity(of: table)
                 if let entity, rows[entity] == nil {
-                    rows[entity] = try await giving(up: { _ in [number] }) {
+                    let read = try await ask(.request(number), .change) {
                         try await LiveQuery.rows(of: entity, changes.presentKeys, in: query.core)
                     }
+                    guard let read else { break }
+                    rows[entity] = read
                 }
                 let found = entity.flatMap { rows[$0] } ?? []
                 guard let owners = try latest.owners(at: position, changedBy: changes, in: table, rows: found) else {
@@ -270,14 +314,17 @@ final class LiveHub: ChangeSubscriber {
             let requests = asked.requests.filter { !whole.contains($0.key) && !$0.value.owners.isEmpty }
             if requests.isEmpty { continue }
             let owners = requests.values.reduce(into: Set<ObjectKey>()) { $0.formUnion($1.owners) }
-            let part = try await giving(up: { _ in Array(requests.keys) }) {
-                try await asked.query.members(at: asked.position, of: owners)
+            let part = try await reader.ask { try await asked.query.members(at: asked.position, of: owners) }
+            guard case .success(let part) = part else {
+                // Which of them cannot be answered shows when each is asked alone.
+                whole.formUnion(requests.keys)
+                continue
             }
             for (number, own) in requests { parts[number, default: []].append((own.position, own.owners, part)) }
         }
         for number in whole { try await evaluate(number, .change) }
-        for (number, parts) in parts {
-            try await evaluating(number) { _, latest in
+        for (number, parts) in parts where !whole.contains(number) {
+            try await evaluating(number, .change) { _, latest in
                 guard var snapshot = latest else { return nil }
                 for (position, owners, part) in parts {
                     snapshot = snapshot.replacing(membersAt: position, of: owners, from: part)
@@ -290,42 +337,45 @@ final class LiveHub: ChangeSubscriber {
     /// A request that is asked together with other requests of its shape.
     private typealias Shaped = (number: Int, query: LiveQuery, shape: LiveQuery.Shape)
 
-    /// Requests of one entity by their shapes, those alone that cannot be asked together.
+    /// Requests of one entity by their shapes.
     private func groups(of numbers: [Int]) async throws -> [[Shaped]] {
         var groups: [LiveQuery.Shape.Key: [Shaped]] = [:]
         for (number, query) in state.withLock({ state in numbers.map { ($0, state.sources.sources[$0]?.query) } }) {
-            guard let query else { continue }
-            let shape = try await giving(up: { _ in [number] }) { try query.shape() }
+            guard let query, let shape = try await ask(.request(number), .change, { try query.shape() }) else {
+                continue
+            }
             groups[shape.key, default: []].append((number, query, shape))
         }
-        let apart = state.withLock { $0.apart }
-        return groups.flatMap { shape, group in apart.contains(shape) ? group.map { [$0] } : [group] }
+        let refused = state.withLock { $0.refused }
+        return groups.flatMap { shape, group in refused.contains(shape) ? group.map { [$0] } : [group] }
     }
 
     /// The parts of the answers to requests of one shape that have the rows among some keys.
-    private func parts(of group: [Shaped], among keys: [ObjectKey]) async throws -> [LiveSnapshot] {
-        let queries = group.map { ($0.query, $0.shape) }
-        if let only = group.first, group.count == 1 {
-            return try await giving(up: { _ in [only.number] }) {
-                try await LiveQuery.snapshots(of: queries, among: keys)
-            }
+    private func parts(
+        of group: [Shaped], among keys: [ObjectKey]
+    ) async throws -> [(Shaped, LiveSnapshot)] {
+        guard let first = group.first else { return [] }
+        func ask(_ group: [Shaped]) async throws -> [LiveSnapshot] {
+            try await LiveQuery.snapshots(of: group.map { ($0.query, $0.shape) }, among: keys)
         }
-        do {
-            return try await LiveQuery.snapshots(of: queries, among: keys)
-        } catch {
-            guard error.isOfStatement || !error.isPassing, !(error is CancellationError) else { throw error }
+        if group.count == 1 {
+            let parts = try await self.ask(.request(first.number), .change) { try await ask(group) }
+            return Array(zip(group, parts ?? []))
+        }
+        switch try await reader.ask({ try await ask(group) }) {
+        case .success(let parts): return Array(zip(group, parts))
+        case .failure(let error):
             // Which of them cannot be answered shows when each is asked alone.
-            state.withLock { state in
-                state.apart.formUnion(group.map(\.shape.key))
-                if !error.isPassing { state.refused.formUnion(group.map(\.shape.key)) }
-            }
-            throw StepIsVoid()
+            if !error.isPassing { state.withLock { _ = $0.refused.insert(first.shape.key) } }
+            var parts: [(Shaped, LiveSnapshot)] = []
+            for request in group { parts += try await self.parts(of: [request], among: keys) }
+            return parts
         }
     }
 
     /// Asks a request anew.
     private func evaluate(_ number: Int, _ cause: LiveCause) async throws {
-        try await evaluating(number) { query, _ in
+        try await evaluating(number, cause) { query, _ in
             Found(number: number, snapshot: try await query.snapshot(), cause: cause)
         }
     }
@@ -348,28 +398,59 @@ final class LiveHub: ChangeSubscriber {
 
     /// Runs a part of the step that is about one request.
     private func evaluating(
-        _ number: Int, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
+        _ number: Int, _ cause: LiveCause, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
     ) async throws {
         guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
-        let found = try await giving(up: { _ in [number] }) { try await body(source.query, source.latest) }
-        if let found { step.withLock { $0.found.append(found) } }
+        let found = try await ask(.request(number), cause) { try await body(source.query, source.latest) }
+        if let found = found.flatMap(\.self) { step.withLock { $0.found.append(found) } }
     }
 
-    /// Runs a part of the step; where it cannot be done, the requests that it is about fail alone.
-    private func giving<T>(up numbers: (LiveSources) -> [Int], _ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch {
-            let left = try state.withLock { state in
-                let numbers = numbers(state.sources)
-                let isPassing = error.isPassing && !state.isHopeless(numbers, error)
-                if isPassing || error is CancellationError { throw error }
-                return numbers
-            }
-            giveUp(left, error)
-            // The error has ended the transaction; the other requests are asked again in another transaction.
-            throw StepIsVoid()
+    /// Sends a question; nil if it has failed, and is asked again, or ends the requests that it is about.
+    ///
+    /// - Parameter cause: why its request is asked.
+    private func ask<Answer: Sendable>(
+        _ question: Question, _ cause: LiveCause = .change, _ body: () async throws -> Answer
+    ) async throws -> Answer? {
+        // A request that has failed in this step, or is asked again later.
+        if state.withLock({ $0.retries.isPausing(question) }) {
+            miss(question, cause)
+            return nil
         }
+        switch try await reader.ask(body) {
+        case .success(let answer):
+            state.withLock { $0.retries.end(question) }
+            return answer
+        case .failure(let error):
+            if state.withLock({ $0.retries.mayRepeat([question], after: error) }) {
+                miss(question, cause)
+            } else {
+                giveUp(question, error)
+            }
+            return nil
+        }
+    }
+
+    /// Has a request asked anew in a later step.
+    private func miss(_ question: Question, _ cause: LiveCause) {
+        guard case .request(let number) = question else { return }
+        state.withLock { state in
+            guard state.sources.sources[number]?.latest != nil else { return }
+            state.missed[number] = state.missed[number]?.merged(with: cause) ?? cause
+        }
+    }
+
+    /// Ends the requests that a question is about.
+    private func giveUp(_ question: Question, _ error: any Error) {
+        let numbers = state.withLock { state in
+            state.retries.end(question)
+            switch question {
+            case .request(let number): return [number]
+            case .rows(let entity):
+                state.missedRows[entity] = nil
+                return state.sources.numbers(of: entity)
+            }
+        }
+        giveUp(numbers, error)
     }
 
     /// Ends requests with an error.
@@ -378,6 +459,10 @@ final class LiveHub: ChangeSubscriber {
             // One of them may have been why a shape was refused.
             state.refused = []
             let left = numbers.flatMap { state.sources.remove($0) }
+            for number in numbers {
+                state.missed[number] = nil
+                state.retries.end(.request(number))
+            }
             state.joining.removeAll { consumer in left.contains { $0 === consumer } }
             return left
         }
@@ -390,24 +475,29 @@ final class LiveHub: ChangeSubscriber {
             return step
         }
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
-            (state.failures, state.apart) = ([:], state.refused)
             if let renewed = step.renewed {
                 for (number, query) in renewed { state.sources.renew(number, query) }
                 // Forgets all tables, including tables that no request reads now.
                 state.tables = [:]
                 state.definitionsAreDue = .now + Self.definitionsPause
             }
+            for entity in step.read { state.missedRows[entity] = nil }
+            state.dropEnded()
             var answers: [(LiveConsumer, LiveAnswer)] = []
             let joined = Set(step.joined.map { ObjectIdentifier($0) })
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })
             for found in step.found {
+                state.missed[found.number] = nil
                 let answer = LiveAnswer(snapshot: found.snapshot, cause: found.cause, cursor: cursor)
                 for consumer in state.sources.set(found.snapshot, of: found.number, changed: found.changed)
                 where !waiting.contains(ObjectIdentifier(consumer)) {
                     answers.append((consumer, answer))
                 }
             }
-            state.joining.removeAll { joined.contains(ObjectIdentifier($0)) }
+            // A request that the server has not answered yet is asked again.
+            state.joining.removeAll {
+                joined.contains(ObjectIdentifier($0)) && state.sources.unanswered($0) == nil
+            }
             for consumer in step.joined where waiting.contains(ObjectIdentifier(consumer)) {
                 guard let latest = state.sources.latest(for: consumer) else { continue }
                 answers.append((consumer, LiveAnswer(snapshot: latest, cause: .first, cursor: cursor)))

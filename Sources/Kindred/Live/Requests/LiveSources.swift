@@ -171,12 +171,22 @@ struct LiveSources: Sendable {
         /// Entities whose changed rows have to be read, to find requests by values.
         var routed: [EntityRuntime: TableChanges] = [:]
 
-        mutating func ask(_ number: Int, _ gap: Tracking.Gap?) {
+        mutating func ask(_ number: Int, after gap: Tracking.Gap?) {
             // A table whose rows a policy or a missing key leaves unnamed has lost nothing.
-            let cause: LiveCause = gap.flatMap { $0 == .unnamed ? nil : .everything($0) } ?? .change
+            ask(number, because: gap.flatMap { $0 == .unnamed ? nil : .everything($0) } ?? .change)
+        }
+
+        mutating func ask(_ number: Int, because cause: LiveCause) {
             whole[number] = whole[number].map { $0.merged(with: cause) } ?? cause
             byKeys[number] = nil
             members[number] = nil
+        }
+
+        /// Reads rows that an earlier step has not read, for the requests that are found by their values.
+        mutating func read(_ keys: Set<ObjectKey>, of entity: EntityRuntime) {
+            for key in keys.subtracting(routed[entity]?.keys ?? []) {
+                routed[entity, default: TableChanges()].updated.updateValue(nil, forKey: key)
+            }
         }
     }
 
@@ -201,7 +211,7 @@ struct LiveSources: Sendable {
                 {
                     work.byKeys[number] = changes
                 } else {
-                    work.ask(number, changes.gap)
+                    work.ask(number, after: changes.gap)
                 }
             }
         }
@@ -209,7 +219,7 @@ struct LiveSources: Sendable {
             guard let changes = batch.changes[entity.name] else { continue }
             guard changes.gap == nil else {
                 for number in numbers(of: entity) where sources[number]?.latest != nil {
-                    work.ask(number, changes.gap)
+                    work.ask(number, after: changes.gap)
                 }
                 continue
             }

@@ -13,6 +13,7 @@ struct EntityLinks: Sendable {
     fileprivate var fewNames: [(name: String, relationship: RelationshipRuntime)] = []
     fileprivate var findingColumns: [Int] = []
     fileprivate var joinsOrderedSets = false
+    fileprivate var changesMayMakeStale = false
     fileprivate var uniqueChecks: [UniqueCheckRuntime] = []
     fileprivate var uniqueColumns = ColumnSet()
     fileprivate var orderedColumns = ColumnSet()
@@ -49,6 +50,8 @@ struct EntityLinks: Sendable {
         let held = relationships.filter(\.holdsForeignKey)
         foreignKeys = held.filter { !$0.model.isByView } + held.filter(\.model.isByView)
         joinsOrderedSets = foreignKeys.contains { $0.inversePosition != nil }
+        changesMayMakeStale =
+            !helperEnds.isEmpty || runtime.filter != nil || foreignKeys.contains(where: \.isComparedByServer)
         findingColumns = runtime.key
         for relationship in relationships where !relationship.holdsForeignKey {
             for column in relationship.ownColumns where !findingColumns.contains(column) {
@@ -103,6 +106,9 @@ extension EntityRuntime {
 
     /// Whether a row may have a position among the members of an owner.
     var joinsOrderedSets: Bool { links.joinsOrderedSets }
+
+    /// Whether a change of a row may make an answer in memory stale, because the row alone does not say which answers show it.
+    var changesMayMakeStale: Bool { links.changesMayMakeStale }
 
     /// The columns by which a row is looked up: its key, and columns that foreign keys reference.
     var findingColumns: [Int] { links.findingColumns }

@@ -35,10 +35,8 @@ struct Loader: Sendable {
         if isGone == true { return nil }
         let one = LoadedOne(foreignKey: key, member: loaded.first, batch: loaded.batch)
         core.keep(.one(one), relationship, of: object)
-        if let following = core.following, try relationship.ownKey(object.row) != key {
-            // Another transaction has changed the foreign key meanwhile.
-            following.mustCheck(at: core.now)
-        }
+        // Another transaction may have changed the foreign key meanwhile.
+        if core.following != nil, try relationship.ownKey(object.row) != key { core.becomeStale() }
         // A row that was just read is the newest.
         return one.member.flatMap { core.object($0, of: entity, one.batch.group, askedAt: .forever) }
     }

@@ -82,7 +82,7 @@ struct MemberCounter: Sendable {
         if core.journal == nil {
             let count = ChangeFollowing.Count(owner: owner, number: number, askedAt: askedAt)
             following.keep(count, of: relationship, key)
-            if changedAt() > askedAt { following.mustCheck(at: core.now) }
+            if changedAt() > askedAt { core.becomeStale() }
         }
         return number
     }
