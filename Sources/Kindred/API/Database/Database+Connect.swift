@@ -71,7 +71,7 @@ extension Database {
         overrides: [SchemaOverride], names: RelationshipNames?, tracking: Tracking.Options, requiredSettings: [String],
         tenants: Tenants? = nil, logger: Logger?, at place: SourcePlace
     ) async throws -> Database {
-        try tracking.wakeUp.validate()
+        try tracking.validate()
         let (client, replicas) = try await PostgresClient.connect(configuration, among: servers, logger: logger)
         do {
             let classes = TypedClasses(classes.map { EntityClass($0) })
@@ -91,6 +91,7 @@ extension Database {
                 overrides: overrides, names: names,
                 listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
                 schemaTenants: schemaTenants, consumerOwner: tracking.consumerOwner, trackingOwner: tracking.owner,
+                questionLimits: QuestionLimits(lock: tracking.lockTimeout, time: tracking.questionTimeout),
                 logger: logger)
         } catch {
             await client.close()

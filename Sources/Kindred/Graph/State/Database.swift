@@ -43,6 +43,8 @@ public final class Database: Sendable {
     /// The role whose installation of change tracking is used, besides installations of the program's role and of
     /// superusers.
     let trackingOwner: String?
+    /// The times that a question of a common step of live requests and contexts may take.
+    let questionLimits: QuestionLimits
     /// Whether a check has found that the helper schema may be used.
     let isHelperKnown = RankedMutex(false, .leaf)
     /// Tells other processes of row locks; made at the first announcement.
@@ -52,8 +54,9 @@ public final class Database: Sendable {
         client: PostgresClient, replicas: ReplicaSet? = nil, runtime: SchemaRuntime, overrides: [SchemaOverride],
         names: RelationshipNames? = nil, listening: ChangeListening = .byClient, requiredSettings: [String] = [],
         schemaTenants: SchemaTenants? = nil, consumerOwner: String? = nil, trackingOwner: String? = nil,
-        logger: Logger?
+        questionLimits: QuestionLimits = QuestionLimits(), logger: Logger?
     ) {
+        self.questionLimits = questionLimits
         self.consumerOwner = consumerOwner
         self.trackingOwner = trackingOwner
         self.schemaTenants = schemaTenants

@@ -13,6 +13,9 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// The settings with which its questions run, in a savepoint apart from other subscribers' questions.
     var settings: SessionSettings { get }
 
+    /// Whether it sends questions of its own in a step.
+    var asks: Bool { get }
+
     /// Called before each step, before its transaction begins.
     func prepare()
 
@@ -47,6 +50,8 @@ protocol ChangeSubscriber: AnyObject, Sendable {
 
 extension ChangeSubscriber {
     var settings: SessionSettings { .none }
+
+    var asks: Bool { true }
 
     func prepare() {}
 

@@ -28,8 +28,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var entries: [Entry] = []
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
-        /// The contexts for which the server did not answer in time.
-        var retries = StepRetries<ObjectIdentifier>()
+        /// The contexts for which the server does not answer in the time of a common step: it is asked for each alone.
+        var slow: Set<ObjectIdentifier> = []
         /// The contexts that changes no longer reach, with the reasons.
         var stopped: [Stop] = []
         /// The columns that the tables lack, by model; of models whose statements have failed.
@@ -47,11 +47,12 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     let settings: SessionSettings
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
+    private let slowQuestions: SlowQuestions<ObjectIdentifier>
     /// Entering and leaving, one after the other.
     private let gate = AsyncGate()
 
     init(_ settings: SessionSettings, _ reader: ChangeReader) {
-        (self.settings, self.reader) = (settings, reader)
+        (self.settings, self.reader, slowQuestions) = (settings, reader, reader.slowQuestions())
     }
 
     // MARK: Contexts
@@ -122,12 +123,13 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     private func leaveIfEmpty() async {
         await gate.withLock {
-            let isLast = state.withLock { state in
+            let (ended, isLast) = state.withLock { state in
                 state.entries.removeAll { $0.core == nil }
-                let known = Set(state.cores.map { ObjectIdentifier($0) })
-                state.retries.keep(known.contains)
-                return state.entries.isEmpty
+                let ended = state.slow.subtracting(state.cores.map { ObjectIdentifier($0) })
+                state.slow.subtract(ended)
+                return (ended, state.entries.isEmpty)
             }
+            for context in ended { slowQuestions.end(context) }
             if isLast, reader.tells(self) { reader.remove(self) }
         }
     }
@@ -152,17 +154,18 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         let entries = state.withLock { state in
             state.entries.compactMap { entry in
                 entry.core.map { core in
-                    let isPausing = state.retries.isPausing(ObjectIdentifier(core))
-                    return (core: core, askedAt: isPausing ? nil : entry.preparedAt)
+                    let isSlow = state.slow.contains(ObjectIdentifier(core))
+                    return (core: core, askedAt: isSlow ? nil : entry.preparedAt, isSlow: isSlow)
                 }
             }
         }
         var prepared: [Prepared] = []
-        for (core, askedAt) in entries {
+        for (core, askedAt, isSlow) in entries {
             if let askedAt {
                 prepared.append(Prepared(core: core, askedAt: askedAt))
             } else if let batch, !batch.isEmpty {
                 core.readAgain(batch)
+                if isSlow { askAlone(core) }
             }
         }
         forgetTables(changes)
@@ -190,9 +193,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         guard let core = contexts.first?.core else { return [] }
         let plans = contexts.compactMap { ContextPlan($0.core, batch ?? CommittedBatch(), askedAt: $0.askedAt) }
         switch try await reader.ask({ try await ContextStep(of: core, plans, fitting: fit).plans() }) {
-        case .success(let plans):
-            state.withLock { state in for context in contexts { state.retries.end(ObjectIdentifier(context.core)) } }
-            return plans
+        case .success(let plans): return plans
         case .failure(let error) where error.meansOutdatedModel && fit?.isExhausted != true:
             state.withLock { $0.outdated = core.runtime }
             throw ModelIsOutdated()
@@ -201,11 +202,55 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             for context in contexts { plans += try await self.plans(of: [context], batch, fit) }
             return plans
         case .failure(let error):
-            let isAskedAgain = state.withLock { $0.retries.mayRepeat([ObjectIdentifier(core)], after: error) }
-            if isAskedAgain { core.readAgain(batch) } else { stop(core, error, isForGood: error.meansOutdatedModel) }
+            if error.isPassing {
+                core.readAgain(batch)
+                askAlone(core)
+            } else {
+                stop(core, error, isForGood: error.meansOutdatedModel)
+            }
             return []
         }
     }
+
+    // MARK: Slow contexts
+
+    /// Asks for a context apart from the common step, which does not wait for it.
+    private func askAlone(_ core: ContextCore) {
+        state.withLock { _ = $0.slow.insert(ObjectIdentifier(core)) }
+        slowQuestions.ask(ObjectIdentifier(core)) { [weak self, weak core] in
+            if let self, let core { try await self.answerAlone(core) }
+        } orFail: { [weak self, weak core] error in
+            if let self, let core { self.stop(core, error, isForGood: error.meansOutdatedModel) }
+        }
+    }
+
+    private func answerAlone(_ core: ContextCore) async throws {
+        let fit = state.withLock { $0.fits[ObjectIdentifier(core.runtime)] }
+        let askedAt = core.beginReading()
+        do {
+            let found = try await reader.askAlone(with: settings) {
+                guard let plan = ContextPlan(core, CommittedBatch(), askedAt: askedAt) else { return [ContextPlan]() }
+                return try await ContextStep(of: core, [plan], fitting: fit).plans()
+            }
+            for plan in found.answer { try plan.commit() }
+            if found.isQuick { state.withLock { _ = $0.slow.remove(ObjectIdentifier(core)) } }
+        } catch  where error.meansOutdatedModel && fit?.isExhausted != true {
+            // The next common step finds out how the model fits.
+            endSlow(core)
+            askForStep()
+        }
+    }
+
+    /// Has a context asked for in common steps again.
+    private func endSlow(_ core: ContextCore) {
+        let wasSlow = state.withLock { $0.slow.remove(ObjectIdentifier(core)) != nil }
+        if wasSlow { slowQuestions.end(ObjectIdentifier(core)) }
+    }
+
+    /// Returns when the contexts that are asked for alone have their answers.
+    func catchUp() async throws { try await slowQuestions.catchUp() }
+
+    // MARK: Models
 
     func adapt() async throws {
         let (outdated, fits) = state.withLock { state in
@@ -266,8 +311,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             state.entries.removeAll { $0.core === core }
             state.stopped.removeAll { $0.core == nil || $0.core === core }
             state.stopped.append(Stop(core: core, error: error))
-            state.retries.end(ObjectIdentifier(core))
         }
+        endSlow(core)
         core.following?.end(isForGood ? error : nil)
         // The program knows that it has closed the database, and may still read loaded objects.
         if (error as? PostgresError)?.code == .closed { return }
@@ -290,7 +335,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     var wantsStep: Bool {
         let cores = state.withLock { state in
-            state.cores.filter { !state.retries.isPausing(ObjectIdentifier($0)) }
+            state.cores.filter { !state.slow.contains(ObjectIdentifier($0)) }
         }
         return cores.contains { $0.wantsStep }
     }

@@ -82,8 +82,11 @@ struct ReaderLoop {
                 if step.reading.refusal != nil { return step }
                 if let loss { step.reading.lose(loss, database.runtime) }
                 let (at, batch) = (step.reading.cursor, step.reading.batch)
-                for entry in round.entries where entry.isAtItsFirstStep || !batch.isEmpty || entry.subscriber.wantsStep
-                {
+                let entries = round.entries.filter {
+                    $0.isAtItsFirstStep || !batch.isEmpty || $0.subscriber.wantsStep
+                }
+                if entries.contains(where: \.subscriber.asks) { try await reader.limitQuestions() }
+                for entry in entries {
                     failed = entry
                     try await evaluate(entry, batch, at: at)
                     failed = nil
@@ -107,7 +110,7 @@ struct ReaderLoop {
             reader.leaveOut(unknown.tables)
             return true
         } catch {
-            guard let failed, !error.isPassing || error.isOfStatement, !retries.mayRepeat([failed.id], after: error)
+            guard let failed, !error.isPassing || error.isOfStatement, !retries.mayRepeat(failed.id, after: error)
             else { throw error }
             retries.end(failed.id)
             reader.fail(failed, error)
@@ -309,6 +312,9 @@ extension Error {
         guard error.code == .server, let state = error.sqlState, state != .invalidStatementName else { return false }
         return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
     }
+
+    /// Whether a lock could not be had in time.
+    var isOfLock: Bool { ofServer?.sqlState == .lockNotAvailable }
 
     /// Whether a table, column, type or function is gone.
     var meansNewSchema: Bool {

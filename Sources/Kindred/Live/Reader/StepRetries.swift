@@ -1,27 +1,27 @@
 import KindredPostgres
 
-/// The questions of a step that the server did not answer in time, and when they are asked again.
+/// The questions that the server did not answer in time, and when they are asked again.
 ///
-/// The rule for live requests, contexts and subscribers alike: a question that the server refuses for good fails alone. A question
-/// that it may answer later is asked again, up to five times in a row, with longer and longer pauses; nothing else waits for it.
+/// A question that waited for a lock is asked again until it has the lock. Another question that the server may answer later is
+/// asked again up to five times in a row. The pauses are longer and longer.
 struct StepRetries<Question: Hashable & Sendable>: Sendable {
     private struct Failures {
         var count = 0
+        var pause: Duration { .milliseconds(min(1_000, 50 << min(count - 1, 5))) }
         var isDueAt = MonotonicTime.now
     }
 
     private var failures: [Question: Failures] = [:]
     private static var maximum: Int { 5 }
 
-    /// Notes that questions have failed together; returns whether they are asked again.
-    mutating func mayRepeat(_ questions: some Collection<Question>, after error: any Error) -> Bool {
+    /// Notes a failure; returns whether the question is asked again.
+    mutating func mayRepeat(_ question: Question, after error: any Error) -> Bool {
         guard error.isPassing else { return false }
-        for question in questions {
-            failures[question, default: Failures()].count += 1
-            let pause = Duration.milliseconds(50 << failures[question, default: Failures()].count)
-            failures[question]?.isDueAt = .now + pause
-        }
-        return questions.allSatisfy { failures[$0, default: Failures()].count < Self.maximum }
+        var failed = failures[question] ?? Failures()
+        failed.count += 1
+        failed.isDueAt = .now + failed.pause
+        failures[question] = failed
+        return failed.count < Self.maximum || error.isOfLock
     }
 
     /// Notes that a question was answered, or is asked no longer.
@@ -34,33 +34,12 @@ struct StepRetries<Question: Hashable & Sendable>: Sendable {
         if !failures.isEmpty { failures = failures.filter { isKept($0.key) } }
     }
 
+    /// The pause before a question that has failed is asked again.
+    func pause(of question: Question) -> Duration { failures[question]?.pause ?? .zero }
+
     /// Whether a question has failed and is not to be asked yet.
-    func isPausing(_ question: Question) -> Bool {
-        guard let failed = failures[question] else { return false }
-        return failed.isDueAt > .now
-    }
+    func isPausing(_ question: Question) -> Bool { failures[question].map { $0.isDueAt > .now } ?? false }
 
     /// Whether a question that has failed is to be asked now.
     var isAnyDue: Bool { failures.contains { $0.value.isDueAt <= .now } }
-}
-
-extension ChangeReader {
-    /// Sends a question in the task's step, behind a savepoint, so that its failure takes no other question with it.
-    ///
-    /// - Returns: The answer, or the failure of this question alone.
-    /// - Throws: An error that ends the step, such as that of a lost connection.
-    func ask<Answer: Sendable>(_ body: () async throws -> Answer) async throws -> Result<Answer, any Error> {
-        do {
-            let answer = try await database.client.withTransaction { scope in
-                // Sent is sent, also where the question fails.
-                defer { database.trackingMetrics.withLock { $0.statements += scope.statementCount } }
-                return try await body()
-            }
-            return .success(answer)
-        } catch  where error is CancellationError || error.isPassing && !error.isOfStatement {
-            throw error
-        } catch {
-            return .failure(error)
-        }
-    }
 }

@@ -17,7 +17,9 @@ struct LiveDefinitions: Sendable {
             guard let core = queries.first?.value.core else { continue }
             let names = queries.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.value.tables.names) }
             // Asked by time, and not because of a change.
-            core.database.trackingMetrics.withLock { $0.readerStatements += 1 }
+            core.database.trackingMetrics.withLock { $0.readerStatements += 2 }
+            // A large catalog takes longer than the limit of a question.
+            _ = try await core.database.client.query(TrackingStatements.ownLimits)
             try await core.database.requireHelperSchema()
             let tables = try await LiveTables(behind: names, core.database.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }

@@ -14,12 +14,14 @@ final class LiveHub: ChangeSubscriber {
         var isClosed = false
         /// The number of distinct requests that the metrics have.
         var counted = 0
-        /// The questions that the server did not answer in time.
-        var retries = StepRetries<Question>()
-        /// The requests that have missed a step, and are asked anew, with the causes of their updates.
-        var missed: [Int: LiveCause] = [:]
-        /// The rows that were not read in a step, for the requests that are found by their values.
+        /// The requests that the server does not answer in the time of a common step: they are asked alone.
+        var slow: Set<Int> = []
+        /// The causes of their next updates.
+        var causes: [Int: LiveCause] = [:]
+        /// The rows that could not be read in a step, for the requests that are found by their values.
         var missedRows: [EntityRuntime: Set<ObjectKey>] = [:]
+        /// The entities of these rows, and when they are read.
+        var retries = StepRetries<EntityRuntime>()
         /// The shapes that the server always refuses to answer together, for instance because the joint statement's
         /// values would meet a domain's CHECK.
         var refused: Set<LiveQuery.Shape.Key> = []
@@ -28,24 +30,30 @@ final class LiveHub: ChangeSubscriber {
         /// When they are compared with the catalog again, at the latest.
         var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
 
-        /// Drops what is to be asked again of requests that have ended.
-        mutating func dropEnded() {
-            retries.keep { [sources] question in
-                switch question {
-                case .request(let number): sources.sources[number] != nil
-                case .rows(let entity): sources.core(of: entity) != nil
-                }
-            }
-            if !missed.isEmpty { missed = missed.filter { sources.sources[$0.key] != nil } }
-            if !missedRows.isEmpty { missedRows = missedRows.filter { sources.core(of: $0.key) != nil } }
+        /// Whether the last answer to a request may lack changes of the last step.
+        func isBehind(_ number: Int) -> Bool {
+            if slow.contains(number) { return true }
+            guard let query = sources.sources[number]?.query, query.equalities != nil else { return false }
+            return missedRows[query.entity] != nil
         }
-    }
 
-    /// A question that is asked again if the server does not answer it in time.
-    private enum Question: Hashable {
-        case request(Int)
-        /// Changed rows, for all requests that are found by their values.
-        case rows(EntityRuntime)
+        /// The consumers that a common step gives their first answers.
+        var mayJoin: some Sequence<LiveConsumer> {
+            joining.lazy.filter { consumer in sources.number(of: consumer).map { !isBehind($0) } ?? false }
+        }
+
+        /// Forgets that a request is asked alone, if it is.
+        mutating func endSlow(_ number: Int) {
+            slow.remove(number)
+            causes[number] = nil
+        }
+
+        /// Drops the rows of requests that have ended.
+        mutating func dropEnded() {
+            if missedRows.isEmpty { return }
+            missedRows = missedRows.filter { sources.core(of: $0.key) != nil }
+            retries.keep { [missedRows] in missedRows[$0] != nil }
+        }
     }
 
     private struct TablesKey: Hashable {
@@ -90,9 +98,10 @@ final class LiveHub: ChangeSubscriber {
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
     private let step = RankedMutex(Step(), .leaf)
+    private let slowQuestions: SlowQuestions<Int>
 
     private init(_ settings: SessionSettings, _ reader: ChangeReader) {
-        (self.settings, self.reader) = (settings, reader)
+        (self.settings, self.reader, slowQuestions) = (settings, reader, reader.slowQuestions())
     }
 
     // MARK: Consumers
@@ -138,12 +147,14 @@ final class LiveHub: ChangeSubscriber {
 
     /// False if the hub has ended meanwhile.
     private func add(_ consumer: LiveConsumer) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            _ = state.sources.add(consumer)
+        let added = state.withLock { state -> (number: Int, isSlow: Bool)? in
+            guard !state.isClosed else { return nil }
             state.joining.append(consumer)
-            return true
+            let number = state.sources.add(consumer)
+            return (number, state.slow.contains(number))
         }
+        if let added, added.isSlow { askAlone(added.number, .first) }
+        return added != nil
     }
 
     private func start() {
@@ -160,13 +171,15 @@ final class LiveHub: ChangeSubscriber {
 
     /// Ends the following for a consumer; the last one ends the hub.
     func leave(_ consumer: LiveConsumer) {
-        let isLast = state.withLock { state in
+        let (ended, isLast) = state.withLock { state in
             state.joining.removeAll { $0 === consumer }
-            state.sources.remove(consumer)
-            guard state.sources.isEmpty, !state.isClosed else { return false }
-            state.isClosed = true
-            return true
+            let ended = state.sources.remove(consumer)
+            if let ended { state.endSlow(ended) }
+            let isLast = state.sources.isEmpty && !state.isClosed
+            if isLast { state.isClosed = true }
+            return (ended, isLast)
         }
+        if let ended { slowQuestions.end(ended) }
         if isLast { reader.remove(self) }
         count()
     }
@@ -175,21 +188,13 @@ final class LiveHub: ChangeSubscriber {
 
     var wantsStep: Bool {
         state.withLock { state in
-            if state.definitionsAreDue <= .now || state.retries.isAnyDue { return true }
-            return state.joining.contains { consumer in
-                state.sources.unanswered(consumer).map { !state.retries.isPausing(.request($0)) } ?? true
-            }
+            state.definitionsAreDue <= .now || state.retries.isAnyDue || state.mayJoin.contains { _ in true }
         }
     }
 
     /// A request that is made later may follow a change that the step's snapshot does not have.
     func prepare() {
-        let joining = state.withLock { state in
-            let isPausing = { (consumer: LiveConsumer) in
-                state.sources.unanswered(consumer).map { state.retries.isPausing(.request($0)) } ?? false
-            }
-            return Array(state.joining.lazy.filter { !isPausing($0) }.prefix(Self.newPerStep))
-        }
+        let joining = state.withLock { Array($0.mayJoin.prefix(Self.newPerStep)) }
         step.withLock { $0.joined = joining }
     }
 
@@ -205,7 +210,6 @@ final class LiveHub: ChangeSubscriber {
             for number in renewed where state.sources.sources[number]?.latest != nil {
                 work?.ask(number, because: .everything(.schemaChanged))
             }
-            for (number, cause) in state.missed { work?.ask(number, because: cause) }
             for (entity, keys) in state.missedRows { work?.read(keys, of: entity) }
             return (work, new)
         }
@@ -225,7 +229,10 @@ final class LiveHub: ChangeSubscriber {
         }
         guard let queries else { return [] }
         var renewed: [Int: LiveQuery] = [:]
-        for (number, result) in try await LiveDefinitions(queries: queries).changed() {
+        let changed = try await reader.database.client.withOwnSettings { _ in
+            try await LiveDefinitions(queries: queries).changed()
+        }
+        for (number, result) in changed {
             switch result {
             case .success(let query): renewed[number] = query
             case .failure(let error): giveUp([number], error)
@@ -256,20 +263,42 @@ final class LiveHub: ChangeSubscriber {
         _ changes: TableChanges, of entity: EntityRuntime, besides whole: [Int: LiveCause]
     ) async throws {
         guard let core = state.withLock({ $0.sources.core(of: entity) }) else { return }
-        let rows = try await ask(.rows(entity)) { try await LiveQuery.rows(of: entity, changes.presentKeys, in: core) }
-        guard let rows else {
-            return state.withLock { state in
-                if !state.sources.numbers(of: entity).isEmpty {
-                    state.missedRows[entity, default: []].formUnion(changes.keys)
-                }
-            }
-        }
+        guard let rows = try await rows(changes, of: entity, in: core) else { return }
         step.withLock { _ = $0.read.insert(entity) }
         let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
         for (number, changes) in routed where whole[number] == nil {
             try await evaluating(number, .change) { query, latest in
                 try await self.changed(number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
             }
+        }
+    }
+
+    /// The rows of changed keys; nil if they are read in a later step, or cannot be read.
+    private func rows(
+        _ changes: TableChanges, of entity: EntityRuntime, in core: ContextCore
+    ) async throws -> [Member]? {
+        let isRepeated = state.withLock { $0.missedRows[entity] != nil }
+        if isRepeated, state.withLock({ $0.retries.isPausing(entity) }) {
+            state.withLock { $0.missedRows[entity, default: []].formUnion(changes.keys) }
+            return nil
+        }
+        // A lock that is still held is not waited for again.
+        let rows = try await reader.ask(waiting: !isRepeated) {
+            try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
+        }
+        switch rows {
+        case .success(let rows): return rows
+        case .failure(let error):
+            let numbers = state.withLock { state -> [Int] in
+                if state.retries.mayRepeat(entity, after: error) {
+                    state.missedRows[entity, default: []].formUnion(changes.keys)
+                    return []
+                }
+                state.missedRows[entity] = nil
+                return state.sources.numbers(of: entity)
+            }
+            if !numbers.isEmpty { giveUp(numbers, error) }
+            return nil
         }
     }
 
@@ -289,11 +318,15 @@ final class LiveHub: ChangeSubscriber {
                 continue
             }
             let query = source.query
+            if isSlow(number) {
+                askAlone(number, .change)
+                continue
+            }
             for (table, changes) in tables {
                 guard let position = query.memberBranches[table] else { continue }
                 let entity = query.memberEntity(of: table)
                 if let entity, rows[entity] == nil {
-                    let read = try await ask(.request(number), .change) {
+                    let read = try await ask(number, .change) {
                         try await LiveQuery.rows(of: entity, changes.presentKeys, in: query.core)
                     }
                     guard let read else { break }
@@ -341,7 +374,7 @@ final class LiveHub: ChangeSubscriber {
     private func groups(of numbers: [Int]) async throws -> [[Shaped]] {
         var groups: [LiveQuery.Shape.Key: [Shaped]] = [:]
         for (number, query) in state.withLock({ state in numbers.map { ($0, state.sources.sources[$0]?.query) } }) {
-            guard let query, let shape = try await ask(.request(number), .change, { try query.shape() }) else {
+            guard let query, let shape = try await ask(number, .change, { try query.shape() }) else {
                 continue
             }
             groups[shape.key, default: []].append((number, query, shape))
@@ -359,7 +392,7 @@ final class LiveHub: ChangeSubscriber {
             try await LiveQuery.snapshots(of: group.map { ($0.query, $0.shape) }, among: keys)
         }
         if group.count == 1 {
-            let parts = try await self.ask(.request(first.number), .change) { try await ask(group) }
+            let parts = try await self.ask(first.number, .change) { try await ask(group) }
             return Array(zip(group, parts ?? []))
         }
         switch try await reader.ask({ try await ask(group) }) {
@@ -401,57 +434,74 @@ final class LiveHub: ChangeSubscriber {
         _ number: Int, _ cause: LiveCause, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
     ) async throws {
         guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
-        let found = try await ask(.request(number), cause) { try await body(source.query, source.latest) }
+        let found = try await ask(number, cause) { try await body(source.query, source.latest) }
         if let found = found.flatMap(\.self) { step.withLock { $0.found.append(found) } }
     }
 
-    /// Sends a question; nil if it has failed, and is asked again, or ends the requests that it is about.
+    /// Sends a question of a request; nil if the request is asked alone, or has ended.
     ///
-    /// - Parameter cause: why its request is asked.
+    /// - Parameter cause: why it is asked.
     private func ask<Answer: Sendable>(
-        _ question: Question, _ cause: LiveCause = .change, _ body: () async throws -> Answer
+        _ number: Int, _ cause: LiveCause, _ body: () async throws -> Answer
     ) async throws -> Answer? {
-        // A request that has failed in this step, or is asked again later.
-        if state.withLock({ $0.retries.isPausing(question) }) {
-            miss(question, cause)
+        if isSlow(number) {
+            askAlone(number, cause)
             return nil
         }
         switch try await reader.ask(body) {
-        case .success(let answer):
-            state.withLock { $0.retries.end(question) }
-            return answer
+        case .success(let answer): return answer
         case .failure(let error):
-            if state.withLock({ $0.retries.mayRepeat([question], after: error) }) {
-                miss(question, cause)
-            } else {
-                giveUp(question, error)
-            }
+            if error.isPassing { askAlone(number, cause) } else { giveUp([number], error) }
             return nil
         }
     }
 
-    /// Has a request asked anew in a later step.
-    private func miss(_ question: Question, _ cause: LiveCause) {
-        guard case .request(let number) = question else { return }
-        state.withLock { state in
-            guard state.sources.sources[number]?.latest != nil else { return }
-            state.missed[number] = state.missed[number]?.merged(with: cause) ?? cause
+    // MARK: Slow requests
+
+    private func isSlow(_ number: Int) -> Bool { state.withLock { $0.slow.contains(number) } }
+
+    /// Asks a request apart from the common step, which does not wait for it.
+    private func askAlone(_ number: Int, _ cause: LiveCause) {
+        let isThere = state.withLock { state in
+            guard state.sources.sources[number] != nil else { return false }
+            state.slow.insert(number)
+            state.causes[number] = state.causes[number]?.merged(with: cause) ?? cause
+            return true
+        }
+        guard isThere else { return }
+        slowQuestions.ask(number) { [weak self] in
+            try await self?.answerAlone(number)
+        } orFail: { [weak self] error in
+            self?.giveUp([number], error)
         }
     }
 
-    /// Ends the requests that a question is about.
-    private func giveUp(_ question: Question, _ error: any Error) {
-        let numbers = state.withLock { state in
-            state.retries.end(question)
-            switch question {
-            case .request(let number): return [number]
-            case .rows(let entity):
-                state.missedRows[entity] = nil
-                return state.sources.numbers(of: entity)
+    private func answerAlone(_ number: Int) async throws {
+        let asked = state.withLock { state in
+            state.sources.sources[number].map { source in
+                (
+                    query: source.query, cause: state.causes.removeValue(forKey: number) ?? .change,
+                    joined: state.joining.filter { state.sources.number(of: $0) == number }
+                )
             }
         }
-        giveUp(numbers, error)
+        guard let asked else { return slowQuestions.end(number) }
+        do {
+            let found = try await reader.askAlone(with: settings) { try await asked.query.snapshot() }
+            let answer = Found(number: number, snapshot: found.answer, cause: asked.cause)
+            give([answer], to: asked.joined, at: found.cursor)
+            // Unless it is wished for again, it has a place in common steps again.
+            state.withLock { if found.isQuick, $0.causes[number] == nil { $0.slow.remove(number) } }
+        } catch {
+            state.withLock { $0.causes[number] = $0.causes[number].map { asked.cause.merged(with: $0) } ?? asked.cause }
+            throw error
+        }
     }
+
+    /// Returns when the requests that are asked alone have their answers.
+    func catchUp() async throws { try await slowQuestions.catchUp() }
+
+    // MARK: Ends
 
     /// Ends requests with an error.
     private func giveUp(_ numbers: [Int], _ error: any Error) {
@@ -459,13 +509,11 @@ final class LiveHub: ChangeSubscriber {
             // One of them may have been why a shape was refused.
             state.refused = []
             let left = numbers.flatMap { state.sources.remove($0) }
-            for number in numbers {
-                state.missed[number] = nil
-                state.retries.end(.request(number))
-            }
+            for number in numbers { state.endSlow(number) }
             state.joining.removeAll { consumer in left.contains { $0 === consumer } }
             return left
         }
+        for number in numbers { slowQuestions.end(number) }
         for consumer in left { consumer.fail(error) }
     }
 
@@ -474,34 +522,51 @@ final class LiveHub: ChangeSubscriber {
             defer { step = Step() }
             return step
         }
-        let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
+        state.withLock { state in
             if let renewed = step.renewed {
                 for (number, query) in renewed { state.sources.renew(number, query) }
                 // Forgets all tables, including tables that no request reads now.
                 state.tables = [:]
                 state.definitionsAreDue = .now + Self.definitionsPause
             }
-            for entity in step.read { state.missedRows[entity] = nil }
+            for entity in step.read {
+                state.missedRows[entity] = nil
+                state.retries.end(entity)
+            }
             state.dropEnded()
+        }
+        // A later answer to a request that is asked alone may have been given.
+        let late = state.withLock { state in step.found.filter { state.slow.contains($0.number) } }
+        let found = step.found.filter { found in !late.contains { $0.number == found.number } }
+        give(found, to: step.joined, at: cursor)
+        for found in late { askAlone(found.number, found.cause) }
+    }
+
+    /// Gives answers to the consumers of their requests, and first answers to new consumers.
+    ///
+    /// - Parameter joined: the consumers that were there before the questions were sent.
+    private func give(_ found: [Found], to joined: [LiveConsumer], at cursor: ChangeCursor) {
+        let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
             var answers: [(LiveConsumer, LiveAnswer)] = []
-            let joined = Set(step.joined.map { ObjectIdentifier($0) })
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })
-            for found in step.found {
-                state.missed[found.number] = nil
+            for found in found {
                 let answer = LiveAnswer(snapshot: found.snapshot, cause: found.cause, cursor: cursor)
                 for consumer in state.sources.set(found.snapshot, of: found.number, changed: found.changed)
                 where !waiting.contains(ObjectIdentifier(consumer)) {
                     answers.append((consumer, answer))
                 }
             }
-            // A request that the server has not answered yet is asked again.
-            state.joining.removeAll {
-                joined.contains(ObjectIdentifier($0)) && state.sources.unanswered($0) == nil
-            }
-            for consumer in step.joined where waiting.contains(ObjectIdentifier(consumer)) {
-                guard let latest = state.sources.latest(for: consumer) else { continue }
+            let answered = Set(found.map(\.number))
+            var left: Set<ObjectIdentifier> = []
+            for consumer in joined where waiting.contains(ObjectIdentifier(consumer)) {
+                guard let number = state.sources.number(of: consumer), let latest = state.sources.latest(for: consumer),
+                    answered.contains(number) || !state.isBehind(number)
+                else { continue }
+                left.insert(ObjectIdentifier(consumer))
                 answers.append((consumer, LiveAnswer(snapshot: latest, cause: .first, cursor: cursor)))
             }
+            // A request that the server has not answered yet is asked again.
+            state.joining.removeAll { left.contains(ObjectIdentifier($0)) }
             return answers
         }
         for (consumer, answer) in answers { consumer.give(answer) }
@@ -519,11 +584,12 @@ final class LiveHub: ChangeSubscriber {
     }
 
     func fail(_ error: any Error) {
-        let consumers = state.withLock { state in
+        let (consumers, slow) = state.withLock { state in
             state.isClosed = true
-            defer { (state.sources, state.joining) = (LiveSources(), []) }
-            return state.sources.sources.values.flatMap(\.consumers.values)
+            defer { (state.sources, state.joining, state.slow) = (LiveSources(), [], []) }
+            return (state.sources.sources.values.flatMap(\.consumers.values), state.slow)
         }
+        for number in slow { slowQuestions.end(number) }
         for consumer in consumers { consumer.fail(error) }
         count()
     }

@@ -55,11 +55,20 @@ struct LiveSources: Sendable {
     }
 
     /// Removes a consumer; the request goes with its last consumer.
-    mutating func remove(_ consumer: LiveConsumer) {
+    ///
+    /// - Returns: The number of the request that went.
+    mutating func remove(_ consumer: LiveConsumer) -> Int? {
         guard let number = numbers[consumer.query.key], sources[number]?.consumers[ObjectIdentifier(consumer)] != nil
-        else { return }
+        else { return nil }
         sources[number]?.consumers[ObjectIdentifier(consumer)] = nil
-        if sources[number]?.consumers.isEmpty == true { _ = remove(number) }
+        guard sources[number]?.consumers.isEmpty == true else { return nil }
+        _ = remove(number)
+        return number
+    }
+
+    /// The number of a consumer's request.
+    func number(of consumer: LiveConsumer) -> Int? {
+        numbers[consumer.query.key].flatMap { sources[$0]?.consumers[ObjectIdentifier(consumer)] == nil ? nil : $0 }
     }
 
     /// Removes a request; returns its consumers.

@@ -64,6 +64,8 @@ final class ChangeFeed: ChangeSubscriber {
         }
     }
 
+    var asks: Bool { false }
+
     // MARK: The consumer's view
 
     /// The place before the first changes; nil before its first step.

@@ -22,6 +22,31 @@ enum TrackingStatements {
     /// Tables in use are not waited for: writers would wait behind.
     static let lockTimeout: SQL = "SELECT pg_catalog.set_config('lock_timeout', '5s', true)"
 
+    /// Limits the statements that follow in the transaction, unless the session has lower limits.
+    ///
+    /// - Parameters:
+    ///   - lock: how long a statement waits for a lock.
+    ///   - question: how long a statement takes; nil for the session's own limit.
+    static func limits(lock: Duration, question: Duration?) -> SQL {
+        func limit(_ name: String, _ limit: Duration) -> SQL {
+            let milliseconds = "\(max(1, Int64(limit / .milliseconds(1))))ms"
+            return """
+                pg_catalog.set_config(\(name), CASE
+                    WHEN pg_catalog.current_setting(\(name))::pg_catalog.interval
+                        BETWEEN '1us'::pg_catalog.interval AND \(milliseconds)::pg_catalog.text::pg_catalog.interval
+                    THEN pg_catalog.current_setting(\(name)) ELSE \(milliseconds) END, true)
+                """
+        }
+        let locks = limit("lock_timeout", lock)
+        return question.map { "SELECT \(locks), \(limit("statement_timeout", $0))" } ?? "SELECT \(locks)"
+    }
+
+    /// Gives the statements that follow in the transaction the session's own limits.
+    static let ownLimits: SQL = """
+        SELECT pg_catalog.set_config(s.name, s.reset_val, true) FROM pg_catalog.pg_settings AS s
+        WHERE s.name OPERATOR(pg_catalog.=) 'lock_timeout' OR s.name OPERATOR(pg_catalog.=) 'statement_timeout'
+        """
+
     /// Names the role whose objects the script may use.
     static func setOwner(_ role: String) -> SQL {
         "SELECT pg_catalog.set_config('kindred.tracking_owner', \(role), true)"

@@ -26,11 +26,34 @@ extension Tracking {
         /// the role is named here.
         public var owner: String?
 
+        /// How long a question of a live request or a context waits for a lock, such as that of a migration, before it is asked
+        /// again; 100 milliseconds.
+        ///
+        /// Keep it well below the server's `deadlock_timeout`: then no reader costs a migration its transaction.
+        public var lockTimeout = Duration.milliseconds(100)
+
+        /// How long a question of a live request or a context takes together with the questions of others; one second.
+        ///
+        /// All are asked in one transaction, one after the other. A question that takes longer is asked alone from then on, in a
+        /// transaction of its own, as long as it takes so long: the others do not wait for it, and its own updates come later,
+        /// still exact and in order. ``Tracking/Metrics/slowQuestions`` names it.
+        public var questionTimeout = Duration.seconds(1)
+
         /// Options with a way to be woken; by default the server notifies over the database's own address.
         public init(wakeUp: WakeUp = .notify, consumerOwner: String? = nil, owner: String? = nil) {
             self.wakeUp = wakeUp
             self.owner = owner
             self.consumerOwner = consumerOwner
+        }
+
+        /// Throws `PostgresError` `.invalidConfiguration` for options that cannot be used.
+        func validate() throws {
+            try wakeUp.validate()
+            guard lockTimeout >= .milliseconds(1), questionTimeout >= .milliseconds(1) else {
+                throw PostgresError(
+                    .invalidConfiguration,
+                    "lockTimeout and questionTimeout of Tracking.Options are at least a millisecond")
+            }
         }
 
         /// How the reader learns that there is something to read.
@@ -86,6 +109,14 @@ extension Tracking {
             }
         }
     }
+}
+
+/// The times that a question of a common step may take.
+struct QuestionLimits: Sendable {
+    /// The longest wait for a lock.
+    var lock = Duration.milliseconds(100)
+    /// The longest time altogether.
+    var time = Duration.seconds(1)
 }
 
 /// Where a database's notifications are listened to.

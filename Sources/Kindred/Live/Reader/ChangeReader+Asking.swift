@@ -1,0 +1,90 @@
+import KindredPostgres
+
+// The questions of subscribers. In a step all share a transaction, so a question has little time there: what it cannot answer in
+// that time goes on alone.
+extension ChangeReader {
+    /// Sends a question in the task's step, behind a savepoint, so that its failure takes no other question with it.
+    ///
+    /// - Parameter waiting: whether it waits for a lock, as long as questions of a step may.
+    /// - Returns: The answer, or the failure of this question alone.
+    /// - Throws: An error that ends the step, such as that of a lost connection.
+    func ask<Answer: Sendable>(
+        waiting: Bool = true, _ body: () async throws -> Answer
+    ) async throws -> Result<Answer, any Error> {
+        do {
+            if !waiting {
+                return .success(
+                    try await database.client.withOwnSettings { scope in
+                        _ = try await database.client.query(
+                            TrackingStatements.limits(lock: .milliseconds(1), question: nil))
+                        return try await counting(scope, body)
+                    })
+            }
+            return .success(try await database.client.withTransaction { try await counting($0, body) })
+        } catch  where error is CancellationError || error.isPassing && !error.isOfStatement {
+            throw error
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Limits the waiting of the questions that follow in the task's step.
+    ///
+    /// A reader never waits for a lock as long as the server's `deadlock_timeout`, so that none costs a migration its transaction.
+    func limitQuestions() async throws {
+        let options = database.questionLimits
+        _ = try await database.client.query(TrackingStatements.limits(lock: options.lock, question: options.time))
+        database.trackingMetrics.withLock { $0.readerStatements += 1 }
+    }
+
+    /// An answer to a question that was sent alone.
+    struct LoneAnswer<Answer: Sendable>: Sendable {
+        let answer: Answer
+        /// The place of its snapshot.
+        let cursor: ChangeCursor
+        /// Whether it came in the time that a question of a step has.
+        let isQuick: Bool
+    }
+
+    /// Sends a question that is too slow for a step in a transaction of its own, which has as much time as the program's statements.
+    ///
+    /// - Returns: The answer; no crash of the server can take back what it has seen.
+    func askAlone<Answer: Sendable>(
+        with settings: SessionSettings, _ body: () async throws -> Answer
+    ) async throws -> LoneAnswer<Answer> {
+        // On one connection: a session that is there after the flush proves that no crash came before it.
+        try await database.client.withConnection { _ in
+            let answer = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
+                scope in
+                let cursor = try await source.begin()
+                let limits = database.questionLimits
+                _ = try await database.client.query(TrackingStatements.limits(lock: limits.lock, question: nil))
+                let start = MonotonicTime.now
+                let answer =
+                    if settings.isEmpty {
+                        try await counting(scope, body)
+                    } else {
+                        try await database.client.withOwnSettings { try await counting($0, body) }
+                    }
+                let isQuick = MonotonicTime.now.since(start) < limits.time
+                return LoneAnswer(answer: answer, cursor: cursor, isQuick: isQuick)
+            }
+            try await source.flush()
+            return answer
+        }
+    }
+
+    /// Counts the statements of a question. Sent is sent, also where it fails.
+    private func counting<Answer: Sendable>(
+        _ scope: PostgresTransaction, _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        let before = scope.statementCount
+        defer { database.trackingMetrics.withLock { $0.statements += scope.statementCount - before } }
+        return try await body()
+    }
+
+    /// Questions that are too slow for a step, which may have a fourth of the pool's connections at once.
+    func slowQuestions<Question>() -> SlowQuestions<Question> {
+        SlowQuestions(places: max(1, database.client.configuration.pool.maximumConnections / 4))
+    }
+}
