@@ -10,6 +10,7 @@ final class TrackingMeters: Sendable {
         let listening: Meter
         let backlog: Meter
         let oldest: Meter
+        let slowQuestions: Meter
         let readings: Counter
         let records: Counter
         let statements: Counter
@@ -23,6 +24,7 @@ final class TrackingMeters: Sendable {
             listening = Meter(label: "kindred.tracking.listening", dimensions: dimensions)
             backlog = Meter(label: "kindred.tracking.backlog", dimensions: dimensions)
             oldest = Meter(label: "kindred.tracking.oldest_record", dimensions: dimensions)
+            slowQuestions = Meter(label: "kindred.tracking.slow_questions", dimensions: dimensions)
             readings = Counter(label: "kindred.tracking.readings", dimensions: dimensions)
             records = Counter(label: "kindred.tracking.records", dimensions: dimensions)
             statements = Counter(label: "kindred.tracking.statements", dimensions: dimensions)
@@ -61,6 +63,7 @@ final class TrackingMeters: Sendable {
         instruments.listening.set(figures.isListening ? 1 : 0)
         instruments.backlog.set(figures.backlog)
         instruments.oldest.set(figures.oldestRecord / .seconds(1))
+        instruments.slowQuestions.set(figures.slowQuestions.count)
         for (counter, count) in [
             (instruments.readings, figures.readings - before.readings),
             (instruments.records, figures.records - before.records),

@@ -10,20 +10,20 @@ import Testing
 
     @Test func aRefusedQuestionIsNotAskedAgain() {
         var retries = StepRetries<Int>()
-        #expect(!retries.mayRepeat(1, after: Self.refused))
+        let isAskedAgain = retries.mayRepeat(1, after: Self.refused)
+        #expect(!isAskedAgain)
         #expect(!retries.isPausing(1) && !retries.isAnyDue)
     }
 
     @Test func aQuestionIsAskedFiveTimesInARow() {
         var retries = StepRetries<Int>()
-        for _ in 0..<4 { #expect(retries.mayRepeat(1, after: Self.stopped) && retries.isPausing(1)) }
-        #expect(!retries.isPausing(2))
-        #expect(!retries.mayRepeat(1, after: Self.stopped))
+        #expect((0..<5).map { _ in retries.mayRepeat(1, after: Self.stopped) } == [true, true, true, true, false])
+        #expect(retries.isPausing(1) && !retries.isPausing(2))
         // Another question has its own count, and an answer begins a new one.
-        #expect(retries.mayRepeat(2, after: Self.stopped))
+        #expect([2, 2].map { retries.mayRepeat($0, after: Self.stopped) } == [true, true])
         retries.end(1)
         #expect(!retries.isPausing(1))
-        #expect(retries.mayRepeat(1, after: Self.stopped))
+        #expect([1].map { retries.mayRepeat($0, after: Self.stopped) } == [true])
     }
 
     @Test func aPauseEnds() async throws {

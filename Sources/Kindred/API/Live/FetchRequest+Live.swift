@@ -27,7 +27,8 @@ extension FetchRequest {
         try core.client.requireSettings()
         try core.settings.requireFollowable()
         return try await core.client.called(at: fileID, line) {
-            let live = try await LiveQuery.prepared(query, prefetching: prefetched, of: entity, in: core)
+            let live = try await LiveQuery.prepared(
+                query, prefetching: prefetched, of: entity, in: core, at: SourcePlace(fileID: fileID, line: line))
             return LiveRequest(query: live, loading: core.loading, interval: interval)
         }
     }

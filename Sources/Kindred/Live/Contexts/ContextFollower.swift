@@ -228,7 +228,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         let fit = state.withLock { $0.fits[ObjectIdentifier(core.runtime)] }
         let askedAt = core.beginReading()
         do {
-            let found = try await reader.askAlone(with: settings) {
+            let found = try await reader.askAlone("a context that tracks", with: settings) {
                 guard let plan = ContextPlan(core, CommittedBatch(), askedAt: askedAt) else { return [ContextPlan]() }
                 return try await ContextStep(of: core, [plan], fitting: fit).plans()
             }

@@ -42,14 +42,35 @@ extension ChangeReader {
         let answer: Answer
         /// The place of its snapshot.
         let cursor: ChangeCursor
+        let time: Duration
         /// Whether it came in the time that a question of a step has.
         let isQuick: Bool
     }
 
     /// Sends a question that is too slow for a step in a transaction of its own, which has as much time as the program's statements.
     ///
+    /// - Parameter name: the question's name in the metrics.
     /// - Returns: The answer; no crash of the server can take back what it has seen.
     func askAlone<Answer: Sendable>(
+        _ name: String, with settings: SessionSettings, _ body: () async throws -> Answer
+    ) async throws -> LoneAnswer<Answer> {
+        let found = try await askAlone(with: settings, body)
+        let isNew = database.trackingMetrics.withLock { metrics in
+            // Names are few, as programs have few places; the limit bounds memory.
+            let isKnown = metrics.slowQuestions[name] != nil
+            if isKnown || metrics.slowQuestions.count < 100 {
+                metrics.slowQuestions[name] = found.isQuick ? nil : found.time
+            }
+            return !isKnown && !found.isQuick
+        }
+        if isNew {
+            database.mistakes.note(
+                "a question was too slow for a common step, and is asked alone", ["question": name, "time": "\(found.time)"])
+        }
+        return found
+    }
+
+    private func askAlone<Answer: Sendable>(
         with settings: SessionSettings, _ body: () async throws -> Answer
     ) async throws -> LoneAnswer<Answer> {
         // On one connection: a session that is there after the flush proves that no crash came before it.
@@ -66,8 +87,8 @@ extension ChangeReader {
                     } else {
                         try await database.client.withOwnSettings { try await counting($0, body) }
                     }
-                let isQuick = MonotonicTime.now.since(start) < limits.time
-                return LoneAnswer(answer: answer, cursor: cursor, isQuick: isQuick)
+                let time = MonotonicTime.now.since(start)
+                return LoneAnswer(answer: answer, cursor: cursor, time: time, isQuick: time < limits.time)
             }
             try await source.flush()
             return answer

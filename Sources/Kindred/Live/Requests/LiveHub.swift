@@ -487,7 +487,7 @@ final class LiveHub: ChangeSubscriber {
         }
         guard let asked else { return slowQuestions.end(number) }
         do {
-            let found = try await reader.askAlone(with: settings) { try await asked.query.snapshot() }
+            let found = try await reader.askAlone(asked.query.name, with: settings) { try await asked.query.snapshot() }
             let answer = Found(number: number, snapshot: found.answer, cause: asked.cause)
             give([answer], to: asked.joined, at: found.cursor)
             // Unless it is wished for again, it has a place in common steps again.

@@ -24,6 +24,8 @@ struct LiveQuery: Sendable {
     /// Whether the rows have an order at all; otherwise each keeps its place.
     let isSorted: Bool
     let key: Key
+    /// Where the program has begun it.
+    let place: SourcePlace?
     private let statement: Statement
     /// The shape by which the request is asked together with other requests; nil if it is not asked by keys.
     private var knownShape: Shape?
@@ -77,11 +79,15 @@ struct LiveQuery: Sendable {
         }
     }
 
+    /// The name in the metrics.
+    var name: String { place.map { "\(entity.name) at \($0)" } ?? "\(entity.name)" }
+
     /// Prepares a request; asks the catalog which tables it reads.
     ///
     /// Throws `KindredError` for a request whose answers cannot be followed.
     static func prepared(
-        _ query: SelectQuery, prefetching prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore
+        _ query: SelectQuery, prefetching prefetched: PrefetchTree, of entity: EntityRuntime, in core: ContextCore,
+        at place: SourcePlace
     ) async throws -> LiveQuery {
         guard query.lock == nil else {
             throw KindredError(
@@ -92,7 +98,7 @@ struct LiveQuery: Sendable {
         try prefetched.forEach { try requireFollowable($0.destination) }
         let reads = try reads(of: query, prefetching: prefetched, in: core.runtime)
         let tables = try await LiveHub.tables(behind: reads.names(in: core.runtime), in: core)
-        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, reading: reads, from: tables)
+        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, at: place, reading: reads, from: tables)
     }
 
     /// Makes a request whose tables are known.
@@ -100,8 +106,9 @@ struct LiveQuery: Sendable {
     /// Throws `KindredError` where they cannot be followed.
     init(
         _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
-        in core: ContextCore, reading reads: Reads, from tables: LiveTables
+        in core: ContextCore, at place: SourcePlace? = nil, reading reads: Reads, from tables: LiveTables
     ) throws {
+        self.place = place
         let schema = core.runtime.schema
         self.core = ContextCore(
             database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,

@@ -35,6 +35,12 @@ extension Tracking {
         /// How often changes of a table were told without naming rows, by reason; once for each reading and reason.
         public var gaps: [String: Int] = [:]
 
+        /// The questions that were too slow for a common step, and are asked alone, with the time that each took last.
+        ///
+        /// A live request is named by its entity and by the place in the program where it was begun: `public.book at
+        /// Shop/Shelf.swift:12`. See ``Tracking/Options/questionTimeout``.
+        public var slowQuestions: [String: Duration] = [:]
+
         /// Nothing has been counted.
         public init() {}
     }
