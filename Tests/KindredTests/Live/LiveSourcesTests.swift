@@ -21,7 +21,7 @@ import Testing
         #expect(numbers[0] == numbers[2] && numbers[0] != numbers[1])
         #expect(sources.remove(consumers[0]) == nil)
         #expect(sources.sources.count == 2)
-        #expect(sources.remove(consumers[2]) == nil)
+        #expect(sources.remove(consumers[2]) != nil)
         #expect(sources.remove(consumers[1]) != nil)
         #expect(sources.isEmpty)
     }

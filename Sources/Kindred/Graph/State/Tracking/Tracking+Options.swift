@@ -30,20 +30,25 @@ extension Tracking {
         /// again; 100 milliseconds.
         ///
         /// Keep it well below the server's `deadlock_timeout`: then no reader costs a migration its transaction.
-        public var lockTimeout = Duration.milliseconds(100)
+        public var lockTimeout: Duration
 
         /// How long a question of a live request or a context takes together with the questions of others; one second.
         ///
         /// All are asked in one transaction, one after the other. A question that takes longer is asked alone from then on, in a
         /// transaction of its own, as long as it takes so long: the others do not wait for it, and its own updates come later,
         /// still exact and in order. ``Tracking/Metrics/slowQuestions`` names it.
-        public var questionTimeout = Duration.seconds(1)
+        public var questionTimeout: Duration
 
         /// Options with a way to be woken; by default the server notifies over the database's own address.
-        public init(wakeUp: WakeUp = .notify, consumerOwner: String? = nil, owner: String? = nil) {
+        public init(
+            wakeUp: WakeUp = .notify, consumerOwner: String? = nil, owner: String? = nil,
+            lockTimeout: Duration = .milliseconds(100), questionTimeout: Duration = .seconds(1)
+        ) {
             self.wakeUp = wakeUp
             self.owner = owner
             self.consumerOwner = consumerOwner
+            self.lockTimeout = lockTimeout
+            self.questionTimeout = questionTimeout
         }
 
         /// Throws `PostgresError` `.invalidConfiguration` for options that cannot be used.
