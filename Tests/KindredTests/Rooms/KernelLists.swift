@@ -10,7 +10,6 @@ enum KernelLists {
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:for:by:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:of:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:of:object:at:)
-        Graph/Rows/ContextCore+Take.swift: ContextCore.take(deletionOf:by:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(storedRowOf:isNew:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(written:of:)
         Graph/Rows/ContextCore+TakeStored.swift: ContextCore.take(_:)
@@ -39,10 +38,8 @@ enum KernelLists {
         Graph/Changes/MemberChanges.swift: MemberChanges.takenAt
         Graph/Changes/RowChanges.swift: RowChanges.forgottenAt
         Graph/State/ChangeFollowing.swift: ChangeFollowing.Count.askedAt
-        Graph/State/ChangeFollowing.swift: ChangeFollowing.State.checkAt
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.doubtful
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.leftOut
-        Graph/State/ChangeFollowing.swift: ChangeFollowing.State.preparedAt
         Graph/State/ChangeFollowing.swift: ChangeFollowing.ownChangedAt
         Graph/State/ContextCore.swift: ContextCore.changedAt
         Graph/Times/ScopedTime.swift: ScopedTime.pending
@@ -51,6 +48,7 @@ enum KernelLists {
         Graph/Times/TransactionTimes.swift: TransactionTimes.Span.ended
         Graph/Times/TransactionTimes.swift: TransactionTimes.forgottenBegan
         Graph/Times/TransactionTimes.swift: TransactionTimes.forgottenEnded
+        Live/Contexts/ContextFollower.swift: ContextFollower.Entry.preparedAt
         Live/Contexts/ContextPlan.swift: ContextPlan.askedAt
         Reading/Loading/Loader+Prefetch.swift: KnownEnds.time
         Reading/Requests/ObjectStream.swift: ObjectStream.AsyncIterator.askedAt
@@ -72,9 +70,7 @@ enum KernelLists {
         Graph/State/ChangeFollowing.swift
         Graph/State/ContextCore.swift
         Graph/Times/TransactionTimes.swift
-        Live/Contexts/ContextFollower.swift
         Live/Contexts/ContextPlan+Commit.swift
-        Live/Contexts/ContextPlan.swift
         Reading/Loading/Asker.swift
         Reading/Loading/MemberCounter.swift
         Reading/Loading/PartLoader.swift
@@ -85,20 +81,20 @@ enum KernelLists {
         Graph/Answers/FetchGroup.swift: FetchGroup.forget(_:before:)
         Graph/Log/ContextCore+Append.swift: ContextCore.append(_:by:in:to:)
         Graph/Log/ContextCore+Append.swift: ContextCore.atNewTime(_:)
+        Graph/Log/ContextCore+Append.swift: ContextCore.becomeStale()
         Graph/Log/ContextCore+Append.swift: ContextCore.wrote(_:_:)
+        Graph/Rows/ContextCore+Take.swift: ContextCore.follow(_:of:by:)
+        Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:by:)
+        Graph/State/ChangeFollowing.swift: ChangeFollowing.becameStale(at:)
         Graph/Rows/ContextCore+Objects.swift: ContextCore.arrived(_:of:askedAt:)
-        Graph/Rows/ContextCore+Take.swift: ContextCore.follow(_:of:to:by:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:_:by:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.take(_:_:of:at:)
-        Graph/Rows/ContextCore+Take.swift: ContextCore.take(deletionOf:_:by:)
         Graph/Rows/ContextCore+Take.swift: ContextCore.takeUnheld(_:_:at:)
-        Graph/Rows/ContextCore+Take.swift: ContextCore.takeUnheld(deletions:of:)
         Graph/Rows/ContextCore+TakeRead.swift: ContextCore.bringUpToDate(_:_:askedAt:in:)
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.doubt(_:_:at:)
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.dropCounts()
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.keep(_:of:_:)
         Graph/State/ChangeFollowing.swift: ChangeFollowing.arrived(_:of:at:)
-        Graph/State/ChangeFollowing.swift: ChangeFollowing.mustCheck(at:)
         Graph/State/ChangeFollowing.swift: ChangeFollowing.changed(at:)
         Graph/State/ChangeFollowing.swift: ChangeFollowing.wrote(_:_:at:)
         Graph/State/ContextCore.swift: ContextCore.begin(_:)
@@ -107,9 +103,7 @@ enum KernelLists {
         Graph/Times/TransactionTimes.swift: TransactionTimes.begin(_:at:)
         Graph/Times/TransactionTimes.swift: TransactionTimes.end(_:at:)
         Live/Contexts/ContextFollower.swift: ContextCore.readAgain(_:)
-        Live/Contexts/ContextFollower.swift: ContextFollower.enter(_:)
         Live/Contexts/ContextFollower.swift: ContextFollower.evaluate(_:at:)
-        Live/Contexts/ContextFollower.swift: ContextFollower.follow(_:in:)
         Live/Contexts/ContextFollower.swift: ContextFollower.prepare()
         Live/Contexts/ContextPlan+Commit.swift: ContextPlan.apply()
         Live/Contexts/ContextPlan+Commit.swift: ContextPlan.changedMeanwhile()

@@ -363,7 +363,11 @@ extension ContextCore {
         // A change that a read has shown is no write of the context.
         guard case .written = origin else { return }
         appendWriteThrough(entity)
-        if changes.contains(where: { !$0.isBeforeKnown }) { takeUnknownOwners(of: entity) }
+        if changes.contains(where: { !$0.isBeforeKnown }) {
+            // A row has left owners which are not known, as its former row may have been undone.
+            let left = entity.foreignKeys.map(\.inverse) + entity.helperEnds
+            append(left.map { .gap(RowGap(membersIn: $0, of: nil)) })
+        }
         if following != nil { wrote(entity, replaced.compactMap(\.object.key)) }
         for change in replaced where change.isFoundOtherwise { try followKeys(of: change.object, from: change.old) }
     }
@@ -380,18 +384,14 @@ extension ContextCore {
         } else if references.isIndexed, let key = object.key {
             withMap { $0.noteChanged(entity, key) }
         }
-        if replaced.wasStored { count(entity, from: old, to: new) }
+        if replaced.wasStored, runtime.countLimits != nil {
+            countMove(of: entity, from: old, to: new)
+            // The pairs of a new row come by themselves.
+            if let filter = entity.filter, filter.columns.mayDiffer(from: old, to: new) { countPaired(new, of: entity) }
+        }
         return RowChange(
             of: entity, key: keys.new, formerKey: keys.former, from: replaced.wasStale ? nil : old, to: new,
             unknown: replaced.wasStale ? .before : .nothing)
-    }
-
-    /// Counts members again where a row of an object has moved, or may be shown or hidden.
-    private func count(_ entity: EntityRuntime, from old: Row, to new: Row) {
-        guard runtime.countLimits != nil else { return }
-        countMove(of: entity, from: old, to: new)
-        // The pairs of a new row come by themselves.
-        if let filter = entity.filter, filter.columns.mayDiffer(from: old, to: new) { countPaired(new, of: entity) }
     }
 
     /// Puts an object at the new key of its row.
@@ -402,11 +402,5 @@ extension ContextCore {
         }
         // With a key that is checked later, two rows may have it meanwhile: a rollback puts the other object back.
         if let displaced { journal?.record(displaced) }
-    }
-
-    /// Takes that a row has left owners which are not known, as its former row may have been undone.
-    private func takeUnknownOwners(of entity: EntityRuntime) {
-        let left = entity.foreignKeys.map(\.inverse) + entity.helperEnds
-        append(left.map { .gap(RowGap(membersIn: $0, of: nil)) })
     }
 }

@@ -29,6 +29,9 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// unless a later step may succeed: see `StepRetries`. Must not make other subscribers wait for its own consumers.
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws
 
+    /// Returns when questions that it has sent apart from steps have their answers.
+    func catchUp() async throws
+
     /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks for the facts that
     /// its next statements need.
     func adapt() async throws
@@ -56,6 +59,8 @@ extension ChangeSubscriber {
     func prepare() {}
 
     func adapt() async throws {}
+
+    func catchUp() async throws {}
 
     func schemaChanged(_ names: Set<QualifiedName>) {}
 }

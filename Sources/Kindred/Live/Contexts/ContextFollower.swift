@@ -13,12 +13,6 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var preparedAt: ContextTime?
     }
 
-    /// A context in a step, and a time of it before the step's snapshot.
-    private struct Prepared {
-        let core: ContextCore
-        let askedAt: ContextTime
-    }
-
     private struct Stop {
         weak var core: ContextCore?
         let error: any Error
@@ -159,10 +153,10 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
                 }
             }
         }
-        var prepared: [Prepared] = []
+        var plans: [ContextPlan] = []
         for (core, askedAt, isSlow) in entries {
             if let askedAt {
-                prepared.append(Prepared(core: core, askedAt: askedAt))
+                if let plan = ContextPlan(core, batch ?? CommittedBatch(), askedAt: askedAt) { plans.append(plan) }
             } else if let batch, !batch.isEmpty {
                 core.readAgain(batch)
                 if isSlow { askAlone(core) }
@@ -170,37 +164,36 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }
         forgetTables(changes)
         if changes.values.contains(where: { $0.gap == .schemaChanged }) { try renewFits() }
-        var plans: [ContextPlan] = []
-        for (model, group) in Dictionary(grouping: prepared, by: { ObjectIdentifier($0.core.runtime) }) {
-            plans += try await self.plans(of: group, batch, state.withLock { $0.fits[model] })
+        var asked: [ContextPlan] = []
+        for (model, group) in Dictionary(grouping: plans, by: { ObjectIdentifier($0.core.runtime) }) {
+            asked += try await ask(group, after: batch, fitting: state.withLock { $0.fits[model] })
         }
-        let found = plans
+        let found = asked
         state.withLock { $0.plans = found }
     }
 
-    /// The plans of contexts with one model.
+    /// The plans of contexts with one model, with the answers to their questions.
     ///
     /// Throws `ModelIsOutdated` where the tables have changed. Where the server refuses questions of some contexts, each of
     /// them is asked for alone: its failure concerns no other context.
-    private func plans(
-        of contexts: [Prepared], _ batch: CommittedBatch?, _ fit: ModelFit?
+    private func ask(
+        _ plans: [ContextPlan], after batch: CommittedBatch?, fitting fit: ModelFit?
     ) async throws -> [ContextPlan] {
-        let contexts = contexts.filter { context in
-            guard let error = fit?.refusal(of: context.core) else { return true }
-            stop(context.core, error, isForGood: true)
+        let plans = plans.filter { plan in
+            guard let error = fit?.refusal(of: plan.core) else { return true }
+            stop(plan.core, error, isForGood: true)
             return false
         }
-        guard let core = contexts.first?.core else { return [] }
-        let plans = contexts.compactMap { ContextPlan($0.core, batch ?? CommittedBatch(), askedAt: $0.askedAt) }
+        guard let core = plans.first?.core else { return [] }
         switch try await reader.ask({ try await ContextStep(of: core, plans, fitting: fit).plans() }) {
         case .success(let plans): return plans
         case .failure(let error) where error.meansOutdatedModel && fit?.isExhausted != true:
             state.withLock { $0.outdated = core.runtime }
             throw ModelIsOutdated()
-        case .failure where contexts.count > 1:
-            var plans: [ContextPlan] = []
-            for context in contexts { plans += try await self.plans(of: [context], batch, fit) }
-            return plans
+        case .failure where plans.count > 1:
+            var asked: [ContextPlan] = []
+            for plan in plans { asked += try await ask([plan], after: batch, fitting: fit) }
+            return asked
         case .failure(let error):
             if error.isPassing {
                 core.readAgain(batch)

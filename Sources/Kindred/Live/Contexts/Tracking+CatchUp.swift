@@ -11,11 +11,8 @@ extension Tracking {
     public func catchUp() async throws {
         guard let database else { return }
         try await database.changeReader.catchUp()
-        for hub in database.liveHubs.withLock({ $0.objects }) { try await (hub as? LiveHub)?.catchUp() }
         for follower in database.contextFollowers.withLock({ $0.objects }) {
-            guard let follower = follower as? ContextFollower else { continue }
-            try await follower.catchUp()
-            if let failure = follower.failure { throw failure }
+            if let failure = (follower as? ContextFollower)?.failure { throw failure }
         }
     }
 }

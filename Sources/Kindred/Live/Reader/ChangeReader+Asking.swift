@@ -1,7 +1,7 @@
 import KindredPostgres
 
-// The questions of subscribers. In a step all share a transaction, so a question has little time there: what it cannot answer in
-// that time goes on alone.
+// The questions of subscribers. In a step all share a transaction, so a question has little time there: a question that needs more
+// goes on alone.
 extension ChangeReader {
     /// Sends a question in the task's step, behind a savepoint, so that its failure takes no other question with it.
     ///
@@ -24,8 +24,18 @@ extension ChangeReader {
         } catch  where error is CancellationError || error.isPassing && !error.isOfStatement {
             throw error
         } catch {
+            if error.isPassing { try await hurry() }
             return .failure(error)
         }
+    }
+
+    /// Leaves the questions that follow in the step a tenth of the time: one that takes long may have a cause, such as a lock, that
+    /// many have in common.
+    private func hurry() async throws {
+        let limits = database.questionLimits
+        _ = try await database.client.query(
+            TrackingStatements.limits(lock: limits.lock / 10, question: limits.time / 10))
+        database.trackingMetrics.withLock { $0.readerStatements += 1 }
     }
 
     /// Limits the waiting of the questions that follow in the task's step.
@@ -50,7 +60,7 @@ extension ChangeReader {
     /// Sends a question that is too slow for a step in a transaction of its own, which has as much time as the program's statements.
     ///
     /// - Parameter name: the question's name in the metrics.
-    /// - Returns: The answer; no crash of the server can take back what it has seen.
+    /// - Returns: The answer; no crash of the server can take back its rows.
     func askAlone<Answer: Sendable>(
         _ name: String, with settings: SessionSettings, _ body: () async throws -> Answer
     ) async throws -> LoneAnswer<Answer> {
@@ -65,7 +75,8 @@ extension ChangeReader {
         }
         if isNew {
             database.mistakes.note(
-                "a question was too slow for a common step, and is asked alone", ["question": name, "time": "\(found.time)"])
+                "a question was too slow for a common step, and is asked alone",
+                ["question": name, "time": "\(found.time)"])
         }
         return found
     }
@@ -87,8 +98,8 @@ extension ChangeReader {
                     } else {
                         try await database.client.withOwnSettings { try await counting($0, body) }
                     }
-                let time = MonotonicTime.now.since(start)
-                return LoneAnswer(answer: answer, cursor: cursor, time: time, isQuick: time < limits.time)
+                let duration = MonotonicTime.now.since(start)
+                return LoneAnswer(answer: answer, cursor: cursor, time: duration, isQuick: duration < limits.time)
             }
             try await source.flush()
             return answer

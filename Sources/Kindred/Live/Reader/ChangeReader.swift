@@ -79,6 +79,7 @@ final class ChangeReader: Sendable {
     func catchUp() async throws {
         if state.change({ !$0.isRunning }) { return }
         try await wait { state, id in state.catchUps[id] = 0 }
+        for subscriber in state.change({ $0.entries.map(\.subscriber) }) { try await subscriber.catchUp() }
     }
 
     /// Makes a step soon, for a subscriber that wants one.

@@ -247,7 +247,7 @@ final class LiveHub: ChangeSubscriber {
         for group in try await groups(of: Array(work.byKeys.keys)) {
             guard let changes = group.first.flatMap({ work.byKeys[$0.number] }) else { continue }
             for (request, part) in try await parts(of: group, among: changes.presentKeys) {
-                try await evaluating(request.number, .change) { query, latest in
+                try await evaluating(request.number, because: .change) { query, latest in
                     try await self.changed(request.number, to: query, from: latest, by: changes.keys, part)
                 }
             }
@@ -267,7 +267,7 @@ final class LiveHub: ChangeSubscriber {
         step.withLock { _ = $0.read.insert(entity) }
         let routed = try state.withLock { try $0.sources.routed(changes, of: entity, present: rows) }
         for (number, changes) in routed where whole[number] == nil {
-            try await evaluating(number, .change) { query, latest in
+            try await evaluating(number, because: .change) { query, latest in
                 try await self.changed(number, to: query, from: latest, by: changes.keys, LiveSnapshot(changes.found))
             }
         }
@@ -326,7 +326,7 @@ final class LiveHub: ChangeSubscriber {
                 guard let position = query.memberBranches[table] else { continue }
                 let entity = query.memberEntity(of: table)
                 if let entity, rows[entity] == nil {
-                    let read = try await ask(number, .change) {
+                    let read = try await ask(number, because: .change) {
                         try await LiveQuery.rows(of: entity, changes.presentKeys, in: query.core)
                     }
                     guard let read else { break }
@@ -357,7 +357,7 @@ final class LiveHub: ChangeSubscriber {
         }
         for number in whole { try await evaluate(number, .change) }
         for (number, parts) in parts where !whole.contains(number) {
-            try await evaluating(number, .change) { _, latest in
+            try await evaluating(number, because: .change) { _, latest in
                 guard var snapshot = latest else { return nil }
                 for (position, owners, part) in parts {
                     snapshot = snapshot.replacing(membersAt: position, of: owners, from: part)
@@ -374,7 +374,7 @@ final class LiveHub: ChangeSubscriber {
     private func groups(of numbers: [Int]) async throws -> [[Shaped]] {
         var groups: [LiveQuery.Shape.Key: [Shaped]] = [:]
         for (number, query) in state.withLock({ state in numbers.map { ($0, state.sources.sources[$0]?.query) } }) {
-            guard let query, let shape = try await ask(number, .change, { try query.shape() }) else {
+            guard let query, let shape = try await ask(number, because: .change, { try query.shape() }) else {
                 continue
             }
             groups[shape.key, default: []].append((number, query, shape))
@@ -392,7 +392,7 @@ final class LiveHub: ChangeSubscriber {
             try await LiveQuery.snapshots(of: group.map { ($0.query, $0.shape) }, among: keys)
         }
         if group.count == 1 {
-            let parts = try await self.ask(first.number, .change) { try await ask(group) }
+            let parts = try await self.ask(first.number, because: .change) { try await ask(group) }
             return Array(zip(group, parts ?? []))
         }
         switch try await reader.ask({ try await ask(group) }) {
@@ -408,7 +408,7 @@ final class LiveHub: ChangeSubscriber {
 
     /// Asks a request anew.
     private func evaluate(_ number: Int, _ cause: LiveCause) async throws {
-        try await evaluating(number, cause) { query, _ in
+        try await evaluating(number, because: cause) { query, _ in
             Found(number: number, snapshot: try await query.snapshot(), cause: cause)
         }
     }
@@ -431,10 +431,10 @@ final class LiveHub: ChangeSubscriber {
 
     /// Runs a part of the step that is about one request.
     private func evaluating(
-        _ number: Int, _ cause: LiveCause, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
+        _ number: Int, because cause: LiveCause, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
     ) async throws {
         guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
-        let found = try await ask(number, cause) { try await body(source.query, source.latest) }
+        let found = try await ask(number, because: cause) { try await body(source.query, source.latest) }
         if let found = found.flatMap(\.self) { step.withLock { $0.found.append(found) } }
     }
 
@@ -442,7 +442,7 @@ final class LiveHub: ChangeSubscriber {
     ///
     /// - Parameter cause: why it is asked.
     private func ask<Answer: Sendable>(
-        _ number: Int, _ cause: LiveCause, _ body: () async throws -> Answer
+        _ number: Int, because cause: LiveCause, _ body: () async throws -> Answer
     ) async throws -> Answer? {
         if isSlow(number) {
             askAlone(number, cause)

@@ -98,7 +98,8 @@ struct LiveQuery: Sendable {
         try prefetched.forEach { try requireFollowable($0.destination) }
         let reads = try reads(of: query, prefetching: prefetched, in: core.runtime)
         let tables = try await LiveHub.tables(behind: reads.names(in: core.runtime), in: core)
-        return try LiveQuery(query, prefetching: prefetched, of: entity, in: core, at: place, reading: reads, from: tables)
+        return try LiveQuery(
+            query, prefetching: prefetched, of: entity, in: core, at: place, reading: reads, from: tables)
     }
 
     /// Makes a request whose tables are known.

@@ -32,9 +32,9 @@ extension Tracking {
         /// Keep it well below the server's `deadlock_timeout`: then no reader costs a migration its transaction.
         public var lockTimeout: Duration
 
-        /// How long a question of a live request or a context takes together with the questions of others; one second.
+        /// How long a question of a live request or a context takes in a common step; one second.
         ///
-        /// All are asked in one transaction, one after the other. A question that takes longer is asked alone from then on, in a
+        /// In a step all questions are asked in one transaction, one after the other. A question that takes longer is asked alone from then on, in a
         /// transaction of its own, as long as it takes so long: the others do not wait for it, and its own updates come later,
         /// still exact and in order. ``Tracking/Metrics/slowQuestions`` names it.
         public var questionTimeout: Duration
