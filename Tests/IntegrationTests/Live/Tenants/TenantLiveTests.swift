@@ -128,21 +128,22 @@ import Testing
                 }
                 return [statements, savepoints.withLock { $0 } - before]
             }
+            // A savepoint for the settings, and one for each question.
             var lists = [try await live(world.context(1))]
             _ = try await lists[0].update()
-            #expect(try await cost() == [1, 1])
+            #expect(try await cost() == [1, 2])
             lists.append(try await live(world.context(1)))
             _ = try await lists[1].update()
-            #expect(try await cost() == [1, 1])
+            #expect(try await cost() == [1, 2])
             #expect(world.database.tracking.metrics.liveRequests == 1)
             lists.append(try await live(world.context(2)))
             #expect(try await lists[2].update().integers() == [21, 22, 23])
-            #expect(try await cost() == [2, 2])
+            #expect(try await cost() == [2, 4])
             #expect(world.database.tracking.metrics.liveRequests == 2)
-            // Other requests with settings that are there are asked in the same savepoint.
+            // Other requests with settings that are there are asked in the same savepoint of the settings.
             lists.append(try await live(world.context(2), "size > %@", 1))
             _ = try await lists[3].update()
-            #expect(try await cost() == [3, 2])
+            #expect(try await cost() == [3, 5])
         }
     }
 
