@@ -18,6 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Kindred", targets: ["Kindred"]),
+        .library(name: "KindredLive", targets: ["KindredLive"]),
         .library(name: "KindredFoundation", targets: ["KindredFoundation"]),
         .library(name: "KindredPostgres", targets: ["KindredPostgres"]),
         .library(name: "KindredObservability", targets: ["KindredObservability"]),
@@ -64,7 +65,15 @@ let package = Package(
         .target(
             name: "Kindred",
             dependencies: [
-                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema", "KindredTrackingScript",
+                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        // A target of its own for programs that follow the database's changes.
+        .target(
+            name: "KindredLive",
+            dependencies: [
+                "Kindred", "KindredPostgres", "KindredSchema", "KindredTrackingScript",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -151,7 +160,8 @@ let package = Package(
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
         // A target of its own, so that `bin/demo` builds nothing that the tour does not need.
         .target(
-            name: "KindredTour", dependencies: ["EmbeddedPostgres", "Kindred", "KindredScripts", "KindredTerminal"]),
+            name: "KindredTour",
+            dependencies: ["EmbeddedPostgres", "Kindred", "KindredLive", "KindredScripts", "KindredTerminal"]),
         .executableTarget(name: "KindredTourTool", dependencies: ["KindredTerminal", "KindredTour"]),
         // The basis of the commands: parsing, running, failures, and the options of a connection.
         .target(
@@ -174,7 +184,7 @@ let package = Package(
             name: "KindredCommand",
             dependencies: [
                 "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredAssistant", "KindredCommandLine",
-                "KindredGenerateCommand", "KindredMigrations", "KindredTerminal", "KindredTour",
+                "KindredGenerateCommand", "KindredLive", "KindredMigrations", "KindredTerminal", "KindredTour",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

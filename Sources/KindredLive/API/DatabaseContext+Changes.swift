@@ -1,3 +1,4 @@
+public import Kindred
 import KindredSchema
 
 // Committed changes of other contexts, processes and clients.

@@ -1,3 +1,4 @@
+public import Kindred
 import KindredPostgres
 
 extension DatabaseContext {

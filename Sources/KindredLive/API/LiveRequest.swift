@@ -1,3 +1,4 @@
+public import Kindred
 import KindredPostgres
 
 /// A request that is answered again whenever its answer changes: made by ``FetchRequest/live(atMostEvery:fileID:line:)``.

@@ -1,3 +1,4 @@
+public import Kindred
 public import KindredPostgres
 
 /// A part of a live list: the objects that have one value of an attribute.

@@ -1,3 +1,4 @@
+public import Kindred
 import KindredPostgres
 
 /// The result of a live request in one committed state of the database, and its difference to the last result.

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// A place in the stream of a database's changes: everything that was committed before it has been told.

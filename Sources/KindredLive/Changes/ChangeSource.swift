@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// Where changes come from: the outbox of the helper schema; logical replication could be another.

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import Synchronization
 
@@ -63,7 +64,7 @@ struct OutboxSource: ChangeSource {
 
     func flush() async throws { _ = try await query(TrackingStatements.flush) }
 
-    var notifies: Bool { facts.notifies.load(ordering: .relaxed) && database.listening.isWanted }
+    var notifies: Bool { facts.notifies.load(ordering: .relaxed) && database.live.listening.isWanted }
 
     func sleep(for duration: Duration) async throws -> Int64 {
         let milliseconds = Int32(clamping: Int64(duration / .milliseconds(1)))
@@ -93,7 +94,7 @@ struct OutboxSource: ChangeSource {
     }
 
     private func query(_ sql: SQL) async throws -> QueryResult {
-        database.trackingMetrics.withLock { $0.readerStatements += 1 }
+        database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
         return try await KindredError.tracking(database.client) { try await database.client.query(sql) }
     }
 

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization
@@ -291,10 +292,10 @@ extension ContextCore {
 extension Database {
     /// Brings changes to contexts with some settings; made when it is first needed.
     func contextFollower(for settings: SessionSettings) -> ContextFollower {
-        if let known = contextFollowers.withLock({ $0[settings] as? ContextFollower }) { return known }
+        if let known = live.contextFollowers.withLock({ $0[settings] as? ContextFollower }) { return known }
         // Made outside of the lock; if another task was quicker, its follower stays.
         let made = ContextFollower(settings, changeReader)
-        return contextFollowers.withLock { $0.first(or: made, for: settings) }
+        return live.contextFollowers.withLock { $0.first(or: made, for: settings) }
     }
 }
 

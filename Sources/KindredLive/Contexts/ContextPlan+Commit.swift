@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization

@@ -1,3 +1,4 @@
+public import Kindred
 import Synchronization
 
 extension Tracking {
@@ -11,7 +12,7 @@ extension Tracking {
     public func catchUp() async throws {
         guard let database else { return }
         try await database.changeReader.catchUp()
-        for follower in database.contextFollowers.withLock({ $0.objects }) {
+        for follower in database.live.contextFollowers.withLock({ $0.objects }) {
             if let failure = (follower as? ContextFollower)?.failure { throw failure }
         }
     }

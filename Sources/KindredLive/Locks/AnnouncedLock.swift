@@ -1,3 +1,4 @@
+public import Kindred
 public import KindredPostgres
 
 extension AnnouncedLocks {

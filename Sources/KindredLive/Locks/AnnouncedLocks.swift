@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// The announced locks of an entity's rows: made by ``DatabaseContext/locks(of:)-(String)``.
@@ -63,7 +64,7 @@ private final class LockWatch: Sendable {
     private let isWanted: Bool
 
     init(_ database: Database) {
-        isWanted = database.listening.isWanted
+        isWanted = database.live.listening.isWanted
         listener = ReaderListener(signal, warn: { database.warnOfPolling($0) }) {
             try await database.notifications(on: "kindred_tracking_locks")
         }

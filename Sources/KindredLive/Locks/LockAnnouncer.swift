@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization
@@ -6,7 +7,7 @@ import Synchronization
 ///
 /// It has a connection of its own, opened at the first announcement: an open transaction tells nothing before its end,
 /// and if all connections of the pool are in such transactions, no other connection is left.
-final class LockAnnouncer: Sendable {
+final class LockAnnouncer: LockConnection {
     private let configuration: PostgresConfiguration
     private let state = RankedMutex(State(), .leaf)
 
@@ -25,7 +26,7 @@ final class LockAnnouncer: Sendable {
 
     /// The announcer of a database.
     static func of(_ database: Database) -> LockAnnouncer {
-        database.lockAnnouncer.withLock { known in
+        database.live.lockAnnouncer.withLock { known in
             if let announcer = known as? LockAnnouncer { return announcer }
             let made = LockAnnouncer(database.client)
             known = made
@@ -39,10 +40,10 @@ final class LockAnnouncer: Sendable {
         let entity = object.runtime
         guard let id = object.objectID?.uri else { return }
         try await database.requireHelperSchema()
-        guard let row = try await database.client.query(LockStatements.holder).first,
+        guard let row = try await database.client.query(AnnouncementStatements.holder).first,
             let transaction = try row.decode(0, as: String.self), let process = try row.decode(1, as: Int32.self)
         else { return }
-        let sql = LockStatements.announce(
+        let sql = AnnouncementStatements.announce(
             id, of: entity.entity, transaction: transaction, process: process, text)
         let isNew = try await Self.translated(entity.name, connected) {
             try await self.send(sql).first?.decode(0, as: Bool.self) ?? false
@@ -51,7 +52,7 @@ final class LockAnnouncer: Sendable {
         guard isNew else { return }
         TransactionJournal.current(of: database)?.atEnd {
             // A connection that is lost matters little: readers see by themselves that the transaction has ended.
-            _ = try? await self.send(LockStatements.withdraw([id], transaction: transaction))
+            _ = try? await self.send(AnnouncementStatements.withdraw([id], transaction: transaction))
         }
     }
 
@@ -59,7 +60,7 @@ final class LockAnnouncer: Sendable {
     static func held(_ entity: EntityRuntime, in core: ContextCore) async throws -> [AnnouncedLocks.Lock] {
         try await core.database.requireHelperSchema()
         let rows = try await translated(entity.name, { core.client }) {
-            try await core.client.query(LockStatements.announced(entity.entity))
+            try await core.client.query(AnnouncementStatements.announced(entity.entity))
         }
         return try rows.compactMap { row in
             // A row of a table that was renamed since has no ID in this model.

@@ -1,12 +1,22 @@
+import Kindred
 import KindredPostgres
 import Logging
+
+extension LiveChoices: CompanionChoices {
+    func validate() throws { try wakeUp.validate() }
+
+    func companion(for client: PostgresClient, logger: Logger?) throws -> any DatabaseCompanion {
+        LiveCompanion(
+            listening: try ChangeListening(wakeUp, for: client, logger), consumerOwner: consumerOwner, owner: owner)
+    }
+}
 
 extension ChangeListening {
     /// Prepares listening as the options say; sends nothing.
     ///
     /// Throws `PostgresError` `.invalidConfiguration`.
-    init(_ options: Tracking.Options, for client: PostgresClient, _ logger: Logger?) throws {
-        switch options.wakeUp.way {
+    fileprivate init(_ wakeUp: Tracking.Options.WakeUp, for client: PostgresClient, _ logger: Logger?) throws {
+        switch wakeUp.way {
         case .poll: self = .never
         case .notify: self = .byClient
         case .notifyOver(let address):
@@ -28,7 +38,7 @@ extension Database {
     ///
     /// Throws `PostgresError` `.connectionFailed`, also behind a pooler of transactions and for an address of another database.
     func notifications(on channel: String) async throws -> Notifications {
-        if case .over(let listener) = listening { return try await listener.listen(to: channel) }
+        if case .over(let listener) = live.listening { return try await listener.listen(to: channel) }
         return try await client.listen(to: channel)
     }
 

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization
@@ -211,9 +212,9 @@ final class ChangeReader: Sendable {
 extension Database {
     /// The reader of the database's changes; made when it is first needed.
     var changeReader: ChangeReader {
-        if let known = changeReaderReference.withLock({ $0.object as? ChangeReader }) { return known }
+        if let known = live.changeReaderReference.withLock({ $0.object as? ChangeReader }) { return known }
         // Made outside of the lock; if another task was quicker, its reader stays.
         let made = ChangeReader(self, source: OutboxSource(self))
-        return changeReaderReference.withLock { $0.first(or: made) }
+        return live.changeReaderReference.withLock { $0.first(or: made) }
     }
 }

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization
@@ -31,7 +32,7 @@ struct ReaderLoop {
         await loop.run()
         loop.listener.end()
         await loop.wake()
-        reader.database.trackingMetrics.withLock { ($0.subscribers, $0.isListening) = (0, false) }
+        reader.database.live.trackingMetrics.withLock { ($0.subscribers, $0.isListening) = (0, false) }
     }
 
     private init(_ reader: ChangeReader) {
@@ -78,10 +79,10 @@ struct ReaderLoop {
         let step: Step
         do {
             step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
-                [read = database.trackingMetrics.withLock { $0.readerStatements }] transaction in
+                [read = database.live.trackingMetrics.withLock { $0.readerStatements }] transaction in
                 // Sent is sent, also where the step fails.
                 defer {
-                    database.trackingMetrics.withLock { metrics in
+                    database.live.trackingMetrics.withLock { metrics in
                         metrics.statements += max(0, transaction.statementCount - (metrics.readerStatements - read))
                     }
                 }
@@ -144,7 +145,7 @@ struct ReaderLoop {
         let (subscriber, batch) = (entry.subscriber, entry.isAtItsFirstStep ? nil : batch)
         if subscriber.settings.isEmpty { return try await subscriber.evaluate(batch, at: cursor) }
         try await database.client.withOwnSettings { scope in
-            defer { database.trackingMetrics.withLock { $0.statements += scope.statementCount } }
+            defer { database.live.trackingMetrics.withLock { $0.statements += scope.statementCount } }
             try await subscriber.evaluate(batch, at: cursor)
         }
     }
@@ -158,7 +159,7 @@ struct ReaderLoop {
 
     private func count(_ step: Step, _ round: ChangeReader.Round) {
         let reading = step.reading
-        database.trackingMetrics.withLock { metrics in
+        database.live.trackingMetrics.withLock { metrics in
             metrics.subscribers = round.entries.count
             metrics.isListening = listener.isListening
             metrics.readings += 1
@@ -221,7 +222,7 @@ struct ReaderLoop {
         let pause = pace.afterNothing(isAsleep: sleep != nil)
         wasWoken = await reader.signal.wait(pause, hearsAll: true)
         guard wasWoken else { return }
-        database.trackingMetrics.withLock { $0.wakeUps += 1 }
+        database.live.trackingMetrics.withLock { $0.wakeUps += 1 }
         // Any role may notify: notifications without a change cause 25 steps a second at most.
         let rest = ReaderPace.shortestInVain - MonotonicTime.now.since(start)
         if isInVain, rest > .zero { await reader.signal.wait(rest, hearsAll: false) }
@@ -237,7 +238,7 @@ struct ReaderLoop {
 
     /// Pauses before the step is run again; false if it never succeeds.
     private mutating func recover(from error: any Error) async -> Bool {
-        database.trackingMetrics.withLock { $0.retries += 1 }
+        database.live.trackingMetrics.withLock { $0.retries += 1 }
         // A server that crashed may have forgotten it.
         sleep = nil
         if error.meansNewSchema, !pace.keepsFailing {

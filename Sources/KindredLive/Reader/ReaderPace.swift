@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// How long the change reader pauses between steps.

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// Wakes the change reader's loop.

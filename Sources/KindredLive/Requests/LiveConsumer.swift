@@ -1,3 +1,4 @@
+public import Kindred
 import KindredPostgres
 
 /// Why a live request gives an update.

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization
@@ -17,7 +18,7 @@ struct LiveDefinitions: Sendable {
             guard let core = queries.first?.value.core else { continue }
             let names = queries.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.value.tables.names) }
             // Asked by time, and not because of a change.
-            core.database.trackingMetrics.withLock { $0.readerStatements += 1 }
+            core.database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
             try await core.database.requireHelperSchema()
             let tables = try await LiveTables(behind: names, core.database.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }

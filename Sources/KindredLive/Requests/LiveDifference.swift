@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// A list's way to its next version: the offsets of removed, inserted, moved and changed elements, as few as possible.

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 import Synchronization
@@ -93,10 +94,10 @@ final class LiveHub: ChangeSubscriber {
     /// The hub of a context, made if no open hub exists; nil if another task has made one meanwhile.
     private static func hub(of core: ContextCore) -> (hub: LiveHub, isNew: Bool)? {
         let (database, settings) = (core.database, core.settings)
-        let known = database.liveHubs.withLock { $0[settings] as? LiveHub }
+        let known = database.live.liveHubs.withLock { $0[settings] as? LiveHub }
         if let known, !known.isClosed { return (known, false) }
         let made = LiveHub(settings, database.changeReader)
-        return database.liveHubs.withLock { hubs in
+        return database.live.liveHubs.withLock { hubs in
             guard hubs[settings] as? LiveHub === known else { return nil }
             hubs[settings] = made
             return (made, true)
@@ -108,7 +109,7 @@ final class LiveHub: ChangeSubscriber {
     /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
     static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
         let key = TablesKey(runtime: core.runtime, names: names)
-        let hub = core.database.liveHubs.withLock { $0[core.settings] as? LiveHub }
+        let hub = core.database.live.liveHubs.withLock { $0[core.settings] as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
         // As the connection's role: the catalog's answer is the same for all.
         try await core.database.requireHelperSchema()
@@ -425,7 +426,7 @@ final class LiveHub: ChangeSubscriber {
             defer { state.counted = count }
             return count - state.counted
         }
-        if difference != 0 { reader.database.trackingMetrics.withLock { $0.liveRequests += difference } }
+        if difference != 0 { reader.database.live.trackingMetrics.withLock { $0.liveRequests += difference } }
     }
 
     func fail(_ error: any Error) {

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 /// The answer to a live request in one snapshot of the database: immutable, and shared by all consumers of equal requests.

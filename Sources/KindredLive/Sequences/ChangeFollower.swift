@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 import KindredSchema
 
@@ -32,7 +33,7 @@ struct ChangeFollower {
         let begin = Task.detached { [database] in
             try await database.client.query(
                 TrackingStatements.begin(
-                    consumer: consumer, hold: hold / .seconds(1), owner: database.consumerOwner))
+                    consumer: consumer, hold: hold / .seconds(1), owner: database.live.consumerOwner))
         }
         guard let row = try await KindredError.tracking(database.client, { try await begin.value }).first else {
             throw PostgresError(.protocolViolation, "The server gave no cursor")

@@ -1,3 +1,4 @@
+public import Kindred
 import KindredPostgres
 public import KindredSchema
 import Synchronization

@@ -1,3 +1,4 @@
+import Kindred
 import KindredPostgres
 
 extension KindredError {

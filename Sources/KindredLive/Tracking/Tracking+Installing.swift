@@ -1,9 +1,23 @@
-import KindredPostgres
+public import Kindred
+public import KindredPostgres
 import KindredSchema
 import KindredTrackingScript
 import Synchronization
 
 extension Tracking {
+    /// Uses a client of the database, which may be without a model.
+    ///
+    /// Functions in the schema `kindred` run with the rights of the caller. So every call refuses (`.accessDenied`) a
+    /// schema or object there that belongs neither to the caller nor to a superuser nor to the named role, before
+    /// anything there is used. A superuser uses only objects that superusers have made.
+    ///
+    /// - Parameters:
+    ///   - client: the database's client.
+    ///   - owner: the role that has installed change tracking, if it is another role that the caller trusts.
+    public init(_ client: PostgresClient, owner: String? = nil) {
+        self.init(client: client, database: nil, owner: owner)
+    }
+
     /// The script of ``install(readers:retention:longestHold:)``, for people to read.
     ///
     /// The rights of readers and the retention are set by calls behind it.
@@ -185,7 +199,7 @@ extension Tracking {
     }
 
     /// Counters of the followers of changes in this process; all are 0 for a client without a model.
-    public var metrics: Tracking.Metrics { database?.trackingMetrics.withLock { $0 } ?? Tracking.Metrics() }
+    public var metrics: Tracking.Metrics { database?.trackingMetrics ?? Tracking.Metrics() }
 
     // MARK: Parts
 
@@ -277,14 +291,14 @@ extension Tracking {
 
 extension Database {
     /// Change tracking: installing it, and choosing the tables whose changes are recorded.
-    public var tracking: Tracking { Tracking(self) }
+    public var tracking: Tracking { Tracking(client: client, database: self, owner: live.owner) }
 }
 
 extension Database {
     /// Throws `KindredError` `.accessDenied` unless the program may use the helper schema; asks once.
     func requireHelperSchema() async throws {
-        if isHelperKnown.withLock({ $0 }) { return }
-        try await Tracking.requireOwn(client, trackingOwner)
-        isHelperKnown.withLock { $0 = true }
+        if live.isHelperKnown.withLock({ $0 }) { return }
+        try await Tracking.requireOwn(client, live.owner)
+        live.isHelperKnown.withLock { $0 = true }
     }
 }

@@ -1,3 +1,4 @@
+public import Kindred
 import KindredPostgres
 
 /// Versions of the library and of the installed helper schema that are not the same.

@@ -3,8 +3,8 @@ import KindredPostgres
 extension Tracking {
     /// Counters and gauges of the parts of this process that follow a database's changes.
     ///
-    /// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for which action. BEGIN and
-    /// COMMIT are not counted as statements.
+    /// Read them by `database.tracking.metrics` of `KindredLive`, whose page "Operating live changes" says which values
+    /// call for which action. BEGIN and COMMIT are not counted as statements.
     public struct Metrics: Sendable, Hashable {
         /// Subscribers of the reader: each sequence, all live requests together, all contexts together.
         public var subscribers = 0
