@@ -196,13 +196,12 @@ let package = Package(
             name: "CommandSupport", dependencies: ["KindredCommand", "KindredTesting"], path: "Tests/CommandSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
         .testTarget(name: "KindredSchemaTests", dependencies: ["KindredPostgres", "KindredSchema", "TestSupport"]),
-        .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
+        .testTarget(name: "KindredTests", dependencies: ["Kindred", "KindredLive"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredService", "KindredTesting",
-                "TestSupport",
-                "TypeModels",
+                "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredLive", "KindredService",
+                "KindredTesting", "TestSupport", "TypeModels",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -219,9 +218,8 @@ let package = Package(
             name: "AssistantTests",
             dependencies: [
                 "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL",
-                "KindredDiagram", "KindredDoctor", "KindredMigrations", "KindredModelImport",
-                "KindredSchemaDifferences",
-                "KindredTesting", "TestSupport",
+                "KindredDiagram", "KindredDoctor", "KindredLive", "KindredMigrations", "KindredModelImport",
+                "KindredSchemaDifferences", "KindredTesting", "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Doctor/Fixtures", "Migrations/Files", "ModelImport/Fixtures"]
         ),
@@ -229,7 +227,7 @@ let package = Package(
         .testTarget(
             name: "ObservabilityTests",
             dependencies: [
-                "Kindred", "KindredObservability", "KindredTesting",
+                "Kindred", "KindredLive", "KindredObservability", "KindredTesting",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]
@@ -237,15 +235,15 @@ let package = Package(
         .testTarget(
             name: "TypedTests",
             dependencies: [
-                "ChinookModels", "DemoModels", "Kindred", "KindredFoundation", "KindredTesting", "TestSupport",
-                "TypeModels",
+                "ChinookModels", "DemoModels", "Kindred", "KindredFoundation", "KindredLive", "KindredTesting",
+                "TestSupport", "TypeModels",
             ]
         ),
         // The examples of the README and of the articles.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredMigrations",
+                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredLive", "KindredMigrations",
                 "KindredObservability", "KindredService", "KindredTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

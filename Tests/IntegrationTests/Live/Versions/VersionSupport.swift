@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import Kindred
+import KindredLive
 import KindredCommand
 import KindredTesting
 
