@@ -4,7 +4,7 @@ import KindredPostgres
 extension FetchRequest {
     /// The request as a live request, which is answered again whenever its answer changes.
     ///
-    /// Every request that ``all(fileID:line:)`` takes can be live. The primary key is added behind its sort keys; a list
+    /// Every request that `all()` takes can be live. The primary key is added behind its sort keys; a list
     /// without sort keys keeps its order, and new objects come at its end. Equal live requests of a process are answered by
     /// the same statements.
     ///

@@ -1,7 +1,7 @@
 public import Kindred
 import KindredPostgres
 
-/// A request that is answered again whenever its answer changes: made by ``FetchRequest/live(atMostEvery:fileID:line:)``.
+/// A request that is answered again whenever its answer changes: made by ``Kindred/FetchRequest/live(atMostEvery:fileID:line:)``.
 ///
 /// ```swift
 /// let tracks = try context.fetch("track").where("album.title == %@", title).sorted("position")

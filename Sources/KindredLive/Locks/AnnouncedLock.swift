@@ -2,7 +2,7 @@ public import Kindred
 public import KindredPostgres
 
 extension AnnouncedLocks {
-    /// A row whose lock was announced, by ``DatabaseObject/lock(_:_:announcing:fileID:line:)``.
+    /// A row whose lock was announced, by ``Kindred/DatabaseObject/lock(_:_:announcing:fileID:line:)``.
     public struct Lock: Sendable, Hashable {
         /// The object whose row is locked.
         public let object: ObjectID

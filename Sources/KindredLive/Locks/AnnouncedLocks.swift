@@ -1,7 +1,7 @@
 import Kindred
 import KindredPostgres
 
-/// The announced locks of an entity's rows: made by ``DatabaseContext/locks(of:)-(String)``.
+/// The announced locks of an entity's rows: made by ``Kindred/DatabaseContext/locks(of:)-(String)``.
 ///
 /// ```swift
 /// for try await update in try context.locks(of: "person") {
