@@ -1,8 +1,8 @@
 import CommandSupport
 import Foundation
 import Kindred
-import KindredLive
 import KindredCommand
+import KindredLive
 import KindredTesting
 import Testing
 

@@ -1,8 +1,8 @@
 import CommandSupport
 import Foundation
 import Kindred
-import KindredLive
 import KindredCommand
+import KindredLive
 import KindredTesting
 
 /// The tables of the tests of versions: one, a partitioned one, and a parent by inheritance.
