@@ -16,7 +16,7 @@ import Testing
             try await other.query("INSERT INTO region VALUES (1, 'north')")
             try await other.query("INSERT INTO person VALUES (1, 'Ada', NULL, 1)")
             let source = InterruptedSource(OutboxSource(database))
-            let reader = Kindred.ChangeReader(database, source: source)
+            let reader = KindredLive.ChangeReader(database, source: source)
             database.live.changeReaderReference.withLock { $0.object = reader }
             try await body(database, source, other)
             withExtendedLifetime(reader) {}
