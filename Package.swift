@@ -18,6 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Kindred", targets: ["Kindred"]),
+        .library(name: "KindredLive", targets: ["KindredLive"]),
         .library(name: "KindredFoundation", targets: ["KindredFoundation"]),
         .library(name: "KindredPostgres", targets: ["KindredPostgres"]),
         .library(name: "KindredObservability", targets: ["KindredObservability"]),
@@ -64,7 +65,15 @@ let package = Package(
         .target(
             name: "Kindred",
             dependencies: [
-                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema", "KindredTrackingScript",
+                "CSwiftRuntime", "HarmlessText", "KindredPostgres", "KindredSchema",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        // A target of its own for programs that follow the database's changes.
+        .target(
+            name: "KindredLive",
+            dependencies: [
+                "Kindred", "KindredPostgres", "KindredSchema", "KindredTrackingScript",
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -151,7 +160,8 @@ let package = Package(
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),
         // A target of its own, so that `bin/demo` builds nothing that the tour does not need.
         .target(
-            name: "KindredTour", dependencies: ["EmbeddedPostgres", "Kindred", "KindredScripts", "KindredTerminal"]),
+            name: "KindredTour",
+            dependencies: ["EmbeddedPostgres", "Kindred", "KindredLive", "KindredScripts", "KindredTerminal"]),
         .executableTarget(name: "KindredTourTool", dependencies: ["KindredTerminal", "KindredTour"]),
         // The basis of the commands: parsing, running, failures, and the options of a connection.
         .target(
@@ -174,7 +184,7 @@ let package = Package(
             name: "KindredCommand",
             dependencies: [
                 "EmbeddedPostgres", "HarmlessText", "Kindred", "KindredAssistant", "KindredCommandLine",
-                "KindredGenerateCommand", "KindredMigrations", "KindredTerminal", "KindredTour",
+                "KindredGenerateCommand", "KindredLive", "KindredMigrations", "KindredTerminal", "KindredTour",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -186,13 +196,12 @@ let package = Package(
             name: "CommandSupport", dependencies: ["KindredCommand", "KindredTesting"], path: "Tests/CommandSupport"),
         .testTarget(name: "KindredPostgresTests", dependencies: ["HarmlessText", "KindredPostgres", "TestSupport"]),
         .testTarget(name: "KindredSchemaTests", dependencies: ["KindredPostgres", "KindredSchema", "TestSupport"]),
-        .testTarget(name: "KindredTests", dependencies: ["Kindred"]),
+        .testTarget(name: "KindredTests", dependencies: ["Kindred", "KindredLive"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredService", "KindredTesting",
-                "TestSupport",
-                "TypeModels",
+                "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredCommand", "KindredLive", "KindredService",
+                "KindredTesting", "TestSupport", "TypeModels",
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -209,9 +218,8 @@ let package = Package(
             name: "AssistantTests",
             dependencies: [
                 "CommandSupport", "EmbeddedPostgres", "Kindred", "KindredAssistant", "KindredCommand", "KindredDDL",
-                "KindredDiagram", "KindredDoctor", "KindredMigrations", "KindredModelImport",
-                "KindredSchemaDifferences",
-                "KindredTesting", "TestSupport",
+                "KindredDiagram", "KindredDoctor", "KindredLive", "KindredMigrations", "KindredModelImport",
+                "KindredSchemaDifferences", "KindredTesting", "TestSupport",
             ],
             exclude: ["Diagram/Golden", "Doctor/Fixtures", "Migrations/Files", "ModelImport/Fixtures"]
         ),
@@ -219,7 +227,7 @@ let package = Package(
         .testTarget(
             name: "ObservabilityTests",
             dependencies: [
-                "Kindred", "KindredObservability", "KindredTesting",
+                "Kindred", "KindredLive", "KindredObservability", "KindredTesting",
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ]
@@ -227,15 +235,15 @@ let package = Package(
         .testTarget(
             name: "TypedTests",
             dependencies: [
-                "ChinookModels", "DemoModels", "Kindred", "KindredFoundation", "KindredTesting", "TestSupport",
-                "TypeModels",
+                "ChinookModels", "DemoModels", "Kindred", "KindredFoundation", "KindredLive", "KindredTesting",
+                "TestSupport", "TypeModels",
             ]
         ),
         // The examples of the README and of the articles.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredMigrations",
+                "DemoModels", "Kindred", "KindredAssistant", "KindredFoundation", "KindredLive", "KindredMigrations",
                 "KindredObservability", "KindredService", "KindredTesting",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),

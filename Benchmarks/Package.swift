@@ -28,11 +28,16 @@ let package = Package(
                 "CCounters",
                 "CFloor",
                 .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredLive", package: "kindred"),
                 .product(name: "EmbeddedPostgres", package: "kindred"),
             ]
         ),
         // The program that the oracle of live requests judges: make live-oracle
-        .executableTarget(name: "LiveAgent", dependencies: [.product(name: "Kindred", package: "kindred")]),
+        .executableTarget(
+            name: "LiveAgent",
+            dependencies: [
+                .product(name: "Kindred", package: "kindred"), .product(name: "KindredLive", package: "kindred"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -24,6 +24,7 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),
                 .product(name: "KindredHummingbird", package: "kindred-hummingbird"),
+                .product(name: "KindredLive", package: "kindred"),
                 .product(name: "KindredService", package: "kindred"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
@@ -44,6 +45,7 @@ let package = Package(
                 "ShopServer",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "KindredLive", package: "kindred"),
                 .product(name: "KindredTesting", package: "kindred"),
             ]
         ),

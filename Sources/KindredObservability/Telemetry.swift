@@ -71,6 +71,6 @@ extension Database {
     public func addTelemetry(_ telemetry: Telemetry = Telemetry()) -> StatementObservation {
         client.addTelemetry(
             telemetry, to: InstrumentationSystem.tracer, MetricsSystem.factory,
-            tracking: { [weak self] in self?.tracking.metrics }, reads: { [weak self] in self?.readMetrics })
+            tracking: { [weak self] in self?.trackingMetrics }, reads: { [weak self] in self?.readMetrics })
     }
 }

@@ -1,5 +1,6 @@
 import EmbeddedPostgres
 import Kindred
+import KindredLive
 import KindredScripts
 package import KindredTerminal
 

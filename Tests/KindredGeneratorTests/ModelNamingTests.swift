@@ -186,13 +186,16 @@ import Testing
 
     /// Every public or inherited member of an object is reserved.
     @Test func membersOfObjectsAreReserved() throws {
-        let sources = URL(filePath: #filePath).appending(path: "../../../Sources/Kindred").standardizedFileURL
-        let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)
+        let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardizedFileURL
+        let files = ["Kindred", "KindredLive"].flatMap { target in
+            let found = FileManager.default.enumerator(
+                at: sources.appending(path: target), includingPropertiesForKeys: nil)
+            return found?.compactMap { $0 as? URL } ?? []
+        }
         let beginning = /(?:open class|extension) DatabaseObject\b.*\{/
         let member = /^ {4}(?:public|open) [a-z ()]*\b(?:var|let|func) ([A-Za-z]+)/
         var found = 0
-        while let file = files?.nextObject() as? URL {
-            guard file.pathExtension == "swift" else { continue }
+        for file in files where file.pathExtension == "swift" {
             var isInside = false
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
                 if ["open class D", "extension D"].contains(where: line.hasPrefix),

@@ -1,5 +1,6 @@
 import InMemoryTracing
 import Kindred
+import KindredLive
 import KindredTesting
 import Metrics
 import MetricsTestKit

@@ -1,5 +1,6 @@
 import Foundation
 import Kindred
+import KindredLive
 
 /// Tells what a sequence of changes gives.
 struct ChangeTeller {

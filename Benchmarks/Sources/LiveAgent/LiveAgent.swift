@@ -1,5 +1,6 @@
 import Foundation
 import Kindred
+import KindredLive
 import Synchronization
 
 /// Answers the operations of the oracle of live requests over the public API alone.

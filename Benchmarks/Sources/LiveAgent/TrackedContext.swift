@@ -1,5 +1,6 @@
 import Foundation
 import Kindred
+import KindredLive
 
 /// A context that follows the database, and what the oracle had loaded into it.
 actor TrackedContext {

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Kindred
+import KindredLive
 
 // The program that the oracle of live requests judges: see the README. JSON lines in and out; ends with its input.
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kindred
+import KindredLive
 
 /// `kindred enable TABLE…`: the tables whose changes are recorded.
 struct EnableCommand: ToolCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kindred
+import KindredLive
 
 /// `kindred install`: the helper schema of change tracking.
 struct InstallCommand: ToolCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Kindred
+import KindredLive
 
 /// `kindred status`: the state of change tracking.
 struct StatusCommand: ToolCommand {

@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 import KindredMigrations
 import KindredTesting
 import Testing

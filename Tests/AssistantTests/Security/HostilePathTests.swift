@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
+import KindredLive
 import KindredMigrations
 import KindredTesting
 import Testing

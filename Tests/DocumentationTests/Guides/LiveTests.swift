@@ -1,6 +1,7 @@
 import DemoModels
 import Foundation
 import Kindred
+import KindredLive
 import KindredTesting
 import Testing
 

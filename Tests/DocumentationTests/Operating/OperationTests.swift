@@ -1,5 +1,6 @@
 import DemoModels
 import Kindred
+import KindredLive
 import KindredObservability
 import KindredTesting
 import Logging

@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 import KindredTesting
 
 /// A record of the outbox, as the reading statement gives it.

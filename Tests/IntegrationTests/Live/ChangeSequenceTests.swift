@@ -4,6 +4,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 private let schema = """
     CREATE TABLE person (id integer PRIMARY KEY, name text, age integer);
@@ -292,11 +293,11 @@ extension ChangeSequence.Element {
         try await withLive("person") { database, context, _ in
             do {
                 var changes: ChangeSequence? = try await context.changes(of: "person")
-                #expect(changes != nil && database.changeReaderReference.withLock { $0.object != nil })
+                #expect(changes != nil && database.live.changeReaderReference.withLock { $0.object != nil })
                 changes = nil
             }
             try await eventually("the reader goes on") {
-                database.changeReaderReference.withLock { $0.object == nil }
+                database.live.changeReaderReference.withLock { $0.object == nil }
             }
             // No subscriber is left.
             try await database.tracking.catchUp()
@@ -330,7 +331,7 @@ extension ChangeSequence.Element {
     @Test func anInternalErrorOfAReadingIsNoEnd() async throws {
         try await withLive("person") { database, context, other in
             var changes = try await context.changes(of: "person").makeAsyncIterator()
-            let retries = database.trackingMetrics.withLock { $0.retries }
+            let retries = database.live.trackingMetrics.withLock { $0.retries }
             // In one transaction each time: a reading that finds no function ends the sequence.
             try await other.withTransaction { _ in
                 try await other.query("ALTER FUNCTION kindred.tracking_caller() RENAME TO tracking_caller_kept")
@@ -342,7 +343,7 @@ extension ChangeSequence.Element {
                     """)
             }
             database.changeReader.askForStep()
-            try await eventually("a reading fails") { database.trackingMetrics.withLock { $0.retries } > retries }
+            try await eventually("a reading fails") { database.live.trackingMetrics.withLock { $0.retries } > retries }
             try await other.withTransaction { _ in
                 try await other.query("DROP FUNCTION kindred.tracking_caller()")
                 try await other.query("ALTER FUNCTION kindred.tracking_caller_kept() RENAME TO tracking_caller")

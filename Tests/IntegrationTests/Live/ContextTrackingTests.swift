@@ -3,6 +3,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 private typealias World = FollowedWorld
 
@@ -379,11 +380,11 @@ private typealias World = FollowedWorld
             var people: [DatabaseObject] = []
             for context in contexts { people.append(try #require(try await context.find("person", 1))) }
             try await database.tracking.catchUp()
-            let before = database.trackingMetrics.withLock { $0.statements }
+            let before = database.live.trackingMetrics.withLock { $0.statements }
             try await other.query("UPDATE person SET name = 'All' WHERE id = 1")
             try await database.tracking.catchUp()
             #expect(people.allSatisfy { $0["name"] == .string("All") })
-            #expect(database.trackingMetrics.withLock { $0.statements } == before + 1)
+            #expect(database.live.trackingMetrics.withLock { $0.statements } == before + 1)
         }
     }
 

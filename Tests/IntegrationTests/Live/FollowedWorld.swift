@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Tables with each kind of relationship, and what SQL says of them.
 enum FollowedWorld {

@@ -3,6 +3,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 private let schema = """
     CREATE TABLE person (id integer PRIMARY KEY, code text NOT NULL UNIQUE, age integer);

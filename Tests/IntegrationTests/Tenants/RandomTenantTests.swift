@@ -1,5 +1,6 @@
 import Foundation
 import Kindred
+import KindredLive
 import KindredTesting
 import TestSupport
 import Testing

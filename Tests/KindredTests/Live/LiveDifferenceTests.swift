@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Differences of lists, compared with a search of all possible ones.
 @Suite struct LiveDifferenceTests {

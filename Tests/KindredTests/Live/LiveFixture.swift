@@ -1,6 +1,7 @@
 import KindredPostgres
 
 @testable import Kindred
+@testable import KindredLive
 @testable import KindredSchema
 
 /// Rows and live requests of the conditions' schema, without a server.

@@ -2,6 +2,7 @@ import KindredPostgres
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Answers to live requests, and how contexts show them.
 @Suite struct LiveSnapshotTests {

@@ -2,6 +2,7 @@ import KindredPostgres
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Which live requests a change concerns.
 @Suite struct LiveSourcesTests {

@@ -2,6 +2,7 @@ import KindredSchema
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Rows that came and went between two cursors: a context may have read them meanwhile.
 @Suite struct NetChangesPassedTests {

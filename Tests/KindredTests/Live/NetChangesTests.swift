@@ -2,6 +2,7 @@ import KindredSchema
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// The sum of records is the difference of the states before and after them.
 @Suite struct NetChangesTests {

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 @Suite(.timeLimit(.minutes(1))) struct ReaderListenerTests {
     /// Attempts to listen, all in vain, and the warnings about them.

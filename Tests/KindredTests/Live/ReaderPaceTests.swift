@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// How long the reader pauses: not at all for the first change, longer and longer while nothing or much happens.
 @Suite struct ReaderPaceTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// The signals that end a pause of the reader.
 @Suite(.timeLimit(.minutes(1))) struct ReaderSignalTests {

@@ -1,6 +1,7 @@
 import KindredSchema
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Rows of one table, and the records that statements on them leave: the triggers' records before the statement's own.
 struct SimulatedTable {

@@ -2,6 +2,7 @@ import KindredPostgres
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 @testable import KindredSchema
 
 /// Questions tell which rows and columns they read before anything is sent, and which changes concern them.

@@ -29,10 +29,11 @@ import Testing
         Place(
             "Kindred/Writing",
             "Counts Transactions Values Members Ordering Staging Sets Deleting Requests Saving"),
-        Place("Kindred/Live", "Tracking Changes Reader Contexts Locks Requests Sequences"),
         Place(
             "Kindred/API",
-            "Objects Relationships Columns Predicates Totals Typed Requests Views Context Database Live Deprecated"),
+            "Objects Relationships Columns Predicates Totals Typed Requests Views Context Database Deprecated"),
+
+        Place("KindredLive", "Statements Tracking Changes Reader Contexts Locks Requests Sequences API"),
 
         Place("KindredPostgres/Internal", ". Texts Waiting"),
         Place("KindredPostgres/Values", "Scanning Types Coding JSON Conversions"),
@@ -81,9 +82,10 @@ import Testing
 
     private static let below = [
         "KindredSchema": ["HarmlessText", "KindredPostgres"],
+        "KindredLive": ["HarmlessText", "KindredPostgres", "KindredSchema", "Kindred"],
         "KindredMigrations": ["HarmlessText", "KindredPostgres", "KindredSchema", "Kindred"],
         "KindredCommand": [
-            "HarmlessText", "KindredPostgres", "KindredSchema", "Kindred", "KindredDDL", "KindredDoctor",
+            "HarmlessText", "KindredPostgres", "KindredSchema", "Kindred", "KindredLive", "KindredDDL", "KindredDoctor",
             "KindredDiagram", "KindredModelImport", "KindredSchemaDifferences", "KindredMigrations",
             "KindredGenerateCommand", "KindredTerminal", "KindredCommandLine",
         ],

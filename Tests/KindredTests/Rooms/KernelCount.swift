@@ -4,7 +4,7 @@
 /// - **A time** is a stored property of an instance whose declaration has the type `ContextTime`.
 /// - **A mark** is a time, or another stored property of a type that keeps notes (`noteTypes`); not the time of
 ///   `LoadedMembers`, which are made anew whenever they are shown.
-/// - **A function notes** if it is in Graph or Live/Contexts, outside the log of changes (Graph/Changes), and writes a mark:
+/// - **A function notes** if it is in Graph or Live/Contexts (which is Contexts of `KindredLive`), outside the log of changes (Graph/Changes), and writes a mark:
 ///   assigns it, changes it in place, or passes it `inout`. So does a function that calls one by a name and labels that no
 ///   other function there has. A door does not pass that on to its callers, nor does `withMap`.
 /// - **A door** is a function of `ContextCore` in Graph that takes rows, notes something or makes objects of them, and is called

@@ -5,8 +5,8 @@ import Testing
 /// `KernelLists` has them all. A change that adds a door, say, adds its line there, and a change that takes a door away takes
 /// the line away too, so that each change shows how much more or less a maintainer has to know. A failure names the lines.
 @Suite struct KernelCountTests {
-    private static let count = KernelCount(RoomRulesTests.target.files)
-    private static let core = ContextCoreCount(RoomRulesTests.target.files)
+    private static let count = KernelCount(RoomRulesTests.layerFiles)
+    private static let core = ContextCoreCount(RoomRulesTests.layerFiles)
 
     /// The lines that a list lacks, with a plus, and the lines that it has in vain, with a minus.
     private static func differences(_ found: [String], from list: String) -> String {

@@ -3,6 +3,7 @@ import KindredPostgres
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Live requests whose statements differ in values alone, and the statement that asks for all of them.
 @Suite struct QueryShapeTests {

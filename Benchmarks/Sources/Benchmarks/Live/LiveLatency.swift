@@ -1,5 +1,6 @@
 import CFloor
 import Kindred
+import KindredLive
 
 /// The time from the return of a COMMIT to the update in the hands of the program, on an idle server; and that of libpq in C,
 /// which is notified by the writer and asks again.

@@ -1,5 +1,6 @@
 import CFloor
 import Kindred
+import KindredLive
 
 /// One remote change in a live list of 10,000 rows.
 struct LiveList: Sendable {

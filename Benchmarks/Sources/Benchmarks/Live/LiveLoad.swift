@@ -1,5 +1,6 @@
 import CFloor
 import Kindred
+import KindredLive
 import Synchronization
 
 /// Many live requests of the form `foreignKey == constant`, while rows of their table change.

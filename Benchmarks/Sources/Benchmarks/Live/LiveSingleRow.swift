@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 
 /// The time of statements of one row in a session whose first statements, and their triggers, were of 100,000 rows.
 struct LiveSingleRow: Sendable {

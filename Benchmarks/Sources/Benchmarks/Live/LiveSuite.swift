@@ -1,5 +1,6 @@
 import CFloor
 import Kindred
+import KindredLive
 import Synchronization
 
 /// The costs of live requests: the time from a commit to its update, and the work of many requests and of long lists.

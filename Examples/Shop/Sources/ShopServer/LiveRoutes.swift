@@ -1,6 +1,7 @@
 import Foundation
 import Hummingbird
 import Kindred
+import KindredLive
 import NIOCore
 import ServiceLifecycle
 import ShopModels

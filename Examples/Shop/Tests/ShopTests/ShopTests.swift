@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import HummingbirdTesting
 import Kindred
+import KindredLive
 import KindredTesting
 import ShopModels
 import ShopServer

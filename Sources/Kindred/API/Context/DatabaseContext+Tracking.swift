@@ -1,29 +1,27 @@
-import KindredPostgres
+package import KindredPostgres
 
 extension DatabaseContext {
     /// Whether a context follows the changes that other contexts, processes and clients commit.
-    public enum Tracking: Sendable, Hashable {
+    ///
+    /// `.automatic`, with which it does, is declared in the product `KindredLive`.
+    public struct Tracking: Sendable {
+        /// Gives what brings changes to the contexts of a database with some settings; nil where nothing does.
+        package let feed: (@Sendable (Database, SessionSettings) -> any ContextFeed)?
+
+        /// A context to which something brings changes.
+        package init(_ feed: @escaping @Sendable (Database, SessionSettings) -> any ContextFeed) { self.feed = feed }
+
+        private init() { feed = nil }
+
         /// Objects show the values that were read last.
-        case none
-        /// Objects follow the database by themselves, soon after each commit.
-        ///
-        /// Loaded objects, sets, counts and to-one ends are up to date without a statement at the time of reading. One
-        /// statement for each entity reads the changed rows for all contexts of the process with equal settings. Staged
-        /// values stay; a save compares with the version that the row had when the first value was staged. An object whose
-        /// row was deleted says so for good: if the row comes back, it is a new object. Rows that a running transaction of
-        /// the context has changed follow after its end.
-        ///
-        /// The changes of every table that the context reads must be recorded: `database.tracking.enable`. Otherwise a load
-        /// throws `KindredError` `.trackingNotEnabled`, which names the table; views cannot be followed. Where it is
-        /// unknown which rows have changed, as after a bulk statement, everything loaded of the entity is read again at
-        /// once; with settings or a role so after each change of a table with policies. A row that policies begin to hide
-        /// is deleted for the context. Tables that only a policy reads are not followed. `database.tracking.catchUp()`
-        /// waits for everything that was committed before.
-        ///
-        /// Columns that are dropped, renamed or get another type are left out of the objects' rows, and all else goes on. A context whose
-        /// rows can no longer be found or read has all of its objects stale, and `catchUp()` throws.
-        ///
-        /// The context holds no objects: objects that the program holds follow.
-        case automatic
+        public static let none = Tracking()
     }
+}
+
+extension DatabaseContext.Tracking: Hashable {
+    /// Whether both follow changes, or neither does.
+    public static func == (left: Self, right: Self) -> Bool { (left.feed == nil) == (right.feed == nil) }
+
+    /// Takes part in a hash value.
+    public func hash(into hasher: inout Hasher) { hasher.combine(feed == nil) }
 }

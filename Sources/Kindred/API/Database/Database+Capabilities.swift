@@ -5,7 +5,7 @@ extension Database {
     ///
     /// ```swift
     /// guard try await database.capabilities[.statementTriggers] == .yes else { return }
-    /// try await database.tracking.install()
+    /// try await database.tracking.install()  // of KindredLive
     /// ```
     ///
     /// The first use opens a connection outside of the pool, sends 32 statements, leaves nothing in the database, and closes

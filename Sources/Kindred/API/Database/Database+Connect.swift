@@ -71,7 +71,7 @@ extension Database {
         overrides: [SchemaOverride], names: RelationshipNames?, tracking: Tracking.Options, requiredSettings: [String],
         tenants: Tenants? = nil, logger: Logger?, at place: SourcePlace
     ) async throws -> Database {
-        try tracking.validate()
+        try tracking.choices?.validate()
         let (client, replicas) = try await PostgresClient.connect(configuration, among: servers, logger: logger)
         do {
             let classes = TypedClasses(classes.map { EntityClass($0) })
@@ -88,11 +88,8 @@ extension Database {
             }
             return Database(
                 client: client, replicas: replicas, runtime: runtime,
-                overrides: overrides, names: names,
-                listening: try ChangeListening(tracking, for: client, logger), requiredSettings: requiredSettings,
-                schemaTenants: schemaTenants, consumerOwner: tracking.consumerOwner, trackingOwner: tracking.owner,
-                questionLimits: QuestionLimits(lock: tracking.lockTimeout, time: tracking.questionTimeout),
-                logger: logger)
+                overrides: overrides, names: names, requiredSettings: requiredSettings, schemaTenants: schemaTenants,
+                companion: try tracking.choices?.companion(for: client, logger: logger), logger: logger)
         } catch {
             await client.close()
             throw error
@@ -122,8 +119,8 @@ extension Database {
         after position: DatabasePosition? = nil
     ) -> DatabaseContext {
         // Where settings are required the context sends nothing, and so has nothing to follow.
-        let follows = tracking == .automatic && requiredSettings.isEmpty
-        let following = follows ? ChangeFollowing(contextFollower(for: .none)) : nil
+        let feed = requiredSettings.isEmpty ? tracking.feed : nil
+        let following = feed.map { ChangeFollowing($0(self, .none)) }
         return ContextCore(
             database: self, model: model.withLock { $0 }, reads: route(reading, after: position), loading: loading,
             following: following
@@ -190,8 +187,7 @@ extension Database {
     /// Closes the pool: it refuses new work, lets running statements finish until the timeout, and then closes every
     /// connection.
     public func close(timeout: Duration = .seconds(5)) async {
-        if let announcer = lockAnnouncer.withLock({ $0 as? LockAnnouncer }) { await announcer.close() }
-        listening.close()
+        await companion.withLock { $0 }?.close()
         await client.close(timeout: timeout)
         await replicas?.close()
     }

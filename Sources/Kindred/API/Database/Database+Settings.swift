@@ -87,12 +87,12 @@ extension Database {
         after position: DatabasePosition?
     ) throws -> DatabaseContext {
         let own: SessionSettings = session.isEmpty ? .none : session
-        if tracking == .automatic { try own.requireFollowable() }
+        if tracking != .none { try own.requireFollowable() }
         let reads = route(reading, after: position)
         return ContextCore(
             database: self, model: model, client: contextClient(with: own, reads, of: tenant), reads: reads,
             tenant: tenant, loading: loading,
-            following: tracking == .automatic ? ChangeFollowing(contextFollower(for: own)) : nil
+            following: tracking.feed.map { ChangeFollowing($0(self, own)) }
         ).context
     }
 
@@ -118,7 +118,7 @@ extension Database {
 
 extension ContextCore {
     /// Throws for a context with settings: changes have the keys of all rows, which no policy hides.
-    func requireNoSettings(for what: String) throws {
+    package func requireNoSettings(for what: String) throws {
         try client.requireSettings()
         guard client.hasSettings else { return }
         throw KindredError(
@@ -130,12 +130,12 @@ extension ContextCore {
     }
 
     /// The settings that its statements run with.
-    var settings: SessionSettings { client.settings ?? .none }
+    package var settings: SessionSettings { client.settings ?? .none }
 }
 
 extension SessionSettings {
     /// Throws for settings that may end the session in which the questions of all contexts are asked.
-    func requireFollowable() throws {
+    package func requireFollowable() throws {
         let names = fatalOnes
         if names.isEmpty { return }
         throw KindredError(

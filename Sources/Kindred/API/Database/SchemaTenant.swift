@@ -86,7 +86,7 @@ public struct SchemaTenant: Sendable {
     }
 
     private func requireUntracked(_ tracking: DatabaseContext.Tracking) throws {
-        guard tracking == .automatic else { return }
+        guard tracking != .none else { return }
         throw KindredError(
             .invalidRequest,
             "A context of the tenant \(name), which has a schema of its own, follows no changes: make it without tracking"

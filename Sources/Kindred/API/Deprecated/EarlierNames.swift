@@ -38,14 +38,6 @@ extension DatabaseContext {
     public func object(with uri: String, fileID: String = #fileID, line: Int = #line) async throws -> DatabaseObject {
         try await get(uri: uri, fileID: fileID, line: line)
     }
-
-    /// The changes of one object, under its earlier name.
-    @available(*, deprecated, renamed: "live(_:prefetch:fileID:line:)")
-    public func observe<Object: DatabaseObject>(
-        _ object: Object, prefetch paths: String..., fileID: String = #fileID, line: Int = #line
-    ) async throws -> LiveRequest<Object> {
-        try await live(object, prefetch: paths, fileID: fileID, line: line)
-    }
 }
 
 extension DatabaseObject {
@@ -56,12 +48,4 @@ extension DatabaseObject {
     /// The staged attributes by name, under its earlier name.
     @available(*, deprecated, renamed: "stagedValues")
     public var changedValues: [String: PostgresValue?] { stagedValues }
-}
-
-extension ToMany {
-    /// The changes of the set, under its earlier name.
-    @available(*, deprecated, renamed: "live(fileID:line:)")
-    public func observe(fileID: String = #fileID, line: Int = #line) async throws -> LiveRequest<Member> {
-        try await live(fileID: fileID, line: line)
-    }
 }

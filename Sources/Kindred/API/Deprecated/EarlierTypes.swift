@@ -8,37 +8,9 @@ public typealias ContextReading = DatabaseContext.Reading
 @available(*, deprecated, renamed: "DatabaseContext.Tracking")
 public typealias ContextTracking = DatabaseContext.Tracking
 
-/// The state of change tracking, under its earlier name.
-@available(*, deprecated, renamed: "Tracking.Status")
-public typealias TrackingStatus = Tracking.Status
-
 /// How a process follows changes, under its earlier name.
 @available(*, deprecated, renamed: "Tracking.Options")
 public typealias TrackingOptions = Tracking.Options
-
-/// Counters of following changes, under their earlier name.
-@available(*, deprecated, renamed: "Tracking.Metrics")
-public typealias TrackingMetrics = Tracking.Metrics
-
-/// The entities that change with their tables, under their earlier name.
-@available(*, deprecated, renamed: "Tracking.SchemaChanges")
-public typealias SchemaChanges = Tracking.SchemaChanges
-
-/// A row whose lock was announced, under its earlier name.
-@available(*, deprecated, renamed: "AnnouncedLocks.Lock")
-public typealias AnnouncedLock = AnnouncedLocks.Lock
-
-/// The announced locks of an entity's objects, under their earlier name.
-@available(*, deprecated, renamed: "AnnouncedLocks.Update")
-public typealias LockUpdate = AnnouncedLocks.Update
-
-/// The rows that transactions have changed, under their earlier name.
-@available(*, deprecated, renamed: "ChangeBatch")
-public typealias Changes = ChangeBatch
-
-/// The changes for a consumer, under their earlier name.
-@available(*, deprecated, renamed: "ChangeSequence.Acknowledged")
-public typealias ConsumerSequence = ChangeSequence.Acknowledged
 
 /// One reason that an object cannot be saved, under its earlier name.
 @available(*, deprecated, renamed: "KindredError.Problem")
@@ -63,7 +35,3 @@ public typealias PropertyContent = DatabaseObject.PropertyContent
 /// One property of a typed class, under its earlier name.
 @available(*, deprecated, renamed: "EntityMapping.Property")
 public typealias PropertyMapping = EntityMapping.Property
-
-/// Why changes are not named row by row, under its earlier name.
-@available(*, deprecated, renamed: "Tracking.Gap")
-public typealias ChangeGap = Tracking.Gap

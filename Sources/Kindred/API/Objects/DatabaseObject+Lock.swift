@@ -12,23 +12,12 @@ extension DatabaseObject {
     /// - Parameters:
     ///   - lock: the strength of the lock.
     ///   - waiting: the behaviour while another transaction has locked the row.
-    ///   - text: a text that other processes are told with the lock until the transaction ends, such as the editor of the
-    ///     object: see ``DatabaseContext/locks(of:)-(String)``. Costs a statement in the transaction, one over a
-    ///     connection of its own, and one at the end. Where it cannot be announced the call throws, and the row is
-    ///     locked all the same: `.trackingNotInstalled`, `.accessDenied`.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     public func lock(
-        _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, announcing text: String? = nil,
-        fileID: String = #fileID, line: Int = #line
+        _ lock: RowLock = .forUpdate, _ waiting: RowLock.Waiting = .wait, fileID: String = #fileID, line: Int = #line
     ) async throws {
-        try await called(at: fileID, line) { core in
-            if text != nil, core.tenantSchema != nil {
-                try core.requireNoTenant(for: "announced locks")
-            }
-            try await Refresher(core).lock(self, lock, waiting: waiting)
-            if let text { try await LockAnnouncer.of(core.database).announce(self, text) }
-        }
+        try await called(at: fileID, line) { core in try await Refresher(core).lock(self, lock, waiting: waiting) }
     }
 }
 

@@ -57,7 +57,7 @@ extension DatabaseContext {
         return try entity.typed(try Stager(core).insert(entity, try new.checked(), by: layout))
     }
 
-    func entity(of type: any TypedObject.Type) throws -> EntityRuntime {
+    package func entity(of type: any TypedObject.Type) throws -> EntityRuntime {
         if let known = core.runtime.entity(of: type) { return known }
         let name = core.runtime.classes.entity(of: type.mapping)
         guard let entity = core.runtime[name] else {

@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// Declaring parameters binds their values and returns the piece that stands for them in the text, so that no number is
 /// counted by hand. Only the first statement of a shape makes its text from the pieces; later ones bind alone.
-struct Parameters {
+package struct Parameters {
     var bindings = Bindings()
     /// Whether each value stands for the values of many statements: it is a column of `r` then, made of one array for
     /// all statements.
@@ -12,6 +12,9 @@ struct Parameters {
     /// Whether all rows have the same value in the column by which their table is distributed: the statement has
     /// another text then.
     var isOneShard = false
+
+    /// No parameters.
+    package init() {}
 
     /// The number of the next parameter.
     var next: Int { bindings.count + 1 }
@@ -45,7 +48,7 @@ struct Parameters {
     }
 
     /// One array of values.
-    mutating func array(_ values: [PostgresValue], of element: PostgresDataType) throws -> Parameter {
+    package mutating func array(_ values: [PostgresValue], of element: PostgresDataType) throws -> Parameter {
         let parameter = Parameter(number: next)
         try bindings.appendArray(values, of: element)
         return parameter
@@ -53,12 +56,12 @@ struct Parameters {
 }
 
 /// One parameter; printed as `$2`.
-struct Parameter: CustomStringConvertible {
+package struct Parameter: CustomStringConvertible {
     let number: Int
     /// Whether it is an element of an array, in the row of `r`: printed as `r.p2`.
     var isElement = false
 
-    var description: String { isElement ? "r.p\(number)" : "$\(number)" }
+    package var description: String { isElement ? "r.p\(number)" : "$\(number)" }
 }
 
 extension Bindings.Slot {

@@ -2,7 +2,7 @@ import KindredPostgres
 
 /// The rows that one query found for many owners of a relationship, each once, even if owners share it; or their
 /// counts.
-final class Answer: Sendable {
+package final class Answer: Sendable {
     /// The group that the rows form.
     let group: FetchGroup
     /// The effective time of the query: see ``TransactionTimes``.
@@ -20,7 +20,7 @@ final class Answer: Sendable {
     private let counts: [Int]
 
     /// Collects a result while it is read.
-    struct Builder: Sendable {
+    package struct Builder: Sendable {
         private var owners: KeyNumbers
         private let askedCount: Int
         private var rows: [Member] = []
@@ -46,7 +46,7 @@ final class Answer: Sendable {
         }
 
         /// The rows that were found for some of the owners.
-        func part(of wanted: KeyNumbers) -> Builder {
+        package func part(of wanted: KeyNumbers) -> Builder {
             if wanted.count == owners.count { return self }
             var part = Builder(owners: wanted, count: 0)
             var places: [Int32: Int] = [:]
@@ -75,7 +75,7 @@ final class Answer: Sendable {
             links.append((Int32(clamping: owners.insert(owner).number), Int32(clamping: place)))
         }
 
-        func build(askedAt: ContextTime, in scope: TransactionScope?) -> Answer {
+        package func build(askedAt: ContextTime, in scope: TransactionScope?) -> Answer {
             // A counting sort, so that each link is written once.
             var ends = Array(repeating: 0 as Int32, count: owners.count)
             for link in links { ends[Int(link.owner)] += 1 }
@@ -138,7 +138,7 @@ final class Answer: Sendable {
     }
 
     /// The members of an owner; nil if it was not queried.
-    func members(of owner: ObjectKey) -> LoadedMembers? {
+    package func members(of owner: ObjectKey) -> LoadedMembers? {
         guard let number = owners.number(of: owner), number < ends.count else { return nil }
         return LoadedMembers(self, Int(number == 0 ? 0 : ends[number - 1])..<Int(ends[number]))
     }

@@ -6,6 +6,10 @@ package struct Member: Sendable {
     package var row: Row
     /// Its position in the group that it was read with.
     package var position: Int32 = 0
+
+    package init(key: ObjectKey, row: Row, position: Int32 = 0) {
+        (self.key, self.row, self.position) = (key, row, position)
+    }
 }
 
 /// The other end of a relationship as an owner shows it, in the order it was read, each member once: the server's

@@ -62,7 +62,7 @@ package enum LoadedRelationship: Sendable {
 /// The row that a foreign key leads to.
 package struct LoadedOne: Sendable {
     /// The foreign key's value that led to the row.
-    let foreignKey: ObjectKey
+    package let foreignKey: ObjectKey
     let member: Member?
     /// The answer that has the member.
     let batch: Answer
@@ -70,7 +70,7 @@ package struct LoadedOne: Sendable {
 
 extension Answer {
     /// The relationship of an owner that was queried by a key; nil for other owners.
-    func loaded(_ relationship: RelationshipRuntime, of key: ObjectKey) -> LoadedRelationship? {
+    package func loaded(_ relationship: RelationshipRuntime, of key: ObjectKey) -> LoadedRelationship? {
         guard let members = members(of: key) else { return nil }
         guard relationship.holdsForeignKey else { return .many(members) }
         return .one(LoadedOne(foreignKey: key, member: members.first, batch: self))

@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// A writer appends changes, and does nothing else. The user of an answer looks here for the changes since it was asked for. A
 /// change of a scope that was rolled back counts no longer; nothing has to be taken back.
-struct ChangeLog {
+package struct ChangeLog {
     /// The changes of one entity's rows.
     private struct Table {
         var changes = RowChanges()
@@ -81,7 +81,7 @@ struct ChangeLog {
     mutating func becomeStale() { staleCount += 1 }
 
     /// Whether the log of an entity would be cut with some more entries.
-    func isCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
+    package func isCrowded(_ entity: EntityRuntime, by more: Int) -> Bool {
         (table(entity).map { tables[$0].changes.count } ?? 0) + more > maximumEntries
     }
 
@@ -261,7 +261,7 @@ struct ChangeLog {
     }
 
     /// The last change in an owner's relationship or at its other end: counts, which no entry corrects, are stale before.
-    mutating func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
+    package mutating func changedAt(_ relationship: RelationshipRuntime, _ owner: ObjectKey) -> ContextTime {
         if !hasEntries { return .never }
         let time = max(lostAt(relationship), staleSince(relationship, owner))
         guard let (table, place) = upToDate(relationship) else { return time }

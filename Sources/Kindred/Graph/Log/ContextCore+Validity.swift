@@ -59,7 +59,9 @@ extension ContextCore {
     }
 
     /// The last change of an owner's relationship: counts asked for before are stale.
-    func changedAt(_ relationship: RelationshipRuntime, _ key: ObjectKey, ownKey: ObjectKey? = nil) -> ContextTime {
+    package func changedAt(
+        _ relationship: RelationshipRuntime, _ key: ObjectKey, ownKey: ObjectKey? = nil
+    ) -> ContextTime {
         withMap { map in
             max(
                 map.log.changedAt(relationship, key),

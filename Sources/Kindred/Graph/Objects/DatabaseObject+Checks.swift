@@ -26,7 +26,7 @@ extension ContextCore {
 
 extension DatabaseObject {
     /// Throws if the object's row is known to be gone.
-    func requireLive() throws {
+    package func requireLive() throws {
         try requireLive(withState { $0.status })
     }
 
@@ -71,7 +71,7 @@ extension DatabaseObject {
         )
     }
 
-    var notStored: KindredError {
+    package var notStored: KindredError {
         KindredError(
             .notStored,
             "\(self) is new and not stored yet; save it first",

@@ -7,7 +7,7 @@ import Synchronization
 /// Classes are checked against the catalog when they are registered, but the database may change later: a column may
 /// lose its NOT NULL or get another type. So results and rows are checked as they arrive; for most columns that is the
 /// value's length. A mismatch is an error here, so that properties need not throw.
-struct EntityRows {
+package struct EntityRows {
     private let result: QueryResult
     private let entity: EntityRuntime
     /// Nil if the entity has no typed properties.
@@ -19,7 +19,7 @@ struct EntityRows {
     ///
     /// Throws `KindredError` `.classMismatch` for a column whose type is not its property's, `.schemaChanged` for a
     /// column whose values the model cannot hold.
-    init(_ result: QueryResult, of entity: EntityRuntime) throws {
+    package init(_ result: QueryResult, of entity: EntityRuntime) throws {
         self.result = result
         self.entity = entity
         guard result.count > 0 else {
@@ -42,7 +42,7 @@ struct EntityRows {
     /// The row at a position: its first columns, which are the entity's attributes.
     ///
     /// Throws `KindredError` `.classMismatch` for a value that its property cannot represent.
-    subscript(position: Int) -> Row {
+    package subscript(position: Int) -> Row {
         get throws {
             let row = result.row(at: position, prefix: entity.entity.attributes.count)
             try checks?.check(row, of: entity)

@@ -51,7 +51,7 @@ extension EntityClass {
 
 extension EntityRuntime {
     /// The entity's objects as the requested class.
-    func typed<Object: DatabaseObject>(_ objects: [DatabaseObject]) throws -> [Object] {
+    package func typed<Object: DatabaseObject>(_ objects: [DatabaseObject]) throws -> [Object] {
         // The cast is safe: a class has its superclass's representation, and contexts create every object of an entity
         // as the class registered for it.
         if Object.self == DatabaseObject.self || layout?.objectClass.type is Object.Type {

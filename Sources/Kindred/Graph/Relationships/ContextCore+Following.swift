@@ -28,7 +28,7 @@ extension ContextCore {
     }
 
     /// Says which changes have made something stale until now.
-    var changeStamp: ChangeFollowing.ChangeStamp {
+    package var changeStamp: ChangeFollowing.ChangeStamp {
         withMap { ChangeFollowing.ChangeStamp(undoCount: undoCount, staleCount: $0.log.staleCount) }
     }
 }
@@ -36,7 +36,7 @@ extension ContextCore {
 // The answers that are asked for again, so that they can be read without a statement.
 extension ContextCore {
     /// Makes everything stale that is loaded: changes no longer reach the context.
-    func loseEverything() {
+    package func loseEverything() {
         ChangeFollowing.$isTakingChanges.withValue(true) {
             for entity in runtime.entities where withMap({ $0.knows(entity) }) {
                 let time = tick()
@@ -48,10 +48,10 @@ extension ContextCore {
     }
 
     /// Whether any object of the context is in memory.
-    var holdsObjects: Bool { runtime.entities.contains { entity in withMap { $0.holdsObjects(of: entity) } } }
+    package var holdsObjects: Bool { runtime.entities.contains { entity in withMap { $0.holdsObjects(of: entity) } } }
 
     /// The loaded relationships of objects in memory, by relationship, where a predicate holds.
-    func loadedOwners(
+    package func loadedOwners(
         where predicate: (RelationshipRuntime) -> Bool
     ) -> [(relationship: RelationshipRuntime, owners: [DatabaseObject])] {
         guard let following else { return [] }

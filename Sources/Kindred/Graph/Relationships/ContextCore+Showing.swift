@@ -10,7 +10,7 @@ extension ContextCore {
         loadedMembers(of: relationship, owner: owner, LinkSource(owner, relationship))
     }
 
-    func loadedMembers(
+    package func loadedMembers(
         of relationship: RelationshipRuntime, owner: DatabaseObject, _ source: __shared LinkSource
     ) -> LoadedMembers? {
         storedMembers(of: relationship, owner: owner, source).map { withStaged($0, in: relationship, of: owner) }
@@ -289,7 +289,7 @@ extension ContextCore {
     }
 
     /// Stores a loaded relationship in its owner, unless the owner has a newer version of it.
-    func keep(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime, of owner: DatabaseObject) {
+    package func keep(_ loaded: LoadedRelationship, _ relationship: RelationshipRuntime, of owner: DatabaseObject) {
         keep(loaded, at: relationship.slot, of: owner)
     }
 

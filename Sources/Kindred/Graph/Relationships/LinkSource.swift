@@ -1,21 +1,21 @@
 import KindredPostgres
 
 /// The state of an object from which a relationship is followed, read under one lock.
-struct LinkSource: Sendable {
+package struct LinkSource: Sendable {
     let status: ObjectState.Status
     /// Whether the row has to be read again first.
-    let isStale: Bool
+    package let isStale: Bool
     /// The row with staged values.
-    let row: Row
+    package let row: Row
     private let stagingBox: StagingBox?
     /// The loaded relationship, if any.
-    let loaded: LoadedRelationship?
+    package let loaded: LoadedRelationship?
     /// The rows that the object was read with, and its position among them.
     let group: FetchGroup?
     let position: Int
     private let entity: EntityRuntime
 
-    init(_ object: DatabaseObject, _ relationship: RelationshipRuntime) {
+    package init(_ object: DatabaseObject, _ relationship: RelationshipRuntime) {
         self = object.withState { LinkSource($0, relationship, of: object.runtime) }
     }
 
@@ -33,7 +33,7 @@ struct LinkSource: Sendable {
         position = Int(state.position)
     }
 
-    var staging: Staging? { stagingBox?.staging }
+    package var staging: Staging? { stagingBox?.staging }
 
     /// The row in the database.
     var storedRow: Row { stagingBox?.staging.stored ?? row }

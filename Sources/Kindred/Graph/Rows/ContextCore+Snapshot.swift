@@ -2,27 +2,38 @@ import KindredPostgres
 
 /// Rows of one snapshot of the database, as a context that changes with snapshots shows them: a list, or the other end of a
 /// relationship of such rows.
-struct SnapshotRows {
+package struct SnapshotRows {
     /// The members of some owners at the other end of a relationship, by the key by which an owner finds them.
-    struct Branch {
+    package struct Branch {
         let relationship: RelationshipRuntime
         /// The part of it; nil for all of it.
         let part: PartQuery?
         /// The owners' keys, each with the positions of its members in `rows`.
         let places: [(owner: ObjectKey, members: [Int])]
         let rows: SnapshotRows
+
+        package init(
+            relationship: RelationshipRuntime, part: PartQuery?, places: [(owner: ObjectKey, members: [Int])],
+            rows: SnapshotRows
+        ) {
+            (self.relationship, self.part, self.places, self.rows) = (relationship, part, places, rows)
+        }
     }
 
     let entity: EntityRuntime
     /// Each row once.
     let members: [Member]
     let branches: [Branch]
+
+    package init(entity: EntityRuntime, members: [Member], branches: [Branch]) {
+        (self.entity, self.members, self.branches) = (entity, members, branches)
+    }
 }
 
 // The door for a snapshot: objects in memory show it, and nothing that was read before is used again.
 extension ContextCore {
     /// Shows the rows of a snapshot, and their relationships as far as they are given; returns the objects of the rows.
-    func take(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
+    package func take(_ snapshot: SnapshotRows) throws -> [DatabaseObject] {
         // Rows first: their changes are then older than the relationships' answers.
         var held: [DatabaseObject] = []
         try showRows(snapshot, at: tick(), &held)

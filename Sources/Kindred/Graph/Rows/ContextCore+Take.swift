@@ -10,7 +10,7 @@ extension ContextCore {
     ///
     /// - Returns: The committed changes that were left out: see `ContextCore.takeCommitted`.
     @discardableResult
-    func take(
+    package func take(
         _ changes: some Collection<RowChange>, _ gaps: [RowGap] = [], by origin: ChangeOrigin = .written
     ) throws -> [RowChange] {
         var left: [RowChange] = []
@@ -41,7 +41,7 @@ extension ContextCore {
     }
 
     /// Takes a gap alone.
-    func take(_ gap: RowGap, by origin: ChangeOrigin = .written) {
+    package func take(_ gap: RowGap, by origin: ChangeOrigin = .written) {
         append(.gap(gap), by: origin)
         switch gap.rows {
         case .some, .deleted: appendWriteThrough(gap.entity)

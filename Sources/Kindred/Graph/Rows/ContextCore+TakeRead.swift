@@ -10,7 +10,7 @@ extension ContextCore {
 
     /// Takes the rows of a relationship's answer: they are newer than the log, and refresh objects that are stale or lack
     /// columns.
-    func take(_ batch: Answer, of entity: EntityRuntime) throws {
+    package func take(_ batch: Answer, of entity: EntityRuntime) throws {
         appendNewer(batch, of: entity)
         // Where views and tables share rows, every object may be.
         let isShared = entity.sharesRows && (runtime.hasViewRelationships || runtime.hasInheritance)
@@ -76,7 +76,7 @@ extension ContextCore {
 
     /// The object in memory to which a foreign key can refer and whose `attributes` equal the values of `columns` in `row`, if
     /// any.
-    func liveObject(
+    package func liveObject(
         _ entity: EntityRuntime,
         where attributes: [Int],
         equal row: Row,

@@ -12,7 +12,7 @@ import Synchronization
 /// ones are discarded. Objects keep working without a context: they are read and written at once. To stage a change on
 /// them is an error, `KindredError` `.contextReleased`.
 public final class DatabaseContext: Sendable {
-    let core: ContextCore
+    package let core: ContextCore
 
     /// Only the core makes contexts, since it counts them.
     fileprivate init(_ core: ContextCore) { self.core = core }
@@ -31,7 +31,7 @@ public final class DatabaseContext: Sendable {
 
 extension ContextCore {
     /// The context that the program holds, or a new one if it holds none.
-    var context: DatabaseContext {
+    package var context: DatabaseContext {
         held.withLock { held in
             if let context = held.context as? DatabaseContext { return context }
             let context = DatabaseContext(self)
@@ -83,7 +83,7 @@ extension DatabaseObject {
     /// Runs a public call that was made at a place in the program.
     ///
     /// The context is held to the end, if the program holds one, so that the staged changes of the call last as long.
-    func called<T>(
+    package func called<T>(
         at fileID: String, _ line: Int, _ body: (ContextCore) async throws -> T
     ) async rethrows -> T {
         let context = core.heldContext

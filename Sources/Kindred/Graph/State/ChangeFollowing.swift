@@ -2,7 +2,7 @@ import KindredPostgres
 import Synchronization
 
 /// Brings the database's changes to contexts.
-protocol ContextFeed: AnyObject, Sendable {
+package protocol ContextFeed: AnyObject, Sendable {
     /// Returns once changes of the entities' rows reach a context from now on.
     ///
     /// - Throws: `KindredError` `.trackingNotEnabled` with the names of tables whose changes are not recorded.
@@ -16,33 +16,37 @@ protocol ContextFeed: AnyObject, Sendable {
 }
 
 /// The state of following the database's changes, of a context that does.
-final class ChangeFollowing: Sendable {
+package final class ChangeFollowing: Sendable {
     /// The number of an owner's members, as it was counted.
-    struct Count {
-        weak var owner: DatabaseObject?
-        let number: Int
+    package struct Count {
+        package weak var owner: DatabaseObject?
+        package let number: Int
         /// The time at which it was asked for.
-        let askedAt: ContextTime
+        package let askedAt: ContextTime
+
+        package init(owner: DatabaseObject?, number: Int, askedAt: ContextTime) {
+            (self.owner, self.number, self.askedAt) = (owner, number, askedAt)
+        }
     }
 
-    struct State {
+    package struct State {
         /// The entities whose rows the context has read; their changes reach it.
-        var entities: Set<EntityRuntime> = []
+        package var entities: Set<EntityRuntime> = []
         /// The relationships that were followed, or counted.
-        var relationships: Set<RelationshipRuntime> = []
+        package var relationships: Set<RelationshipRuntime> = []
         /// The counts that the program has asked for, by the owners' keys.
-        var counts: [RelationshipRuntime: [ObjectKey: Count]] = [:]
+        package var counts: [RelationshipRuntime: [ObjectKey: Count]] = [:]
         /// Rows to be asked for again, because it is unknown whether the context or another client has changed them
         /// later.
-        var doubtful: [EntityRuntime: [ObjectKey: ContextTime]] = [:]
+        package var doubtful: [EntityRuntime: [ObjectKey: ContextTime]] = [:]
         /// The time at which changes of an entity's rows were left out, because no object had them: answers that were
         /// on their way may be older.
-        var leftOut: [EntityRuntime: ContextTime] = [:]
+        package var leftOut: [EntityRuntime: ContextTime] = [:]
         /// The number of times that everything in memory had to be asked for again: nothing was followed for a while,
         /// or an old snapshot was read.
-        var reloads = 0
+        package var reloads = 0
         /// The changes that were checked; nil if everything is to be checked.
-        var checked: ChangeStamp? = ChangeStamp()
+        package var checked: ChangeStamp? = ChangeStamp()
         /// The columns that rows are read without, because tables no longer have them, or have other columns in their
         /// places.
         var lacking: [EntityRuntime: ColumnSet] = [:]
@@ -55,7 +59,7 @@ final class ChangeFollowing: Sendable {
         private var maximumCounts = 1_000
 
         /// Whether any row of an entity may belong to a relationship that was followed.
-        func isLinked(_ entity: EntityRuntime) -> Bool {
+        package func isLinked(_ entity: EntityRuntime) -> Bool {
             relationships.contains { $0.destination === entity || $0.helper?.entity === entity }
         }
 
@@ -75,19 +79,23 @@ final class ChangeFollowing: Sendable {
         }
 
         /// Drops the counts of owners that have left memory.
-        mutating func dropCounts() {
+        package mutating func dropCounts() {
             counts = counts.mapValues { $0.filter { $0.value.owner != nil } }
         }
     }
 
     /// Tells whether changes have made anything in a context stale.
-    struct ChangeStamp: Equatable {
+    package struct ChangeStamp: Equatable {
         var undoCount: UInt64 = 0
         var staleCount = 0
+
+        package init(undoCount: UInt64 = 0, staleCount: Int = 0) {
+            (self.undoCount, self.staleCount) = (undoCount, staleCount)
+        }
     }
 
     /// Whether the running code takes changes of other clients, so that these are not the context's own.
-    @TaskLocal static var isTakingChanges = false
+    @TaskLocal package static var isTakingChanges = false
 
     let feed: any ContextFeed
     private let state = RankedMutex(State(), .leaf)
@@ -103,7 +111,7 @@ final class ChangeFollowing: Sendable {
         if wasStarted.load(ordering: .relaxed) { feed.contextEnded() }
     }
 
-    func withState<T: Sendable>(_ body: (inout sending State) throws -> sending T) rethrows -> T {
+    package func withState<T: Sendable>(_ body: (inout sending State) throws -> sending T) rethrows -> T {
         try state.withLock { try body(&$0) }
     }
 
@@ -129,7 +137,7 @@ final class ChangeFollowing: Sendable {
     }
 
     /// Called when changes of entities' rows reach the context; throws if they never will again.
-    func begin(_ entities: [EntityRuntime]) throws {
+    package func begin(_ entities: [EntityRuntime]) throws {
         try state.withLock { state in
             if let failure = state.failure { throw failure }
             state.entities.formUnion(entities)
@@ -139,7 +147,7 @@ final class ChangeFollowing: Sendable {
     /// Called when changes no longer reach the context: the next use begins anew.
     ///
     /// - Parameter error: why they never will again; nil if they may.
-    func end(_ error: (any Error)? = nil) {
+    package func end(_ error: (any Error)? = nil) {
         state.withLock { state in
             state.entities = []
             state.reloads += 1
@@ -182,7 +190,7 @@ final class ChangeFollowing: Sendable {
     }
 
     /// Whether the context itself has changed anything since a time.
-    func hasChanged(since time: ContextTime) -> Bool { ownChangedAt.load(ordering: .acquiring) > time }
+    package func hasChanged(since time: ContextTime) -> Bool { ownChangedAt.load(ordering: .acquiring) > time }
 
     /// Called when the context has written rows: another client may have changed them before the answer came.
     func wrote(_ entity: EntityRuntime, _ keys: some Collection<ObjectKey>, at time: ContextTime) {

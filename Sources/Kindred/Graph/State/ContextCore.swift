@@ -7,19 +7,19 @@ import Synchronization
 /// Staged changes hold objects, and objects hold the core. The core is apart from the context so that releasing the
 /// context breaks this cycle. See `dropUnheld`.
 package final class ContextCore: Sendable {
-    let database: Database
+    package let database: Database
     /// The connections of the database, whose statements run with the context's settings.
-    let client: PostgresClient
+    package let client: PostgresClient
     /// Where its reads go, and how far it has come; nil where all go to the primary and no position is wanted.
     let reads: ReadRoute?
-    let runtime: SchemaRuntime
+    package let runtime: SchemaRuntime
     /// The tenant whose rows alone it reads and writes; nil if rows have none for it.
-    let tenant: ContextTenant?
-    let loading: RelationshipLoading
+    package let tenant: ContextTenant?
+    package let loading: RelationshipLoading
     /// Whether its objects are never changed by the program.
     let isReadOnly: Bool
     /// The state of following committed changes; nil if the context does not follow them.
-    let following: ChangeFollowing?
+    package let following: ChangeFollowing?
     let map: RankedMutex<IdentityMap>
     /// The objects in memory.
     let references: ObjectReferences
@@ -55,7 +55,7 @@ package final class ContextCore: Sendable {
     let isLossKnown = Atomic(false)
 
     /// - Parameter client: the database's connections with the context's settings; nil for a context without settings.
-    init(
+    package init(
         database: Database, model: SchemaRuntime, client: PostgresClient? = nil, reads: ReadRoute? = nil,
         tenant: ContextTenant? = nil, loading: RelationshipLoading, isReadOnly: Bool = false,
         following: ChangeFollowing? = nil
@@ -92,7 +92,7 @@ package final class ContextCore: Sendable {
     }
 
     /// Runs `body` on the identity map and its log.
-    func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
+    package func withMap<T: Sendable>(_ body: (inout IdentityMap) throws -> T) rethrows -> T {
         try map.withLock { map in try body(&map) }
     }
 }
@@ -134,20 +134,20 @@ extension ContextCore {
     }
 
     /// Notes that rows of an entity are read without columns that the table no longer has.
-    func lack(_ columns: ColumnSet, of entity: EntityRuntime) {
+    package func lack(_ columns: ColumnSet, of entity: EntityRuntime) {
         guard let following, following.withState({ $0.lacking[entity] ?? [] }) != columns else { return }
         following.withState { $0.lacking[entity] = columns }
         mayBePartial.store(true, ordering: .releasing)
     }
 
     /// The time of a query, given to `apply` with its answer.
-    var now: ContextTime { clock.now }
+    package var now: ContextTime { clock.now }
 
     /// The time of a query whose answer may take long, earlier than the time of every later query.
-    func beginReading() -> ContextTime { clock.beginReading() }
+    package func beginReading() -> ContextTime { clock.beginReading() }
 
     /// The time of a change, later than the time of every earlier query.
-    func tick() -> ContextTime { clock.tick() }
+    package func tick() -> ContextTime { clock.tick() }
 
     /// Whether nothing has happened since a time.
     func isQuiet(since time: ContextTime) -> Bool { changedAt.load(ordering: .acquiring) <= time }
@@ -170,14 +170,14 @@ extension ContextCore {
     }
 
     /// The effective time of a query by this task: see ``TransactionTimes``.
-    func counted(_ askedAt: ContextTime) -> ContextTime {
+    package func counted(_ askedAt: ContextTime) -> ContextTime {
         guard hasTransactions.load(ordering: .acquiring) else { return askedAt }
         let root = journal?.scope.root
         return times.withLock { $0.counted(askedAt, in: root) }
     }
 
     /// Whether another task's transaction is running and has changed the context.
-    var isBesideTransaction: Bool {
+    package var isBesideTransaction: Bool {
         guard hasTransactions.load(ordering: .acquiring) else { return false }
         let root = journal?.scope.root
         return times.withLock { $0.isRunning(besides: root) }

@@ -3,7 +3,7 @@ import KindredSchema
 import Synchronization
 
 /// The tenant of a context, whose rows alone it reads and writes.
-struct ContextTenant: Sendable, Hashable {
+package struct ContextTenant: Sendable, Hashable {
     /// The column by which rows are the tenant's, in every table that has it.
     let column: String
     let value: PostgresValue
@@ -61,7 +61,7 @@ extension Database {
 
 extension ContextCore {
     /// The schema of the context's tenant; nil unless the tenant has tables of its own.
-    var tenantSchema: TenantSchema? { client.settings?.schema }
+    package var tenantSchema: TenantSchema? { client.settings?.schema }
 
     /// Whether objects of another context are the same tenant's.
     func hasTenant(of other: ContextCore) -> Bool {
@@ -71,7 +71,7 @@ extension ContextCore {
     /// The entity that an ID names; nil if there is none.
     ///
     /// IDs have the schemas of tenants. Throws `.otherTenant` for the ID of another one's object.
-    func entity(named name: QualifiedName) throws -> EntityRuntime? {
+    package func entity(named name: QualifiedName) throws -> EntityRuntime? {
         guard let tenantSchema else { return runtime[name] }
         if let shared = runtime[name], !shared.name.isTenants { return shared }
         guard let template = runtime.schema.searchPath.first,
@@ -104,7 +104,7 @@ extension ContextCore {
 
 extension ContextCore {
     /// Throws for a context of a tenant, for a question that is answered for all tenants together.
-    func requireNoTenant(for what: String) throws {
+    package func requireNoTenant(for what: String) throws {
         guard tenant != nil || tenantSchema != nil else { return }
         throw KindredError(
             .invalidRequest,

@@ -24,44 +24,22 @@ public final class Database: Sendable {
     let schemaTenants: SchemaTenants?
     /// The limits of the connections of tenants that have contexts, which keep them.
     let tenantLimits = RankedMutex(WeakReferences<ContextTenant>(), .leaf)
-    let overrides: [SchemaOverride]
+    package let overrides: [SchemaOverride]
     /// The keys of relationships that the program knows; nil for no check.
     let names: RelationshipNames?
     let registeredHooks = RegisteredHooks()
-    let mistakes: MistakeLog
-    /// Follow changes for live requests while there are any: one for all contexts with equal settings.
-    let liveHubs = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
-    /// Reads changes while something follows them; holds the database meanwhile.
-    let changeReaderReference = RankedMutex(WeakReference(), .leaf)
-    /// Bring changes to contexts while some follow them: one for all contexts with equal settings.
-    let contextFollowers = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
-    let trackingMetrics = RankedMutex(Tracking.Metrics(), .leaf)
-    /// Where notifications of changes are listened to.
-    let listening: ChangeListening
-    /// The role to which new consumers belong; nil for the role that makes them.
-    let consumerOwner: String?
-    /// The role whose installation of change tracking is used, besides installations of the program's role and of
-    /// superusers.
-    let trackingOwner: String?
-    /// The times that a question of a common step of live requests and contexts may take.
-    let questionLimits: QuestionLimits
-    /// Whether a check has found that the helper schema may be used.
-    let isHelperKnown = RankedMutex(false, .leaf)
-    /// Tells other processes of row locks; made at the first announcement.
-    let lockAnnouncer = RankedMutex<(any AnyObject & Sendable)?>(nil, .leaf)
+    package let mistakes: MistakeLog
+    /// What a product above keeps with the database; made when it is first needed, or when it was chosen.
+    package let companion: RankedMutex<(any DatabaseCompanion)?>
 
     init(
         client: PostgresClient, replicas: ReplicaSet? = nil, runtime: SchemaRuntime, overrides: [SchemaOverride],
-        names: RelationshipNames? = nil, listening: ChangeListening = .byClient, requiredSettings: [String] = [],
-        schemaTenants: SchemaTenants? = nil, consumerOwner: String? = nil, trackingOwner: String? = nil,
-        questionLimits: QuestionLimits = QuestionLimits(), logger: Logger?
+        names: RelationshipNames? = nil, requiredSettings: [String] = [], schemaTenants: SchemaTenants? = nil,
+        companion: (any DatabaseCompanion)? = nil, logger: Logger?
     ) {
-        self.questionLimits = questionLimits
-        self.consumerOwner = consumerOwner
-        self.trackingOwner = trackingOwner
+        self.companion = RankedMutex(companion, .leaf)
         self.schemaTenants = schemaTenants
         mistakes = MistakeLog(logger)
-        self.listening = listening
         self.client = client
         self.replicas = replicas
         self.requiredSettings = requiredSettings
@@ -72,11 +50,14 @@ public final class Database: Sendable {
         model = RankedMutex(runtime, .leaf)
     }
 
+    /// What is counted of following changes; zeros where nothing follows.
+    package var trackingMetrics: Tracking.Metrics { companion.withLock { $0 }?.metrics ?? Tracking.Metrics() }
+
     /// The model as last read: entities, attributes, relationships.
     public var schema: DatabaseSchema { runtime.schema }
 
     /// The model as last read, prepared for use.
-    var runtime: SchemaRuntime { model.withLock { $0 } }
+    package var runtime: SchemaRuntime { model.withLock { $0 } }
 
     /// Replaces the model for contexts made from now on.
     func replaceRuntime(_ change: (SchemaRuntime) throws -> SchemaRuntime) throws {
@@ -98,7 +79,7 @@ public final class Database: Sendable {
     }
 
     /// The types of the database, which encode values.
-    var types: TypeRegistry { client.types }
+    package var types: TypeRegistry { client.types }
 
     /// The longest time that a task waits for its turn to change a context.
     var turnTimeout: Duration { client.configuration.pool.acquireTimeout }
@@ -120,11 +101,16 @@ extension KindredError {
 }
 
 /// A reference that keeps nothing.
-struct WeakReference {
-    weak var object: (any AnyObject & Sendable)?
+package struct WeakReference {
+    package weak var object: (any AnyObject & Sendable)?
+
+    /// Nothing is there yet.
+    package init() {}
+
+    fileprivate init(_ object: (any AnyObject & Sendable)?) { self.object = object }
 
     /// The object that is there, or else the given one, which is kept from now on.
-    mutating func first<Object: AnyObject & Sendable>(or made: Object) -> Object {
+    package mutating func first<Object: AnyObject & Sendable>(or made: Object) -> Object {
         if let known = object as? Object { return known }
         object = made
         return made
@@ -132,27 +118,30 @@ struct WeakReference {
 }
 
 /// References that keep nothing, by a key that contexts have in common, such as their settings or tenant.
-struct WeakReferences<Key: Hashable & Sendable> {
+package struct WeakReferences<Key: Hashable & Sendable> {
     private var references: [Key: WeakReference] = [:]
     /// The number of references at which references to released objects are removed.
     private var bound = 16
 
-    subscript(key: Key) -> (any AnyObject & Sendable)? {
+    /// No references.
+    package init() {}
+
+    package subscript(key: Key) -> (any AnyObject & Sendable)? {
         get { references[key]?.object }
         set {
             if references.count >= bound {
                 references = references.filter { $0.value.object != nil }
                 bound = max(16, 2 * references.count)
             }
-            references[key] = WeakReference(object: newValue)
+            references[key] = WeakReference(newValue)
         }
     }
 
     /// The objects that are not released.
-    var objects: [any AnyObject & Sendable] { references.values.compactMap(\.object) }
+    package var objects: [any AnyObject & Sendable] { references.values.compactMap(\.object) }
 
     /// The object that is there, or else the given one, which is kept from now on.
-    mutating func first<Object: AnyObject & Sendable>(or made: Object, for key: Key) -> Object {
+    package mutating func first<Object: AnyObject & Sendable>(or made: Object, for key: Key) -> Object {
         if let known = self[key] as? Object { return known }
         self[key] = made
         return made

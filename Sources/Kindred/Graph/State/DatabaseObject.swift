@@ -16,7 +16,7 @@ import Synchronization
 // Sendable is unchecked only because the class is open: every stored property is immutable or inside a Mutex.
 open class DatabaseObject: @unchecked Sendable {
     /// The state of the object's context, whether the program holds the context or not.
-    let core: ContextCore
+    package let core: ContextCore
     package let runtime: EntityRuntime
     private let state: RankedMutex<ObjectState>
     /// The object's place in the context's object table; changed under that table's lock only.
@@ -109,7 +109,7 @@ open class DatabaseObject: @unchecked Sendable {
     var isGone: Bool { withState { $0.status == .deleted } }
 
     /// Whether the row has to be read again before it is used.
-    var isStale: Bool { withState { $0.isStale } }
+    package var isStale: Bool { withState { $0.isStale } }
 
     /// The row as last seen, with staged values.
     package var row: Row {

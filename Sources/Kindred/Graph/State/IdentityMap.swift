@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// It holds new objects, which have temporary keys; staged changes hold theirs. All other objects live as long as the
 /// program uses them, and ``ObjectReferences`` finds them. Objects are only added under this map's lock.
-struct IdentityMap {
+package struct IdentityMap {
     private struct Table {
         /// New objects by the numbers of their temporary keys, until they are saved or discarded.
         var temporaries = NumberedObjects<DatabaseObject>()
@@ -16,7 +16,7 @@ struct IdentityMap {
     /// New objects and indexes by entity; most contexts have none.
     private var tables = EntityTables<Table>()
     /// The changes of rows, whether they have objects or not.
-    var log = ChangeLog()
+    package var log = ChangeLog()
     /// Rows that a running deletion will delete.
     private var deleting = EntityTables<Set<ObjectKey>>()
 
@@ -30,7 +30,7 @@ struct IdentityMap {
     }
 
     /// Whether the context may know anything of an entity: rows, or relationships.
-    func knows(_ entity: EntityRuntime) -> Bool {
+    package func knows(_ entity: EntityRuntime) -> Bool {
         log.knows(entity) || tables.place(entity.index) != nil || references.knows(entity)
     }
 
@@ -142,13 +142,13 @@ struct IdentityMap {
     }
 
     /// Every object of an entity in memory.
-    func objects(of entity: EntityRuntime) -> [DatabaseObject] {
+    package func objects(of entity: EntityRuntime) -> [DatabaseObject] {
         let saved = references.objects(of: entity)
         return tables.place(entity.index).map { saved + tables[$0].temporaries.objects } ?? saved
     }
 
     /// Whether any row of an entity has an object.
-    func holdsObjects(of entity: EntityRuntime) -> Bool {
+    package func holdsObjects(of entity: EntityRuntime) -> Bool {
         if let place = tables.place(entity.index), !tables[place].temporaries.isEmpty { return true }
         return references.count(of: entity) > 0
     }

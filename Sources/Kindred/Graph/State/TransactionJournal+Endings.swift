@@ -4,7 +4,7 @@ import Synchronization
 // Work that waits for the end of a transaction, such as telling other processes of it.
 extension TransactionJournal {
     /// Has something done after the end, however it comes; where a savepoint is kept, after the end of the scope around it.
-    func atEnd(_ body: @escaping @Sendable () async -> Void) { endings.withLock { $0.append(body) } }
+    package func atEnd(_ body: @escaping @Sendable () async -> Void) { endings.withLock { $0.append(body) } }
 
     /// Runs the work that waits for the end.
     func runEndings() async {

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Bound to the task like the transaction itself, so that it covers objects of every context of the database. A task
 /// may be in transactions of several databases; each has its own journal.
-final class TransactionJournal: Sendable {
+package final class TransactionJournal: Sendable {
     @TaskLocal private static var innermost: TransactionJournal?
 
     private let database: Database
@@ -32,14 +32,14 @@ final class TransactionJournal: Sendable {
     }
 
     /// The journal of the task's transaction on a database, if it is in one.
-    static func current(of database: Database) -> TransactionJournal? {
+    package static func current(of database: Database) -> TransactionJournal? {
         var journal = innermost
         while let found = journal, found.database !== database { journal = found.outer }
         return journal
     }
 
     /// Runs `body` with a journal, or with no journal of any database.
-    static func with<T>(_ journal: TransactionJournal?, _ body: () async throws -> T) async rethrows -> T {
+    package static func with<T>(_ journal: TransactionJournal?, _ body: () async throws -> T) async rethrows -> T {
         try await $innermost.withValue(journal, operation: body)
     }
 

@@ -1,14 +1,14 @@
 /// Distinct keys, numbered in the order of insertion.
-struct KeyNumbers: Sendable {
+package struct KeyNumbers: Sendable {
     /// The keys by their numbers.
-    private(set) var keys: [ObjectKey] = []
+    package private(set) var keys: [ObjectKey] = []
     /// Nearly all keys are integers.
     private var integers = IntegerNumbers()
     private var others: [ObjectKey: Int] = [:]
 
-    init() {}
+    package init() {}
 
-    init(_ keys: some Collection<ObjectKey>) {
+    package init(_ keys: some Collection<ObjectKey>) {
         reserve(keys.count)
         for key in keys { insert(key) }
     }
@@ -18,7 +18,7 @@ struct KeyNumbers: Sendable {
         integers.reserve(count)
     }
 
-    var count: Int { keys.count }
+    package var count: Int { keys.count }
 
     /// The number of a key; nil if it was not inserted.
     func number(of key: ObjectKey) -> Int? {
@@ -27,7 +27,7 @@ struct KeyNumbers: Sendable {
 
     /// Numbers a key, if it is new.
     @discardableResult
-    mutating func insert(_ key: ObjectKey) -> (number: Int, isNew: Bool) {
+    package mutating func insert(_ key: ObjectKey) -> (number: Int, isNew: Bool) {
         let next = keys.count
         if case .integer(let integer) = key {
             if let number = integers.number(of: integer, orMake: next) { return (number, false) }

@@ -1,7 +1,7 @@
 import KindredPostgres
 
 /// The writer of a change of rows, and its time as far as the context knows it.
-enum ChangeOrigin: Sendable {
+package enum ChangeOrigin: Sendable {
     /// A statement of the context has made it now, in the task's transaction: it wins over every row in memory.
     case written
     /// A query sent at a time has shown it: it wins unless the row was read or changed later.

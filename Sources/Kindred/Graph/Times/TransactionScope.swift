@@ -4,7 +4,7 @@ import Synchronization
 /// The outcome of a transaction or savepoint.
 ///
 /// Rows and notes from inside refer to their scope, so that a rollback need not find and invalidate them.
-final class TransactionScope: Sendable {
+package final class TransactionScope: Sendable {
     /// The enclosing scope of the same database.
     let outer: TransactionScope?
     private let wasUndone = Atomic(false)

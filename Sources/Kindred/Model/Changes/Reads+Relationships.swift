@@ -51,7 +51,7 @@ extension EntityRuntime {
     }
 
     /// The columns that decide at which owners of any relationship a row is, where in their order, and whether they show it.
-    var movingColumns: ColumnSet {
+    package var movingColumns: ColumnSet {
         (foreignKeys.map(\.inverse) + helperEnds).reduce(into: scopeColumns(isFiltered: true)) {
             $0.formUnion(linkingColumns(of: $1, isOfNumber: false))
         }

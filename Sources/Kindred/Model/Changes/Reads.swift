@@ -6,7 +6,7 @@ import KindredSchema
 ///
 /// A question is anything with an answer that is kept: the rows of a request, the members of owners or a part of them, their
 /// number. Its reads are known before anything is sent, and are the same for all values and owners.
-struct Reads: Sendable {
+package struct Reads: Sendable {
     /// The part of an answer that a change of a row concerns.
     enum Concern: Sendable, Equatable {
         case nothing
@@ -27,16 +27,16 @@ struct Reads: Sendable {
     }
 
     /// The reading of one entity's rows.
-    struct Rows: Sendable {
+    package struct Rows: Sendable {
         /// The columns that decide which rows the answer has, at which owners, and in which order.
-        var deciding: ColumnSet
+        package var deciding: ColumnSet
         /// The columns whose values the answer has.
         var shown = ColumnSet()
         /// At how many places the rows are read.
-        var uses = 1
+        package var uses = 1
         fileprivate(set) var reach: Reach
         /// The values without which a row is not in the answer; nil if it has no such values.
-        fileprivate(set) var equalities: Equalities?
+        package fileprivate(set) var equalities: Equalities?
 
         /// Whether the answer has the rows themselves, so that rows that come and go concern it by no column at all.
         fileprivate var isOwn = false
@@ -59,19 +59,19 @@ struct Reads: Sendable {
     /// By the position of the entity.
     private var rows: [Int: Rows] = [:]
     /// The views that are read, and the tables that are no entities: any change may concern them.
-    private(set) var others: Set<QualifiedName> = []
+    package private(set) var others: Set<QualifiedName> = []
 
     /// Whether any change may concern the question.
-    var isAnything: Bool { !others.isEmpty }
+    package var isAnything: Bool { !others.isEmpty }
 
     /// The entities whose columns are read, by position.
-    var entities: [Int] { rows.filter(\.value.isRead).map(\.key) }
+    package var entities: [Int] { rows.filter(\.value.isRead).map(\.key) }
 
     /// The reading of an entity's rows; nil if none are read.
-    subscript(entity: EntityRuntime) -> Rows? { rows[entity.index] }
+    package subscript(entity: EntityRuntime) -> Rows? { rows[entity.index] }
 
     /// The columns that are read of an entity's rows.
-    func columns(of entity: EntityRuntime) -> ColumnSet { columns(at: entity.index) }
+    package func columns(of entity: EntityRuntime) -> ColumnSet { columns(at: entity.index) }
 
     func columns(at position: Int) -> ColumnSet { rows[position]?.columns ?? [] }
 
@@ -157,7 +157,7 @@ struct Reads: Sendable {
         others.formUnion(other.others)
     }
 
-    func union(_ other: Reads) -> Reads {
+    package func union(_ other: Reads) -> Reads {
         var union = self
         union.formUnion(other)
         return union
@@ -176,11 +176,11 @@ struct Reads: Sendable {
 
 extension Reads {
     /// A condition of equalities of a row's own columns with values alone, which memory compares as the server does.
-    struct Equalities: Sendable {
+    package struct Equalities: Sendable {
         /// In ascending order.
-        let columns: [Int]
+        package let columns: [Int]
         /// The values of these columns.
-        let values: ObjectKey
+        package let values: ObjectKey
 
         /// Whether a row has the values; a row that lacks a column may have them.
         fileprivate func mayHold(_ row: Row) -> Bool {

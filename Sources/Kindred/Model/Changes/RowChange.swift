@@ -3,7 +3,7 @@ import KindredPostgres
 /// A row that came, changed, or went, as a statement or another client's transaction says.
 ///
 /// It has no time and no scope: those belong to the entry of the log that keeps it.
-struct RowChange: Sendable {
+package struct RowChange: Sendable {
     /// The part of the change that its writer does not know.
     enum Unknown: Sendable {
         case nothing
@@ -33,19 +33,19 @@ struct RowChange: Sendable {
     }
 
     /// A row that a statement has stored or changed; the row before is unknown.
-    init(written row: Row, of entity: EntityRuntime, key: ObjectKey? = nil, hasMoved: Bool = true) {
+    package init(written row: Row, of entity: EntityRuntime, key: ObjectKey? = nil, hasMoved: Bool = true) {
         self.init(of: entity, key: key, from: nil, to: row, unknown: hasMoved ? .before : .beforeUnmoved)
     }
 
     /// A row that went.
     ///
     /// - Parameter row: the row, if it is known.
-    init(deleted key: ObjectKey?, of entity: EntityRuntime, _ row: Row? = nil) {
+    package init(deleted key: ObjectKey?, of entity: EntityRuntime, _ row: Row? = nil) {
         self.init(of: entity, key: key, from: row, to: nil, unknown: row == nil ? .before : .nothing)
     }
 
     /// The key of the row; nil if it has none.
-    var key: ObjectKey? {
+    package var key: ObjectKey? {
         if let givenKey { return givenKey }
         guard !entity.key.isEmpty, let row = after ?? before else { return nil }
         return try? ObjectKey(row, entity.key)

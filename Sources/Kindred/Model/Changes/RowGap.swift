@@ -1,6 +1,6 @@
 /// Unknown rows that have changed: a writer tells a gap where it cannot tell each ``RowChange``.
-struct RowGap: Sendable {
-    enum Rows: Sendable {
+package struct RowGap: Sendable {
+    package enum Rows: Sendable {
         /// Some rows, in any column, and some may be gone.
         case some
         /// Some rows are gone.
@@ -22,7 +22,7 @@ struct RowGap: Sendable {
     let entity: EntityRuntime
     let rows: Rows
 
-    init(_ rows: Rows, of entity: EntityRuntime) {
+    package init(_ rows: Rows, of entity: EntityRuntime) {
         (self.entity, self.rows) = (entity, rows)
     }
 
@@ -31,7 +31,7 @@ struct RowGap: Sendable {
     }
 
     /// Members of an owner; nil for any owner.
-    init(membersIn relationship: RelationshipRuntime, of owner: ObjectKey?) {
+    package init(membersIn relationship: RelationshipRuntime, of owner: ObjectKey?) {
         self.init(.members(relationship, of: owner), of: relationship.linkRows)
     }
 }

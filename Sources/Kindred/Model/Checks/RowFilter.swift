@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 /// The filter of an entity's rows, with its columns as positions.
-final class RowFilter: Sendable {
+package final class RowFilter: Sendable {
     /// The parsed condition.
     let model: EntityFilter
     /// The columns that it reads.

@@ -130,7 +130,7 @@ extension EntityRuntime {
 
     /// The columns that are always read and by which rows and relationships are found: not columns of unique indexes
     /// alone.
-    var placingColumns: ColumnSet { links.placingColumns }
+    package var placingColumns: ColumnSet { links.placingColumns }
 
     /// The names of the constraints of all entities.
     var constraintsOfModel: Set<ServerText> { links.constraintNames }

@@ -13,7 +13,7 @@ package final class EntityRuntime: Sendable {
     /// Positions of the identity key's attributes; empty if the entity has no key.
     package let key: [Int]
     /// How rows of several tables are told apart; nil if no other table inherits from the entity's.
-    let rowTable: RowTable?
+    package let rowTable: RowTable?
     /// Whether the key is one integer column, which has a fast path.
     package let hasIntegerKey: Bool
     /// The relationships and the class, with the look-ups and checks made from them.
@@ -23,7 +23,7 @@ package final class EntityRuntime: Sendable {
     @safe nonisolated(unsafe) private(set) var links = EntityLinks()
     /// The other tables whose rows a write through this entity may change, by position: tables below a view, and tables
     /// that have rows in common by inheritance.
-    let shownEntities: [Int]
+    package let shownEntities: [Int]
     /// Whether other entities share the rows: for a view, a table below one, and tables in a line of inheritance.
     let sharesRows: Bool
     /// Positions of the attributes that a stored row requires, except attributes that the database always fills.
@@ -41,7 +41,7 @@ package final class EntityRuntime: Sendable {
     /// The version column; nil without optimistic locking.
     let version: VersionColumn?
     /// The condition of the rows that are shown; nil if all are.
-    let filter: RowFilter?
+    package let filter: RowFilter?
     /// The column that tells whose a row is, in the model of a tenant's context; nil if all tenants share the rows.
     let tenantColumn: Int?
     /// Whether policies of row-level security may hide rows from the role.
@@ -51,11 +51,11 @@ package final class EntityRuntime: Sendable {
     /// The column that marks a row as deleted; nil if deleted rows are gone.
     let deletionMark: Int?
     /// The types of the attributes in results.
-    let resultTypes: [PostgresDataType]
+    package let resultTypes: [PostgresDataType]
     /// The columns with composite values, or arrays of them.
     let compositeColumns: [Int]
     /// The columns that statements leave out unless they are asked for them.
-    let lazyColumns: ColumnSet
+    package let lazyColumns: ColumnSet
     /// The limits of values besides their types.
     let limits: [AttributeLimits]
     /// The columns that have such limits.
@@ -131,7 +131,7 @@ package final class EntityRuntime: Sendable {
     }
 
     /// The range of an object's row among a result's columns.
-    var attributeColumns: Range<Int> { 0..<entity.attributes.count }
+    package var attributeColumns: Range<Int> { 0..<entity.attributes.count }
 
     /// The columns by which a write identifies a row: the key, and the version if there is one.
     var versionedKey: [Int] { version.map { key + [$0.position] } ?? key }
@@ -209,7 +209,7 @@ package final class EntityRuntime: Sendable {
 }
 
 extension PostgresDataType {
-    var isInteger: Bool { self == .int2 || self == .int4 || self == .int8 }
+    package var isInteger: Bool { self == .int2 || self == .int4 || self == .int8 }
 
     /// Whether a column of the type can hold an integer.
     func holds(_ integer: Int64) -> Bool {

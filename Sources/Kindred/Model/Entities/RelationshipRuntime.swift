@@ -55,22 +55,22 @@ package final class RelationshipRuntime: Sendable {
     package let helper: HelperLink?
     package let isToMany: Bool
     /// Whether the source's rows hold the foreign key.
-    let holdsForeignKey: Bool
+    package let holdsForeignKey: Bool
     /// The column that orders the members, of the destination or the helper; nil without an order.
     package let position: Int?
     /// The column of the source's rows that orders the inverse's members; nil without an order, and with a helper.
     let inversePosition: Int?
     /// The source's columns by which the other end is found.
-    let ownColumns: [Int]
+    package let ownColumns: [Int]
     /// The destination's columns by which it is found, position by position with `ownColumns`.
     let otherColumns: [Int]
     /// The columns of the rows in `linkRows` that find their owner.
-    let linkColumns: [Int]
+    package let linkColumns: [Int]
     /// The table of the source whose rows the other end refers to, if rows of other tables are among the source's.
     private let ownTable: RowTable?
     /// Whether only the server can compare the keys: texts that ignore case or trailing spaces, intervals, keys of
     /// different types.
-    let isComparedByServer: Bool
+    package let isComparedByServer: Bool
 
     init(
         model: Relationship, slot: Int, source: EntityRuntime, destination: EntityRuntime, inverseSlot: Int,
@@ -134,11 +134,11 @@ package final class RelationshipRuntime: Sendable {
 
     /// The rows that store the relationship, the helper's or members'; for a foreign key in the source, the row that it
     /// refers to.
-    var linkRows: EntityRuntime { helper?.entity ?? destination }
+    package var linkRows: EntityRuntime { helper?.entity ?? destination }
 
     /// The key by which the other end of the relationship is found from a row of the source; nil if it has a NULL, or if foreign
     /// keys do not refer to the row's table.
-    func ownKey(_ row: __shared Row) throws -> ObjectKey? {
+    package func ownKey(_ row: __shared Row) throws -> ObjectKey? {
         if let ownTable, !ownTable.holds(row) { return nil }
         return try ObjectKey(row, ownColumns)
     }

@@ -121,7 +121,7 @@ extension Row {
     }
 
     /// The value of a column, or its bytes if they are not a valid value of the column's type.
-    func valueOrRaw(at column: Int) -> PostgresValue? {
+    package func valueOrRaw(at column: Int) -> PostgresValue? {
         do {
             return try self[column]
         } catch {

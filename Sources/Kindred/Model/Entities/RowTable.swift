@@ -4,10 +4,10 @@ import KindredSchema
 /// Distinguishes the rows of an entity in several tables: its own, and the tables that inherit from it.
 ///
 /// The system column `tableoid` is a hidden part of their key. A foreign key refers to rows of one table alone.
-struct RowTable: Sendable {
+package struct RowTable: Sendable {
     /// The position of the row's table among the entity's attributes.
-    let column: Int
-    let tables: RowTables
+    package let column: Int
+    package let tables: RowTables
 
     /// nil if no other table inherits from the entity's.
     init?(_ entity: Entity) {
@@ -42,7 +42,7 @@ struct RowTable: Sendable {
 
 extension EntityRuntime {
     /// The key's columns to which a foreign key can refer: all but the row's table.
-    var referencedKey: [Int] { rowTable == nil ? key : Array(key.dropLast()) }
+    package var referencedKey: [Int] { rowTable == nil ? key : Array(key.dropLast()) }
 
     /// Whether a foreign key that refers to some columns leads to a row by its key.
     func isKey(_ referenced: [Int]) -> Bool { rowTable == nil ? referenced == key : referenced == referencedKey }

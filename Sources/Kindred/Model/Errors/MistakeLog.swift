@@ -6,7 +6,7 @@ import Synchronization
 /// a minute.
 ///
 /// Uses the program's logger, or else a logger of the library's own, so that they are never lost.
-final class MistakeLog: Sendable {
+package final class MistakeLog: Sendable {
     private struct Mistake: Hashable {
         let entity: String
         let key: String
@@ -41,7 +41,7 @@ final class MistakeLog: Sendable {
     }
 
     /// Logs a possible mistake.
-    func warn(_ text: String) {
+    package func warn(_ text: String) {
         logger.warning("\(text)")
     }
 
@@ -60,7 +60,7 @@ final class MistakeLog: Sendable {
     }
 
     /// Logs a fact for operators, at the level `debug`.
-    func note(_ text: String, _ facts: [String: String]) {
+    package func note(_ text: String, _ facts: [String: String]) {
         logger.debug("\(text)", metadata: facts.mapValues { "\($0)" })
     }
 }

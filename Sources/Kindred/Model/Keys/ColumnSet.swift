@@ -4,7 +4,7 @@ import KindredPostgres
 ///
 /// With `Set<Int>` or an array of words each set is an allocation, and a save of 10,000 changed objects makes 5.1 of
 /// them for each object (the benchmarks' counts).
-struct ColumnSet: Hashable, Sendable {
+package struct ColumnSet: Hashable, Sendable {
     /// The first 64 columns, which are all columns of most tables.
     private var first: UInt64 = 0
     /// The columns after the first 64, 64 to a word; the last word is never zero, so that equal sets have equal words.
@@ -25,7 +25,7 @@ struct ColumnSet: Hashable, Sendable {
         return result
     }
 
-    func isDisjoint(with columns: [Int]) -> Bool { !columns.contains(where: contains) }
+    package func isDisjoint(with columns: [Int]) -> Bool { !columns.contains(where: contains) }
 
     func isDisjoint(with other: ColumnSet) -> Bool {
         if first & other.first != 0 { return false }
@@ -59,11 +59,11 @@ struct ColumnSet: Hashable, Sendable {
 }
 
 extension ColumnSet: ExpressibleByArrayLiteral {
-    init(_ columns: some Sequence<Int>) {
+    package init(_ columns: some Sequence<Int>) {
         for column in columns { insert(column) }
     }
 
-    init(arrayLiteral columns: Int...) { self.init(columns) }
+    package init(arrayLiteral columns: Int...) { self.init(columns) }
 
     var isEmpty: Bool { first == 0 && rest.isEmpty }
 
@@ -93,7 +93,7 @@ extension ColumnSet: ExpressibleByArrayLiteral {
         return result
     }
 
-    func subtracting(_ other: ColumnSet) -> ColumnSet {
+    package func subtracting(_ other: ColumnSet) -> ColumnSet {
         var result = self
         result.subtract(other)
         return result
@@ -102,7 +102,7 @@ extension ColumnSet: ExpressibleByArrayLiteral {
 
 extension ColumnSet: Sequence {
     /// The columns from the first to the last.
-    struct Iterator: IteratorProtocol {
+    package struct Iterator: IteratorProtocol {
         private let set: ColumnSet
         private var number = 0
         /// The remaining bits of the current word.
@@ -113,7 +113,7 @@ extension ColumnSet: Sequence {
             left = set.first
         }
 
-        mutating func next() -> Int? {
+        package mutating func next() -> Int? {
             while left == 0 {
                 number += 1
                 guard number < set.wordCount else { return nil }
@@ -124,7 +124,7 @@ extension ColumnSet: Sequence {
         }
     }
 
-    func makeIterator() -> Iterator { Iterator(self) }
+    package func makeIterator() -> Iterator { Iterator(self) }
 
-    var underestimatedCount: Int { rest.reduce(first.nonzeroBitCount) { $0 + $1.nonzeroBitCount } }
+    package var underestimatedCount: Int { rest.reduce(first.nonzeroBitCount) { $0 + $1.nonzeroBitCount } }
 }

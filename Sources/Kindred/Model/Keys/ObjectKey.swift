@@ -10,7 +10,7 @@ package enum ObjectKey: Hashable, Sendable {
     case temporary(Int64)
 
     /// The key of the given values; one integer takes the short form.
-    init(_ values: [PostgresValue]) {
+    package init(_ values: [PostgresValue]) {
         if values.count == 1 {
             self.init(values[0])
         } else {
@@ -29,7 +29,7 @@ package enum ObjectKey: Hashable, Sendable {
 
     // `__shared`, because an initializer retains arguments that it owns.
     /// The key in the given columns of a row; nil if one of them is NULL.
-    init?(_ row: __shared Row, _ columns: __shared [Int]) throws {
+    package init?(_ row: __shared Row, _ columns: __shared [Int]) throws {
         if columns.count == 1 {
             if let integer = row.integer(at: columns[0]) {
                 self = .integer(integer)
@@ -70,12 +70,12 @@ package enum ObjectKey: Hashable, Sendable {
     }
 
     /// The value of a single-integer key.
-    var integer: Int64? {
+    package var integer: Int64? {
         if case .integer(let integer) = self { integer } else { nil }
     }
 
     /// The key's values, in key order.
-    var values: [PostgresValue] {
+    package var values: [PostgresValue] {
         switch self {
         case .integer(let integer): [.integer(integer)]
         case .values(let values): values
@@ -92,7 +92,7 @@ package enum ObjectKey: Hashable, Sendable {
         }
     }
 
-    var isTemporary: Bool {
+    package var isTemporary: Bool {
         if case .temporary = self { true } else { false }
     }
 }

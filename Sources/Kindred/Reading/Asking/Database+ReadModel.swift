@@ -7,7 +7,7 @@ extension Database {
     /// elsewhere; it is discarded then.
     ///
     /// - Parameter keepsEqual: whether an equal model stays, so that contexts go on to share one.
-    func readModel(keepingEqual keepsEqual: Bool = false) async throws -> DatabaseSchema {
+    package func readModel(keepingEqual keepsEqual: Bool = false) async throws -> DatabaseSchema {
         if let schemaTenants {
             let found = try await schemaTenants.read(from: client, overrides: overrides, names: names)
             try replaceRuntime { keepsEqual && found.schema.hasSameContent(as: $0.schema) ? $0 : found }

@@ -241,7 +241,7 @@ extension KindredError {
     /// role lacks a privilege, a value or calculation of a condition fails, or the server fails by itself.
     ///
     /// nil for all other failures, which are passed on unchanged.
-    init?(rejectedStatement error: PostgresError, entity: QualifiedName) {
+    package init?(rejectedStatement error: PostgresError, entity: QualifiedName) {
         if let capability = error.missing {
             self.init(
                 .unsupported, "A statement for \(entity) was refused. \(error.lacking(capability).message)",

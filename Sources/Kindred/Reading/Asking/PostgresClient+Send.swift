@@ -23,7 +23,7 @@ extension PostgresClient {
     ///
     /// Throws `KindredError` if the statement does not fit the database, or the role may not run it.
     @inline(__always)
-    func execute(_ statement: consuming Statement, for entity: QualifiedName) async throws -> QueryResult {
+    package func execute(_ statement: consuming Statement, for entity: QualifiedName) async throws -> QueryResult {
         do {
             return try await execute(statement)
         } catch let error as PostgresError {
@@ -32,7 +32,7 @@ extension PostgresClient {
     }
 
     /// The keys whose rows exist, one SELECT for each 10,000 keys, in one round trip.
-    func storedKeys(among keys: [ObjectKey], of entity: EntityRuntime) async throws -> Set<ObjectKey> {
+    package func storedKeys(among keys: [ObjectKey], of entity: EntityRuntime) async throws -> Set<ObjectKey> {
         guard !keys.isEmpty else { return [] }
         let batch = try keys.slices().map {
             try DeletionStatements.rows(entity, $0, columns: entity.key, isLocked: false)
@@ -43,7 +43,7 @@ extension PostgresClient {
     }
 
     /// The rows that statements find, by key.
-    func rows(_ statements: [Statement], _ entity: EntityRuntime) async throws -> [ObjectKey: Row] {
+    package func rows(_ statements: [Statement], _ entity: EntityRuntime) async throws -> [ObjectKey: Row] {
         var rows: [ObjectKey: Row] = [:]
         for result in try await send(statements, entity) {
             let found = try EntityRows(result, of: entity)

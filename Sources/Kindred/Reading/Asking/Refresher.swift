@@ -2,10 +2,10 @@ import KindredPostgres
 import KindredSchema
 
 /// Reads the rows of known objects again: on request, to lock them, and where a failed transaction may have undone them.
-struct Refresher: Sendable {
+package struct Refresher: Sendable {
     private let core: ContextCore
 
-    init(_ core: ContextCore) { self.core = core }
+    package init(_ core: ContextCore) { self.core = core }
 
     /// Reads an object again; its loaded relationships become stale.
     func refresh(_ object: DatabaseObject) async throws {
@@ -20,7 +20,7 @@ struct Refresher: Sendable {
     }
 
     /// Locks an object's row, and reads it again.
-    func lock(_ object: DatabaseObject, _ lock: RowLock, waiting: RowLock.Waiting) async throws {
+    package func lock(_ object: DatabaseObject, _ lock: RowLock, waiting: RowLock.Waiting) async throws {
         try object.requireLive()
         try core.client.requireTransaction()
         let key = try object.requireKey()

@@ -16,7 +16,7 @@ extension Loader {
     /// One query for the members of all owners with the given keys.
     ///
     /// - Parameter leftOut: the members' columns that are left out; nil for the lazy ones.
-    func query(
+    package func query(
         _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil
     ) async throws -> Answer {
         core.willAsk(relationship)
@@ -32,7 +32,7 @@ extension Loader {
     /// - Parameters:
     ///   - leftOut: the members' columns that are left out; nil for the lazy ones.
     ///   - lacking: columns that the members' table may no longer have.
-    func answer(
+    package func answer(
         _ relationship: RelationshipRuntime, _ keys: KeyNumbers, leavingOut leftOut: ColumnSet? = nil,
         lacking: ColumnSet = []
     ) async throws -> Answer.Builder {

@@ -3,10 +3,10 @@ import KindredSchema
 
 /// Follows relationships: from memory where the other end is known, else by one query for all objects that were read
 /// together.
-struct Loader: Sendable {
+package struct Loader: Sendable {
     let core: ContextCore
 
-    init(_ core: ContextCore) { self.core = core }
+    package init(_ core: ContextCore) { self.core = core }
 
     /// The object at the other end of a to-one relationship, or nil.
     func destination(
@@ -125,7 +125,9 @@ struct Loader: Sendable {
     }
 
     /// The loaded row of a foreign key, from the object or its group, if it is not stale.
-    func currentOne(_ relationship: RelationshipRuntime, _ key: ObjectKey, from source: LinkSource) -> LoadedOne? {
+    package func currentOne(
+        _ relationship: RelationshipRuntime, _ key: ObjectKey, from source: LinkSource
+    ) -> LoadedOne? {
         if case .one(let one) = source.loaded, one.foreignKey == key,
             core.isCurrent(one.member, one.batch, of: relationship)
         {

@@ -155,7 +155,7 @@ private struct TallyQuestion: Question {
 
 extension Loader {
     /// The numbers of members, by the owners' numbers: one query.
-    func counts(
+    package func counts(
         _ tally: MemberTally, of relationship: RelationshipRuntime, _ keys: KeyNumbers
     ) async throws -> [Int] {
         let statements = CountStatements(relationship)

@@ -3,7 +3,7 @@ import KindredSchema
 
 /// Loads a part of a relationship by one query for all owners, and answers from the loaded members while they are not
 /// stale.
-struct PartLoader: Sendable {
+package struct PartLoader: Sendable {
     let core: ContextCore
     private let part: LoadedParts.Part
     private var relationship: RelationshipRuntime { part.query.relationship }
@@ -126,7 +126,7 @@ struct PartLoader: Sendable {
 
     /// The members of some owners, regardless of loaded answers: one query, or where Citus distributes the members and
     /// each owner's are limited, one for each tenant.
-    static func batch(
+    package static func batch(
         _ query: PartQuery, of owners: KeyNumbers, leavingOut leftOut: ColumnSet?, in core: ContextCore
     ) async throws -> Answer {
         let time = core.beginReading()

@@ -3,19 +3,19 @@ import KindredSchema
 
 /// The relationships that are loaded together with the objects of a request, level by level: whole relationships, and
 /// parts.
-struct PrefetchTree: Sendable {
+package struct PrefetchTree: Sendable {
     /// A relationship, or a part of it, with the relationships that are loaded below it.
-    struct Branch: Sendable {
-        let relationship: RelationshipRuntime
+    package struct Branch: Sendable {
+        package let relationship: RelationshipRuntime
         /// The part; nil for the whole relationship.
-        var part: PartQuery?
-        fileprivate(set) var tree = PrefetchTree()
+        package var part: PartQuery?
+        package fileprivate(set) var tree = PrefetchTree()
 
         /// The step that tells the branch from other branches of the same owner.
         var step: Step { Step(slot: relationship.slot, part: part?.key, limit: part?.limit) }
 
         /// The steps to this branch and to each branch below, with the columns that are left out there.
-        var paths: [[Step]] {
+        package var paths: [[Step]] {
             var step = step
             step.leftOut = tree.leftOut
             return [[step]] + tree.paths.map { [step] + $0 }
@@ -23,18 +23,21 @@ struct PrefetchTree: Sendable {
     }
 
     /// The relationship or part of a branch: equal for branches that load the same members.
-    struct Step: Hashable, Sendable {
+    package struct Step: Hashable, Sendable {
         let slot: Int
         let part: PartQuery.Key?
         let limit: Int?
         fileprivate(set) var leftOut: ColumnSet?
     }
 
-    private(set) var branches: [Branch] = []
+    package private(set) var branches: [Branch] = []
     /// The columns that are left out of the rows from which the branches start; nil for the lazy ones.
-    var leftOut: ColumnSet?
+    package var leftOut: ColumnSet?
 
-    var isEmpty: Bool { branches.isEmpty }
+    /// No relationships.
+    package init() {}
+
+    package var isEmpty: Bool { branches.isEmpty }
 
     /// Adds the relationships of a path; existing ones are shared.
     mutating func add(_ path: ArraySlice<RelationshipRuntime>) {
@@ -61,10 +64,10 @@ struct PrefetchTree: Sendable {
     }
 
     /// The steps to each branch.
-    var paths: [[Step]] { branches.flatMap(\.paths) }
+    package var paths: [[Step]] { branches.flatMap(\.paths) }
 
     /// The rows and columns that the relationships of all branches read, as a part of a request's.
-    var reads: Reads {
+    package var reads: Reads {
         branches.reduce(into: Reads()) { reads, branch in
             let members = branch.relationship.destination
             var own = branch.part?.reads ?? Reads(membersOf: branch.relationship)
@@ -95,7 +98,7 @@ extension String {
     /// The keys of a path such as `person.surname`, or `"a.b".name` where a key contains a dot.
     ///
     /// Within quotes a backslash escapes a quote or a backslash. Quotes that do not end with a key are part of it.
-    var keys: [String] {
+    package var keys: [String] {
         // Bytes: a combining mark behind a dot does not hide it.
         let (dot, quote) = (UInt8(ascii: "."), UInt8(ascii: "\""))
         let bytes = utf8

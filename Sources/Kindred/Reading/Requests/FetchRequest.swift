@@ -11,15 +11,15 @@ import KindredSchema
 ///     .all()
 /// ```
 public struct FetchRequest<Object: DatabaseObject>: Sendable {
-    let context: DatabaseContext
-    let entity: EntityRuntime
-    var query: SelectQuery
+    package let context: DatabaseContext
+    package let entity: EntityRuntime
+    package var query: SelectQuery
     /// The relationships loaded together with the objects.
-    var prefetched = PrefetchTree()
+    package var prefetched = PrefetchTree()
     /// The set whose members the objects are, by the first condition; nil for other requests.
     var set: RequestedSet?
 
-    init(context: DatabaseContext, entity: EntityRuntime) {
+    package init(context: DatabaseContext, entity: EntityRuntime) {
         self.context = context
         self.entity = entity
         query = SelectQuery(entity)
@@ -41,7 +41,7 @@ public struct FetchRequest<Object: DatabaseObject>: Sendable {
         return request
     }
 
-    func `where`(_ condition: Condition) throws -> FetchRequest {
+    package func `where`(_ condition: Condition) throws -> FetchRequest {
         var request = self
         try request.query.narrow(by: condition, in: context.schema)
         return request
@@ -190,7 +190,7 @@ extension FetchRequest {
         try prefetch(paths: keyPaths.map(\.keys))
     }
 
-    func prefetch(paths: [[String]]) throws -> FetchRequest {
+    package func prefetch(paths: [[String]]) throws -> FetchRequest {
         var request = self
         for keys in paths { request.prefetched.add(try entity.relationships(at: keys)[...]) }
         return request

@@ -106,7 +106,7 @@ struct KeySet {
 
 extension Array {
     /// The elements in slices of a size that suits one parameter.
-    func slices(of size: Int = 10_000) -> [[Element]] {
+    package func slices(of size: Int = 10_000) -> [[Element]] {
         guard count > size else { return isEmpty ? [] : [self] }
         return stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
     }

@@ -98,7 +98,7 @@ extension Parameters {
     /// The shape of a statement that may be one for a single shard.
     func shape(_ shape: String) -> String { isOneShard ? "\(shape) in one shard" : shape }
 
-    consuming func statement(_ text: StatementText) -> Statement {
+    package consuming func statement(_ text: StatementText) -> Statement {
         Statement(text: text, bindings: bindings, resultFormat: .binary)
     }
 }

@@ -4,7 +4,7 @@ import KindredSchema
 /// A part of a to-many relationship: for each owner, the first members in an order that fulfil a condition.
 ///
 /// One statement reads it for any number of owners.
-final class PartQuery: Sendable {
+package final class PartQuery: Sendable {
     /// Equal for parts with the same members in the same order, whatever their limits are.
     struct Key: Hashable, Sendable {
         private let relationship: RelationshipRuntime
@@ -73,7 +73,7 @@ final class PartQuery: Sendable {
     var limit: Int? { query.limit }
 
     /// Whether more than their owners decides which members there are, and in which order.
-    var isDecidedByValues: Bool { query.condition != nil || !query.sort.isEmpty }
+    package var isDecidedByValues: Bool { query.condition != nil || !query.sort.isEmpty }
 
     /// Whether the members have an order.
     var isSorted: Bool { !query.sort.isEmpty || relationship.position != nil }
@@ -82,7 +82,7 @@ final class PartQuery: Sendable {
     var mayRepeatMembers: Bool { relationship.helper != nil || relationship.isComparedByServer }
 
     /// The part with the key behind its sort keys, so that each member has one place.
-    func sortedByKey(in schema: DatabaseSchema) throws -> PartQuery {
+    package func sortedByKey(in schema: DatabaseSchema) throws -> PartQuery {
         // The order of an ordered relationship's members ends with the key.
         if query.sort.isEmpty, relationship.position != nil { return self }
         return try PartQuery(relationship, query.sortedByKey(in: schema), in: schema)

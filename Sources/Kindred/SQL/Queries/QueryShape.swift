@@ -2,23 +2,23 @@ import KindredPostgres
 import KindredSchema
 
 /// The common part of queries whose statements differ in values alone, with the values of one query.
-struct QueryShape: Sendable {
+package struct QueryShape: Sendable {
     /// Equal for queries of one shape.
-    struct Key: Hashable, Sendable {
+    package struct Key: Hashable, Sendable {
         fileprivate let text: StatementText
         fileprivate let types: [UInt32]
         /// The values that cannot be elements of an array: they have to be equal, too.
         fileprivate let fixed: [[UInt8]]
     }
 
-    let key: Key
+    package let key: Key
     fileprivate let values: Bindings
 
     /// Whether one statement can ask for several queries of the shape.
-    var hasElements: Bool { values.slots.contains(where: \.isElement) }
+    package var hasElements: Bool { values.slots.contains(where: \.isElement) }
 
     /// The shape of a query's statements among some keys.
-    init(_ query: SelectQuery, in schema: DatabaseSchema, of runtime: EntityRuntime) throws {
+    package init(_ query: SelectQuery, in schema: DatabaseSchema, of runtime: EntityRuntime) throws {
         let values = try query.begin(in: schema).0.parameters.bindings
         let fixed = values.slots.filter { !$0.isElement }
         self.values = values
@@ -33,7 +33,7 @@ extension SelectQuery {
     /// `SELECT` of the rows among some keys that fulfil the condition of any query of this query's shape.
     ///
     /// The last column has the places of these queries in the list of shapes, counted from 1.
-    func statement(
+    package func statement(
         in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime, forAll shapes: [QueryShape]
     ) throws -> Statement {
         var start = self.start(in: schema)

@@ -3,10 +3,10 @@ import KindredSchema
 
 extension SelectQuery {
     /// Whether the rows have an order, besides the order of their keys.
-    var isSorted: Bool { !sort.isEmpty || memberOrder != nil }
+    package var isSorted: Bool { !sort.isEmpty || memberOrder != nil }
 
     /// The query with the key behind its sort keys, so that each of its rows has one place.
-    func sortedByKey(in schema: DatabaseSchema) -> SelectQuery {
+    package func sortedByKey(in schema: DatabaseSchema) -> SelectQuery {
         // The order of an ordered relationship's members ends with the key.
         if sort.isEmpty, memberOrder != nil { return self }
         var query = self
@@ -18,7 +18,7 @@ extension SelectQuery {
     }
 
     /// Whether the SQL holds keys of objects; an object may get another key.
-    var comparesObjects: Bool { owner != nil || condition?.shape.resolver.comparesObjects == true }
+    package var comparesObjects: Bool { owner != nil || condition?.shape.resolver.comparesObjects == true }
 
     /// The condition as a list, if it is nothing but equalities of the row's own keys with values or objects; else nil.
     var equalities: [(path: [String], value: ConditionExpression)]? {
@@ -46,7 +46,9 @@ extension SelectQuery {
     }
 
     /// `SELECT` of the rows among some keys that fulfil the condition, in any order.
-    func statement(in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime) throws -> Statement {
+    package func statement(
+        in schema: DatabaseSchema, among keys: [ObjectKey], of runtime: EntityRuntime
+    ) throws -> Statement {
         let (start, condition) = try begin(in: schema)
         var resolver = start
         let keys = try resolver.parameters.keys(keys, of: runtime.key, in: runtime)

@@ -7,7 +7,7 @@ extension SelectQuery {
     /// Throws `KindredError` as a request that is sent does.
     ///
     /// - Parameter isOfNumber: whether only the number of the rows is asked for.
-    func reads(in runtime: SchemaRuntime, isOfNumber: Bool = false) throws -> Reads {
+    package func reads(in runtime: SchemaRuntime, isOfNumber: Bool = false) throws -> Reads {
         guard let own = runtime[entity.name] else {
             throw KindredError(
                 .unknownEntity, "No entity is named \"\(entity.name)\"", entity: entity.name.description)

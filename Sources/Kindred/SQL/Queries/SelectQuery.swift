@@ -27,11 +27,11 @@ package struct SelectQuery: Sendable {
     /// Whether the filter of the entity holds, and the filters of members in conditions.
     package var isFiltered = true
     /// The lock on the rows; nil for none.
-    var lock: (RowLock, RowLock.Waiting)?
+    package var lock: (RowLock, RowLock.Waiting)?
     /// The keys of the rows, if they are known; the condition holds beside them.
     var keys: (entity: EntityRuntime, keys: [ObjectKey])?
     /// The columns without values; nil for the lazy ones.
-    var leftOut: ColumnSet?
+    package var leftOut: ColumnSet?
 
     /// Selects the rows of an entity.
     package init(entity: Entity) {

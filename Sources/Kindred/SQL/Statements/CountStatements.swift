@@ -2,7 +2,7 @@ import KindredPostgres
 import KindredSchema
 
 /// A question about many owners' sets that needs no members.
-enum MemberTally: String {
+package enum MemberTally: String {
     /// The number of members.
     case count
     /// Whether there is a member: the server stops at the first.

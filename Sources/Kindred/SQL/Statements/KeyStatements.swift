@@ -3,8 +3,10 @@ import KindredSchema
 import Synchronization
 
 /// The statements that find rows of an entity by their keys.
-struct KeyStatements {
-    let entity: EntityRuntime
+package struct KeyStatements {
+    package let entity: EntityRuntime
+
+    package init(entity: EntityRuntime) { self.entity = entity }
 
     /// `SELECT … WHERE key`.
     func select(byKey key: ObjectKey) throws -> Statement {
@@ -22,7 +24,7 @@ struct KeyStatements {
     }
 
     /// `SELECT … WHERE key = ANY($1)`.
-    func select(byKeys keys: [ObjectKey]) throws -> Statement {
+    package func select(byKeys keys: [ObjectKey]) throws -> Statement {
         // The server's generic plan assumes ten keys: with fewer, it would plan each statement again, which takes
         // longer than the look-up.
         var keys = keys
@@ -98,7 +100,7 @@ struct KeyStatements {
     /// - Parameters:
     ///   - leftOut: the columns without values; nil for the lazy ones.
     ///   - lacking: columns without values, since the table may no longer have them.
-    func select(
+    package func select(
         _ keys: [ObjectKey], leavingOut leftOut: ColumnSet? = nil, lacking: ColumnSet = []
     ) throws -> Statement {
         var parameters = Parameters()

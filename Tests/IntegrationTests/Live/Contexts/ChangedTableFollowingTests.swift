@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Contexts that follow while a table that they have loaded is changed.
 @Suite(.database(.sql(FollowedWorld.schema)), .timeLimit(.minutes(5))) struct ChangedTableFollowingTests {

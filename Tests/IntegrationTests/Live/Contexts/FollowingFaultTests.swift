@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Failures while a context begins to follow changes.
 @Suite(.database(.sql(FollowedWorld.schema)), .timeLimit(.minutes(5))) struct FollowingFaultTests {
@@ -15,8 +16,8 @@ import Testing
             try await other.query("INSERT INTO region VALUES (1, 'north')")
             try await other.query("INSERT INTO person VALUES (1, 'Ada', NULL, 1)")
             let source = InterruptedSource(OutboxSource(database))
-            let reader = Kindred.ChangeReader(database, source: source)
-            database.changeReaderReference.withLock { $0.object = reader }
+            let reader = KindredLive.ChangeReader(database, source: source)
+            database.live.changeReaderReference.withLock { $0.object = reader }
             try await body(database, source, other)
             withExtendedLifetime(reader) {}
         }

@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 // The faults that live changes have to survive, and the tests that are named after them:
 //

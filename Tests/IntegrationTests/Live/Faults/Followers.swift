@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Follows some tables in each way that the library has, and compares what these ways show with what SQL says.
 ///

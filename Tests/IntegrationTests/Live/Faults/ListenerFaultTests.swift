@@ -3,6 +3,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Faults of the connections by which a reader hears and reads.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct ListenerFaultTests {

@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Faults of the outbox: it cannot be written, cannot be emptied, and its times are wrong.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct OutboxFaultTests {

@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Faults of readers: without rights, too slow, stopped.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct ReaderFaultTests {

@@ -3,6 +3,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Faults of the server, and changes of its place in time; each test has a server of its own.
 @Suite(.timeLimit(.minutes(15))) struct ServerFaultTests {

@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Transactions that stay open, are undone, or consist of many.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct TransactionFaultTests {

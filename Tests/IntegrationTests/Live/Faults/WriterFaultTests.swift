@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Each way to write that triggers may see differently.
 @Suite(.database(.sql(FaultWorld.schema)), .timeLimit(.minutes(10))) struct WriterFaultTests {

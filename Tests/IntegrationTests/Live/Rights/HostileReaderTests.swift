@@ -2,6 +2,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 private let schema = """
     CREATE TABLE person (id integer PRIMARY KEY, name text);

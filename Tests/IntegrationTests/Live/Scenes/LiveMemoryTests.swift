@@ -4,6 +4,7 @@
     import Testing
 
     @testable import Kindred
+    @testable import KindredLive
 
     private let schema = """
         CREATE TABLE owner (id integer PRIMARY KEY, name text NOT NULL);

@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 import Testing
 
 /// Reading changes from a standby, whose snapshots list no transaction that runs.

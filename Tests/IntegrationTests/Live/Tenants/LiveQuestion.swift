@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 import Testing
 
 /// A live request of a tenant, with what plain SQL says of its answer.

@@ -3,6 +3,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// An older version of the helper schema is upgraded in place.
 @Suite(.database(.sql(versionedTables)), .timeLimit(.minutes(5))) struct UpgradeTests {

@@ -4,6 +4,7 @@ import KindredTesting
 import Testing
 
 @testable import Kindred
+@testable import KindredLive
 
 /// Calls where the installed helper schema is older or newer than the library: they work, or name both versions.
 @Suite(.database(.sql(versionedTables)), .timeLimit(.minutes(5))) struct VersionRefusalTests {

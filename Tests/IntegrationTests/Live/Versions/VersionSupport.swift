@@ -2,6 +2,7 @@ import CommandSupport
 import Foundation
 import Kindred
 import KindredCommand
+import KindredLive
 import KindredTesting
 
 /// The tables of the tests of versions: one, a partitioned one, and a parent by inheritance.

@@ -9,9 +9,9 @@ package struct Staging: Sendable {
     /// The row that the changes were made on, if another version has been read since.
     var base: Row?
     /// The attributes with staged values, by position.
-    var columns = ColumnSet()
+    package var columns = ColumnSet()
     /// The new objects that to-one relationships point to, by slot; once stored, their keys become the foreign keys.
-    var destinations = [Int: DatabaseObject]()
+    package var destinations = [Int: DatabaseObject]()
     /// Invalid assignments, by key.
     var problems = [ServerText: KindredError]()
     /// The key of a new object until it is stored.
@@ -50,7 +50,7 @@ package final class StagingBox: Sendable {
 
 extension ObjectState {
     /// The unsaved changes; nil for none.
-    var staging: Staging? {
+    package var staging: Staging? {
         get { stagingBox?.staging }
         set { stagingBox = newValue.flatMap { $0.isEmpty ? nil : StagingBox($0) } }
     }
@@ -59,7 +59,7 @@ extension ObjectState {
     var stagingToChange: Staging { staging ?? Staging(stored: row) }
 
     /// The row in the database.
-    var storedRow: Row { stagingBox?.staging.stored ?? row }
+    package var storedRow: Row { stagingBox?.staging.stored ?? row }
 
     /// Whether a save may give the row other values in some of the columns: a new row, or staged values or links.
     func mayChange(_ columns: ColumnSet) -> Bool {

@@ -3,8 +3,8 @@ import KindredPostgres
 extension Tracking {
     /// Counters and gauges of the parts of this process that follow a database's changes.
     ///
-    /// Read them by ``Tracking/metrics``. <doc:OperatingLiveChanges> says which values call for which action. BEGIN and
-    /// COMMIT are not counted as statements.
+    /// Read them by `database.tracking.metrics` of `KindredLive`, whose page "Operating live changes" says which values
+    /// call for which action. BEGIN and COMMIT are not counted as statements.
     public struct Metrics: Sendable, Hashable {
         /// Subscribers of the reader: each sequence, all live requests together, all contexts together.
         public var subscribers = 0
@@ -34,11 +34,10 @@ extension Tracking {
         public var retries = 0
         /// How often changes of a table were told without naming rows, by reason; once for each reading and reason.
         public var gaps: [String: Int] = [:]
-
         /// The questions that were too slow for a common step, and are asked alone, with the time that each took last.
         ///
         /// A live request is named by its entity and by the place in the program where it was begun: `public.book at
-        /// Shop/Shelf.swift:12`. See ``Tracking/Options/questionTimeout``.
+        /// Shop/Shelf.swift:12`. See `questionTimeout` of ``Tracking/Options``.
         public var slowQuestions: [String: Duration] = [:]
 
         /// Nothing has been counted.

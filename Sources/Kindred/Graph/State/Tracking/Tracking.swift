@@ -1,38 +1,40 @@
-public import KindredPostgres
+package import KindredPostgres
 
 /// Change tracking in a database: installing it, and choosing the tables whose changes are recorded.
 ///
 /// ```swift
+/// import KindredLive
+///
 /// try await database.tracking.install()
 /// try await database.tracking.enable("person", "email")
 /// ```
 ///
 /// Triggers of tracked tables write the keys of changed rows to an outbox in the schema `kindred`. Reading and writing
-/// objects need none of this. See <doc:OperatingLiveChanges>.
+/// objects need none of this. What it offers is declared in the product `KindredLive`, which follows changes.
 public struct Tracking: Sendable {
-    let client: PostgresClient
-    let database: Database?
+    package let client: PostgresClient
+    /// The database whose changes are followed; nil for a client without a model.
+    package let database: Database?
     /// The role whose installation is used, besides installations of the caller and of superusers.
-    let owner: String?
+    package let owner: String?
 
-    /// Uses a client of the database, which may be without a model.
-    ///
-    /// Functions in the schema `kindred` run with the rights of the caller. So every call refuses (`.accessDenied`) a
-    /// schema or object there that belongs neither to the caller nor to a superuser nor to the named role, before
-    /// anything there is used. A superuser uses only objects that superusers have made.
-    ///
-    /// - Parameters:
-    ///   - client: the database's client.
-    ///   - owner: the role that has installed change tracking, if it is another role that the caller trusts.
-    public init(_ client: PostgresClient, owner: String? = nil) {
+    /// Uses a client, of a database if it has a model.
+    package init(client: PostgresClient, database: Database?, owner: String?) {
         self.client = client
-        self.owner = owner
-        database = nil
-    }
-
-    init(_ database: Database) {
-        client = database.client
-        owner = database.trackingOwner
         self.database = database
+        self.owner = owner
+    }
+}
+
+extension Tracking {
+    /// How a process follows the changes of a database.
+    ///
+    /// What can be chosen is declared in the product `KindredLive`; a program without it follows nothing.
+    public struct Options: Sendable {
+        /// What was chosen; nil for what holds without a choice.
+        package var choices: (any CompanionChoices)?
+
+        /// Nothing is chosen: the server notifies over the database's own address.
+        public init() {}
     }
 }

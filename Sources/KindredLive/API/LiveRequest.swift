@@ -1,0 +1,110 @@
+public import Kindred
+import KindredPostgres
+
+/// A request that is answered again whenever its answer changes: made by ``Kindred/FetchRequest/live(atMostEvery:fileID:line:)``.
+///
+/// ```swift
+/// let tracks = try context.fetch("track").where("album.title == %@", title).sorted("position")
+/// for try await update in try await tracks.live() {
+///     print(update.objects.count, update.removals, update.insertions, update.updates)
+/// }
+/// ```
+///
+/// The first update is the result; each further update has the new result with its difference to the last. Every update
+/// is the result in one committed state of the database, never older than the update before; updates that `next()` has
+/// not returned yet are merged. If nothing has changed, there is no update.
+///
+/// Each iteration has a context of its own, whose objects change only while `next()` runs: until the next update is
+/// asked for, objects, values and prefetched relationships come from one snapshot. A part of a set that was prefetched
+/// is answered from that snapshot too. Relationships that are not prefetched are read at their first access, and may be
+/// newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take the object with
+/// `context.get(id)` from another context to change it.
+///
+/// A view, policy or table that is defined differently while the request runs is read as it is defined then: at once
+/// where change tracking tells of it, otherwise within ten seconds. If the request cannot go on, the sequence ends with
+/// an error: a table or view is gone or has another key, or a table whose changes are not recorded stands behind it
+/// now.
+public struct LiveRequest<Object: DatabaseObject>: Sendable {
+    let query: LiveQuery
+    let loading: RelationshipLoading
+    let interval: Duration?
+}
+
+extension LiveRequest: AsyncSequence {
+    /// The updates of one iteration.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let query: LiveQuery
+        private let interval: Duration?
+        private let subscription: LiveSubscription
+        private let context: DatabaseContext
+        /// The answer that the context shows.
+        private var shown: LiveSnapshot?
+        private var givenAt = ContinuousClock.now
+
+        init(_ request: LiveRequest) {
+            query = request.query
+            interval = request.interval
+            let core = request.query.core
+            context =
+                ContextCore(
+                    database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
+                    loading: request.loading, isReadOnly: true
+                ).context
+            subscription = LiveSubscription(request.query)
+        }
+
+        /// The next update, once the result has changed.
+        ///
+        /// Throws `CancellationError` in a cancelled task, `KindredError` and `PostgresError` where the request can no
+        /// longer be answered, such as `.schemaChanged`. A connection that is lost after the first update is no error:
+        /// the database is asked again.
+        public mutating func next() async throws -> LiveUpdate<Object>? {
+            while true {
+                if let interval, shown != nil { try await Task.sleep(until: givenAt + interval, clock: .continuous) }
+                let answer = try await subscription.consumer.next()
+                guard let update = try await update(answer) else { continue }
+                givenAt = .now
+                return update
+            }
+        }
+
+        /// Shows an answer; nil if it equals the last update.
+        private mutating func update(_ answer: LiveAnswer) async throws -> LiveUpdate<Object>? {
+            let entity = query.entity
+            var snapshot = answer.snapshot
+            var difference = LiveDifference()
+            if let shown {
+                if !query.isSorted { snapshot = snapshot.keepingOrder(of: shown) }
+                difference = snapshot.difference(from: shown)
+                guard !difference.isEmpty else { return nil }
+            }
+            let removed = difference.removals.compactMap { place in
+                shown.map { ObjectID(entity, $0.rows[place].key) }
+            }
+            let (core, rows) = (context.core, snapshot.rows(of: entity))
+            // The rollback of a transaction that the caller is in takes back nothing of it.
+            let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.take(rows) })
+            let cause = shown == nil ? .first : answer.cause
+            shown = snapshot
+            return LiveUpdate(objects, difference, removed: removed, cause: cause, at: answer.cursor)
+        }
+    }
+
+    /// Begins to follow the request, with a context of its own.
+    ///
+    /// The first update is not older than this call.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}
+
+/// One iteration's subscription to a request; it ends with the iteration.
+private final class LiveSubscription: Sendable {
+    let consumer: LiveConsumer
+    private let hub: LiveHub
+
+    init(_ query: LiveQuery) {
+        consumer = LiveConsumer(query)
+        hub = LiveHub.join(consumer)
+    }
+
+    deinit { hub.leave(consumer) }
+}

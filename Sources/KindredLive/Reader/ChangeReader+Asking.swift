@@ -1,0 +1,123 @@
+import Kindred
+import KindredPostgres
+
+// The questions of subscribers. In a step all share a transaction, so a question has little time there: a question that needs more
+// goes on alone.
+extension ChangeReader {
+    /// Sends a question in the task's step, behind a savepoint, so that its failure takes no other question with it.
+    ///
+    /// - Parameter waiting: whether it waits for a lock, as long as questions of a step may.
+    /// - Returns: The answer, or the failure of this question alone.
+    /// - Throws: An error that ends the step, such as that of a lost connection.
+    func ask<Answer: Sendable>(
+        waiting: Bool = true, _ body: () async throws -> Answer
+    ) async throws -> Result<Answer, any Error> {
+        do {
+            if !waiting {
+                return .success(
+                    try await database.client.withOwnSettings { scope in
+                        _ = try await database.client.query(
+                            TrackingStatements.limits(lock: .milliseconds(1), question: nil))
+                        return try await counting(scope, body)
+                    })
+            }
+            return .success(try await database.client.withTransaction { try await counting($0, body) })
+        } catch  where error is CancellationError || error.isPassing && !error.isOfStatement {
+            throw error
+        } catch {
+            if error.isPassing { try await hurry() }
+            return .failure(error)
+        }
+    }
+
+    /// Leaves the questions that follow in the step a tenth of the time: one that takes long may have a cause, such as a lock, that
+    /// many have in common.
+    private func hurry() async throws {
+        let limits = database.live.questionLimits
+        _ = try await database.client.query(
+            TrackingStatements.limits(lock: limits.lock / 10, question: limits.time / 10))
+        database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
+    }
+
+    /// Limits the waiting of the questions that follow in the task's step.
+    ///
+    /// A reader never waits for a lock as long as the server's `deadlock_timeout`, so that none costs a migration its transaction.
+    func limitQuestions() async throws {
+        let options = database.live.questionLimits
+        _ = try await database.client.query(TrackingStatements.limits(lock: options.lock, question: options.time))
+        database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
+    }
+
+    /// An answer to a question that was sent alone.
+    struct LoneAnswer<Answer: Sendable>: Sendable {
+        let answer: Answer
+        /// The place of its snapshot.
+        let cursor: ChangeCursor
+        let time: Duration
+        /// Whether it came in the time that a question of a step has.
+        let isQuick: Bool
+    }
+
+    /// Sends a question that is too slow for a step in a transaction of its own, which has as much time as the program's statements.
+    ///
+    /// - Parameter name: the question's name in the metrics.
+    /// - Returns: The answer; no crash of the server can take back its rows.
+    func askAlone<Answer: Sendable>(
+        _ name: String, with settings: SessionSettings, _ body: () async throws -> Answer
+    ) async throws -> LoneAnswer<Answer> {
+        let found = try await askAlone(with: settings, body)
+        let isNew = database.live.trackingMetrics.withLock { metrics in
+            // Names are few, as programs have few places; the limit bounds memory.
+            let isKnown = metrics.slowQuestions[name] != nil
+            if isKnown || metrics.slowQuestions.count < 100 {
+                metrics.slowQuestions[name] = found.isQuick ? nil : found.time
+            }
+            return !isKnown && !found.isQuick
+        }
+        if isNew {
+            database.mistakes.note(
+                "a question was too slow for a common step, and is asked alone",
+                ["question": name, "time": "\(found.time)"])
+        }
+        return found
+    }
+
+    private func askAlone<Answer: Sendable>(
+        with settings: SessionSettings, _ body: () async throws -> Answer
+    ) async throws -> LoneAnswer<Answer> {
+        // On one connection: a session that is there after the flush proves that no crash came before it.
+        try await database.client.withConnection { _ in
+            let answer = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
+                scope in
+                let cursor = try await source.begin()
+                let limits = database.live.questionLimits
+                _ = try await database.client.query(TrackingStatements.limits(lock: limits.lock, question: nil))
+                let start = MonotonicTime.now
+                let answer =
+                    if settings.isEmpty {
+                        try await counting(scope, body)
+                    } else {
+                        try await database.client.withOwnSettings { try await counting($0, body) }
+                    }
+                let duration = MonotonicTime.now.since(start)
+                return LoneAnswer(answer: answer, cursor: cursor, time: duration, isQuick: duration < limits.time)
+            }
+            try await source.flush()
+            return answer
+        }
+    }
+
+    /// Counts the statements of a question. Sent is sent, also where it fails.
+    private func counting<Answer: Sendable>(
+        _ scope: PostgresTransaction, _ body: () async throws -> Answer
+    ) async throws -> Answer {
+        let before = scope.statementCount
+        defer { database.live.trackingMetrics.withLock { $0.statements += scope.statementCount - before } }
+        return try await body()
+    }
+
+    /// Questions that are too slow for a step, which may have a fourth of the pool's connections at once.
+    func slowQuestions<Question>() -> SlowQuestions<Question> {
+        SlowQuestions(places: max(1, database.client.configuration.pool.maximumConnections / 4))
+    }
+}

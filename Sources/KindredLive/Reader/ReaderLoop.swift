@@ -1,0 +1,328 @@
+import Kindred
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+/// The task of a change reader: step by step, until no subscriber is left.
+struct ReaderLoop {
+    private let reader: ChangeReader
+    private let database: Database
+    private let source: any ChangeSource
+    private let listener: ReaderListener
+    private var pace = ReaderPace()
+    private var cursor: ChangeCursor?
+    /// Why the last cursor was of no use: followers are told that everything may have changed.
+    private var loss: Tracking.Gap?
+    /// The subscribers whose evaluation failed on the server.
+    private var retries = StepRetries<UInt64>()
+    /// The tables that were changed themselves, until the model was read again.
+    private var changedTables: Set<UInt32>?
+    /// The model that was told last, and the earliest time to read it again.
+    private var told: DatabaseSchema
+    private var modelReading = MonotonicTime.now
+    /// Says that notifications are wanted, and until when.
+    private var sleep: (token: Int64, end: MonotonicTime)?
+    /// Whether a notification led to the last step, which found nothing.
+    private var wasWoken = false
+    private var attendance: MonotonicTime
+    private var check = MonotonicTime.now + .seconds(10)
+
+    static func run(for reader: ChangeReader) async {
+        var loop = ReaderLoop(reader)
+        await loop.run()
+        loop.listener.end()
+        await loop.wake()
+        reader.database.live.trackingMetrics.withLock { ($0.subscribers, $0.isListening) = (0, false) }
+    }
+
+    private init(_ reader: ChangeReader) {
+        self.reader = reader
+        database = reader.database
+        source = reader.source
+        told = reader.database.schema
+        attendance = .now + reader.source.attendance
+        listener = ReaderListener(reader.signal, warn: { [database] in database.warnOfPolling($0) }) { [source] in
+            try await source.notifications()
+        }
+    }
+
+    private mutating func run() async {
+        while let round = reader.nextRound() {
+            let start = MonotonicTime.now
+            do {
+                // On one connection: a session that is there after the flush proves that no crash came before it.
+                let hasChanges = try await database.client.withConnection { _ in try await step(round) }
+                await lookAfter()
+                try await rest(hasChanges, since: start)
+            } catch {
+                guard await recover(from: error) else {
+                    return reader.failAll(await Tracking.explained(error, database.client))
+                }
+            }
+        }
+    }
+
+    // MARK: A step
+
+    private struct Step {
+        var reading: ChangeReading
+        var evaluated: [ChangeReader.Entry] = []
+    }
+
+    /// Returns whether something has changed.
+    private mutating func step(_ round: ChangeReader.Round) async throws -> Bool {
+        let start: ChangeCursor
+        if let cursor { start = cursor } else { start = try await source.begin() }
+        cursor = start
+        for entry in round.entries { entry.subscriber.prepare() }
+        var failed: ChangeReader.Entry?
+        let step: Step
+        do {
+            step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
+                var step = Step(reading: try await reader.read(from: start))
+                if step.reading.refusal != nil { return step }
+                if let loss { step.reading.lose(loss, database.runtime) }
+                let (at, batch) = (step.reading.cursor, step.reading.batch)
+                let entries = round.entries.filter {
+                    $0.isAtItsFirstStep || !batch.isEmpty || $0.subscriber.wantsStep
+                }
+                if entries.contains(where: \.subscriber.asks) { try await reader.limitQuestions() }
+                for entry in entries {
+                    failed = entry
+                    try await evaluate(entry, batch, at: at)
+                    failed = nil
+                    step.evaluated.append(entry)
+                }
+                return step
+            }
+        } catch is ModelIsOutdated {
+            // Behind the step the model is read again, too.
+            changedTables = changedTables ?? []
+            try await failed?.subscriber.adapt()
+            return true
+        } catch let unknown as UnknownTables {
+            do {
+                try await tell(unknown.tables)
+            } catch let error as SchemaError {
+                // The old model stays, and is read again later.
+                database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
+                changedTables = (changedTables ?? []).union(unknown.tables)
+            }
+            reader.leaveOut(unknown.tables)
+            return true
+        } catch {
+            guard let failed, !error.isPassing || error.isOfStatement, !retries.mayRepeat(failed.id, after: error)
+            else { throw error }
+            retries.end(failed.id)
+            reader.fail(failed, error)
+            if error.meansNewSchema { changedTables = changedTables ?? [] }
+            return true
+        }
+        for entry in step.evaluated { retries.end(entry.id) }
+        if let refusal = step.reading.refusal {
+            (cursor, loss) = (nil, refusal)
+            return true
+        }
+        if step.reading.isUnsafe || round.entries.contains(where: \.isAtItsFirstStep) { try await source.flush() }
+        for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
+        if loss != nil || !step.reading.changedTables.isEmpty {
+            changedTables = (changedTables ?? []).union(step.reading.changedTables)
+        }
+        (cursor, loss) = (step.reading.cursor, nil)
+        count(step, round)
+        reader.finish(round, at: step.reading.cursor)
+        // Records count even if no subscriber is told of them: they may come as fast as other records.
+        return step.reading.records > 0 || !step.reading.batch.isEmpty
+    }
+
+    /// Lets a subscriber send its questions; a subscriber with settings does so in a savepoint, whose end takes the
+    /// settings back.
+    private func evaluate(_ entry: ChangeReader.Entry, _ batch: CommittedBatch, at cursor: ChangeCursor) async throws {
+        let (subscriber, batch) = (entry.subscriber, entry.isAtItsFirstStep ? nil : batch)
+        if subscriber.settings.isEmpty { return try await subscriber.evaluate(batch, at: cursor) }
+        try await database.client.withOwnSettings { _ in try await subscriber.evaluate(batch, at: cursor) }
+    }
+
+    private func count(_ step: Step, _ round: ChangeReader.Round) {
+        let reading = step.reading
+        database.live.trackingMetrics.withLock { metrics in
+            metrics.subscribers = round.entries.count
+            metrics.isListening = listener.isListening
+            metrics.readings += 1
+            metrics.records += reading.records
+            (metrics.backlog, metrics.oldestRecord) = (reading.records, reading.age)
+            for gap in Set(reading.batch.changes.values.compactMap(\.gap)) {
+                metrics.gaps[gap.rawValue, default: 0] += 1
+            }
+        }
+        for (name, changes) in reading.batch.changes {
+            guard let gap = changes.gap else { continue }
+            database.mistakes.note(
+                "changes are not named row by row", ["entity": "\(name)", "reason": gap.rawValue])
+        }
+    }
+
+    // MARK: Between steps
+
+    /// Keeps records coming, and looks for tables that have changed or are not recorded.
+    private mutating func lookAfter() async {
+        let now = MonotonicTime.now
+        do {
+            if now >= attendance {
+                attendance = now + source.attendance
+                try await source.attend()
+            }
+            if now >= check {
+                check = now + .seconds(10)
+                // Where no event trigger tells of DDL, the catalog is read again.
+                if try await source.check() { check = now + .seconds(60) } else { changedTables = changedTables ?? [] }
+            }
+            if let tables = changedTables, now >= modelReading {
+                // The next attempt after a failure waits.
+                modelReading = now + .seconds(10)
+                try await tell(tables)
+                (changedTables, modelReading) = (nil, now)
+            }
+        } catch {
+            // A lost connection is noticed by the next step.
+            database.mistakes.note("change tracking could not be looked after", ["error": "\(error)"])
+        }
+    }
+
+    private mutating func rest(_ hasChanges: Bool, since start: MonotonicTime) async throws {
+        let isInVain = wasWoken && !hasChanges
+        wasWoken = false
+        if hasChanges || reader.isAsked {
+            await wake()
+            let pause = pace.afterChanges(MonotonicTime.now.since(start))
+            if pause > .zero { await reader.signal.wait(pause, hearsAll: false) }
+            return
+        }
+        if let sleep, sleep.end < .now { self.sleep = nil }
+        if source.notifies { listener.start() }
+        if sleep == nil, listener.isListening {
+            // One more reading before it sleeps.
+            sleep = (try await source.sleep(for: .seconds(60)), .now + .seconds(45))
+            return
+        }
+        let pause = pace.afterNothing(isAsleep: sleep != nil)
+        wasWoken = await reader.signal.wait(pause, hearsAll: true)
+        guard wasWoken else { return }
+        database.live.trackingMetrics.withLock { $0.wakeUps += 1 }
+        // Any role may notify: notifications without a change cause 25 steps a second at most.
+        let rest = ReaderPace.shortestInVain - MonotonicTime.now.since(start)
+        if isInVain, rest > .zero { await reader.signal.wait(rest, hearsAll: false) }
+    }
+
+    /// Says that no notification is wanted.
+    private mutating func wake() async {
+        guard let token = sleep?.token else { return }
+        sleep = nil
+        // If it fails, writers notify for some seconds more.
+        try? await source.wake(token)
+    }
+
+    /// Pauses before the step is run again; false if it never succeeds.
+    private mutating func recover(from error: any Error) async -> Bool {
+        database.live.trackingMetrics.withLock { $0.retries += 1 }
+        // A server that crashed may have forgotten it.
+        sleep = nil
+        if error.meansNewSchema, !pace.keepsFailing {
+            _ = try? await database.readModel()
+            changedTables = changedTables ?? []
+        } else if !error.isPassing {
+            return false
+        }
+        if let error = error as? PostgresError {
+            // A turn of the outboxes that was rolled back is mended by a rotation; to the regular one no step would come.
+            if error.sqlState == .serializationFailure { try? await source.attend() }
+            // The waiting tasks may hold the connections themselves.
+            if error.code == .poolTimeout { reader.failCatchUps(error) }
+        }
+        database.mistakes.note("reading changes failed, and is tried again", ["error": "\(error)"])
+        let keptFailing = pace.keepsFailing
+        let pause = pace.afterFailure()
+        if pace.keepsFailing, !keptFailing {
+            database.mistakes.warn("Changes could not be read for some time; it is tried again and again: \(error)")
+        }
+        await reader.signal.wait(pause, hearsAll: false)
+        return true
+    }
+
+    /// Reads the model again, and tells its changes.
+    ///
+    /// - Parameter tables: tables that are known to have changed; other tables are told if they differ.
+    private mutating func tell(_ tables: Set<UInt32>) async throws {
+        do {
+            let schema = try await database.readModel(keepingEqual: true)
+            reader.tellSchemaChanges(Self.changes(from: told, to: schema, tables: tables))
+            told = schema
+        } catch let error as KindredError where error.code == .classMismatch {
+            // The old model stays, as for a call of the program.
+            database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
+        }
+    }
+
+    private static func changes(
+        from before: DatabaseSchema, to after: DatabaseSchema, tables: Set<UInt32>
+    ) -> Set<QualifiedName> {
+        var old = Dictionary(before.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var names: Set<QualifiedName> = []
+        for entity in after.entities {
+            let known = old.removeValue(forKey: entity.name)
+            if known != entity || tables.contains(entity.oid) { names.insert(entity.name) }
+        }
+        return names.union(old.keys)
+    }
+}
+
+extension ChangeReading {
+    /// Says of all tables that rows have changed which are not named.
+    fileprivate mutating func lose(_ gap: Tracking.Gap, _ runtime: SchemaRuntime) {
+        for entity in runtime.entities { batch.changes[entity.name] = TableChanges(gap: gap) }
+    }
+}
+
+extension Error {
+    /// The error of the connection or the server, if it is one or has one below it.
+    private var ofServer: PostgresError? { self as? PostgresError ?? (self as? KindredError)?.underlying }
+
+    /// Whether the same may succeed later: the connection was lost, the server restarts or is busy.
+    var isPassing: Bool {
+        // A reader that has read a primary waits until the standby has taken its place.
+        if (self as? KindredError)?.code == .trackingOnStandby { return true }
+        guard let error = ofServer else { return false }
+        switch error.code {
+        case .connectionLost, .connectionFailed, .timeout, .poolTimeout, .poolOverloaded, .tooManyOpenFiles,
+            .commitUnknown, .transactionBroken, .passwordUnavailable, .twoPrimaries:
+            return true
+        default: break
+        }
+        guard let state = error.sqlState else { return false }
+        // A pooler's other session does not know a prepared statement; the client prepares it anew, or prepares no
+        // more.
+        return state == .lockNotAvailable || state == .idleInTransactionTimeout || state == .invalidStatementName
+            || [.connectionException, .transactionRollback, .insufficientResources, .operatorIntervention]
+                .contains(state.class)
+    }
+
+    /// Whether the server refused a statement or stopped it, and not the session.
+    var isOfStatement: Bool {
+        guard let error = ofServer else { return false }
+        if error.code == .timeout { return true }
+        guard error.code == .server, let state = error.sqlState, state != .invalidStatementName else { return false }
+        return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
+    }
+
+    /// Whether a lock could not be had in time.
+    var isOfLock: Bool { ofServer?.sqlState == .lockNotAvailable }
+
+    /// Whether a table, column, type or function is gone.
+    var meansNewSchema: Bool {
+        if (self as? KindredError)?.code == .schemaChanged { return true }
+        guard let state = ofServer?.sqlState else { return false }
+        // The server answers with an internal error if an object was dropped while a statement used it.
+        return [.undefinedColumn, .undefinedTable, .undefinedObject, .featureNotSupported, .internalError]
+            .contains(state)
+    }
+}

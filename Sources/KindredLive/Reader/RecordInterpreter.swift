@@ -1,0 +1,100 @@
+import Kindred
+import KindredPostgres
+import KindredSchema
+import Synchronization
+
+/// Thrown where records name tables that the model does not have: it has to be read again, and then the records.
+struct UnknownTables: Error {
+    let tables: Set<UInt32>
+}
+
+/// Reads records, and turns them into changes of the model's entities.
+final class RecordInterpreter: Sendable {
+    private let database: Database
+    private let source: any ChangeSource
+    /// How records were last read, and for which model.
+    private let layout: RankedMutex<(runtime: SchemaRuntime, layout: ChangeLayout)>
+    /// Tables that no model has.
+    private let foreign = RankedMutex<Set<UInt32>>([], .leaf)
+
+    init(_ database: Database, _ source: any ChangeSource) {
+        self.database = database
+        self.source = source
+        let runtime = database.runtime
+        layout = RankedMutex((runtime, ChangeLayout(runtime, keys: [:])), .leaf)
+    }
+
+    /// Reads the changes that became visible since a cursor, in the task's transaction.
+    ///
+    /// - Parameter limit: the number of records above which only a piece is read, of whole transactions; nil for all
+    ///   records.
+    /// - Throws: `UnknownTables`.
+    func read(from start: ChangeCursor, limit: Int? = nil) async throws -> ChangeReading {
+        let runtime = database.runtime
+        var reading = ChangeReading(cursor: start)
+        var net = NetChanges()
+        repeat {
+            let piece = try await source.read(from: reading.cursor, limit: limit ?? 10_000)
+            reading.refusal = piece.refusal
+            if piece.refusal != nil { return reading }
+            reading.cursor = piece.cursor
+            reading.isLast = piece.isLast
+            reading.isUnsafe = reading.isUnsafe || piece.isUnsafe
+            reading.records += piece.records.count
+            reading.age = max(reading.age, piece.age)
+            if piece.records.isEmpty { continue }
+            let tables = try await layout(for: piece.records, runtime)
+            try requireKnown(piece.records, tables)
+            net.add(piece.records, tables)
+        } while limit == nil && !reading.isLast
+        let (batch, uncertain) = net.sum()
+        reading.batch = batch
+        for (name, keys) in uncertain {
+            guard let entity = runtime[name] else { continue }
+            reading.batch.add(present: try await database.client.storedKeys(among: keys, of: entity), of: name)
+        }
+        reading.changedTables = net.changedTables
+        return reading
+    }
+
+    /// Leaves out the tables' records from now on: the model was read again, and does not have them.
+    func leaveOut(_ tables: Set<UInt32>) { foreign.withLock { $0.formUnion(tables) } }
+
+    /// Throws if a table was made since the model was read, as in place of a table that is followed.
+    private func requireKnown(_ records: [ChangeRecord], _ layout: ChangeLayout) throws {
+        var tables = Set(records.filter { $0.operation != .schema }.map(\.relation))
+        tables.subtract(layout.targets.keys)
+        if tables.isEmpty { return }
+        tables.subtract(foreign.withLock { $0 })
+        guard tables.isEmpty else { throw UnknownTables(tables: tables) }
+    }
+
+    /// How to read records; the columns of keys are asked again where a table is new or has changed.
+    private func layout(for records: [ChangeRecord], _ runtime: SchemaRuntime) async throws -> ChangeLayout {
+        let known = layout.withLock { $0 }
+        let isNew = records.contains {
+            let gap = $0.gap(hasKey: true)
+            return known.layout.keys[$0.relation] == nil || gap == .schemaChanged || gap == .unrecorded
+        }
+        if known.runtime === runtime, !isNew { return known.layout }
+        var keys = try await source.keys()
+        // Not asked again for a table that is no longer tracked.
+        for record in records where keys[record.relation] == nil { keys[record.relation] = [] }
+        let made = ChangeLayout(runtime, keys: keys, after: known.layout)
+        layout.withLock { $0 = (runtime, made) }
+        return made
+    }
+}
+
+/// The changes that a reading has found.
+struct ChangeReading: Sendable {
+    var cursor: ChangeCursor
+    var isLast = true
+    var isUnsafe = false
+    var refusal: Tracking.Gap?
+    var batch = CommittedBatch()
+    /// The tables that were changed themselves.
+    var changedTables: Set<UInt32> = []
+    var records = 0
+    var age: Duration = .zero
+}

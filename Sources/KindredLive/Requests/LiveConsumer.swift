@@ -1,0 +1,66 @@
+public import Kindred
+import KindredPostgres
+
+/// Why a live request gives an update.
+public enum LiveCause: Sendable, Hashable {
+    /// It is the first update.
+    case first
+    /// Rows were changed.
+    case change
+    /// Rows were changed, and it is not known which: the request was asked anew.
+    case everything(Tracking.Gap)
+
+    /// The cause of two updates in one.
+    func merged(with later: LiveCause) -> LiveCause {
+        switch (self, later) {
+        case (.everything, _), (.first, _): self
+        case (_, .everything): later
+        default: .change
+        }
+    }
+}
+
+/// An answer as it is given to consumers.
+struct LiveAnswer: Sendable {
+    var snapshot: LiveSnapshot
+    var cause: LiveCause
+    var cursor: ChangeCursor
+}
+
+/// One iteration over a live request: it has the newest answer only, and is never waited for.
+final class LiveConsumer: Sendable {
+    private struct State: Sendable {
+        var next: LiveAnswer?
+        var error: (any Error)?
+    }
+
+    let query: LiveQuery
+    private let answers: WaitQueue<State, Void, Result<LiveAnswer, any Error>>
+
+    init(_ query: LiveQuery) {
+        self.query = query
+        answers = WaitQueue(State(), order: .any) { state, _ in
+            // An answer that was found before an error is given before it.
+            if let next = state.next {
+                state.next = nil
+                return .success(next)
+            }
+            return state.error.map { .failure($0) }
+        }
+    }
+
+    /// The newest answer, as soon as one is there that was not given yet; throws `CancellationError` in a cancelled
+    /// task.
+    func next() async throws -> LiveAnswer { try await answers.wait(for: ()).get() }
+
+    /// Replaces the answer that `next()` has not returned yet.
+    func give(_ answer: LiveAnswer) {
+        answers.change { state in
+            var answer = answer
+            if let waiting = state.next { answer.cause = waiting.cause.merged(with: answer.cause) }
+            state.next = answer
+        }
+    }
+
+    func fail(_ error: any Error) { answers.change { $0.error = $0.error ?? error } }
+}

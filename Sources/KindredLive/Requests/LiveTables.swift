@@ -1,0 +1,94 @@
+import Kindred
+import KindredPostgres
+import KindredSchema
+
+/// The tables that stand behind the relations which live requests read, as the catalog said.
+struct LiveTables: Sendable, Equatable {
+    /// A relation whose changes may change the rows of another.
+    struct Relation: Sendable, Hashable {
+        /// The relation that is read.
+        let start: QualifiedName
+        /// Whether it is that relation itself, or the partitioned table above it.
+        let isOwn: Bool
+        let name: QualifiedName
+        let kind: String
+        let isTracked: Bool
+        /// A text that changes when the view, its policies or its keys change.
+        let definition: String
+    }
+
+    /// The relations that are read.
+    let names: Set<QualifiedName>
+    private let relations: Set<Relation>
+
+    /// Asks the catalog, in one statement.
+    init(behind names: Set<QualifiedName>, _ client: PostgresClient) async throws {
+        self.names = names
+        let starts = Array(names)
+        let statement = try LiveStatements.tables(read: starts)
+        let rows = try await KindredError.tracking(client) { try await client.execute(statement) }
+        if let row = rows.first { try Tracking.requireCompatible(row, at: 7) }
+        relations = try Set(
+            rows.compactMap { row in
+                guard let number = try row.decode(0, as: Int.self), starts.indices.contains(number - 1),
+                    let isOwn = try row.decode(1, as: Bool.self), let kind = try row.decode(2, as: String.self),
+                    let schema = try row.decode(3, as: String.self), let name = try row.decode(4, as: String.self),
+                    let isTracked = try row.decode(5, as: Bool.self),
+                    let definition = try row.decode(6, as: String.self)
+                else { return nil }
+                return Relation(
+                    start: starts[number - 1], isOwn: isOwn, name: QualifiedName(schema: schema, name: name),
+                    kind: kind, isTracked: isTracked, definition: definition)
+            })
+    }
+
+    /// The tables that stand behind some of the relations.
+    func part(behind names: Set<QualifiedName>) -> LiveTables {
+        LiveTables(names: names, relations: relations.filter { names.contains($0.start) })
+    }
+
+    init(names: Set<QualifiedName>, relations: Set<Relation>) {
+        (self.names, self.relations) = (names, relations)
+    }
+
+    /// A table that stands behind relations that a request reads.
+    struct Source: Sendable {
+        /// The relations that have its rows as they are: the table itself, and a partition.
+        var relations: [QualifiedName] = []
+        /// Whether views or policies name it, so that any of its columns may decide.
+        var isIndirect = false
+    }
+
+    /// Finds the tables behind the relations: views and policies stand for the tables that they name.
+    ///
+    /// Throws `KindredError` `.invalidRequest` for relations that cannot be followed, `.trackingNotEnabled` with the names of
+    /// all tables whose changes are not recorded.
+    func sources() throws -> [QualifiedName: Source] {
+        var found: [QualifiedName: Source] = [:]
+        var untracked: Set<QualifiedName> = []
+        for relation in relations {
+            if let what = Self.unfollowable[relation.kind] { throw Self.unfollowable(relation.name, what) }
+            guard relation.kind == "r" || relation.kind == "p" else { continue }
+            if !relation.isTracked { untracked.insert(relation.name) }
+            if relation.isOwn {
+                found[relation.name, default: Source()].relations.append(relation.start)
+            } else {
+                found[relation.name, default: Source()].isIndirect = true
+            }
+        }
+        guard untracked.isEmpty else { throw KindredError(untracked: untracked) }
+        return found
+    }
+
+    /// Whether the changes of all tables are recorded.
+    var areTracked: Bool { relations.allSatisfy { $0.isTracked || $0.kind == "v" } }
+
+    private static let unfollowable = ["f": "a foreign table", "m": "a materialized view"]
+
+    /// The error for a relation whose changes cannot be known.
+    static func unfollowable(_ name: QualifiedName, _ what: String) -> KindredError {
+        KindredError(
+            .invalidRequest, "\(name) is \(what), whose changes are not recorded: a live request cannot read it",
+            entity: name.description)
+    }
+}
