@@ -46,6 +46,29 @@ import Testing
         }
     }
 
+    @Test(
+        .database(.sql("CREATE TABLE thing (id integer PRIMARY KEY, name text); INSERT INTO thing VALUES (1, 'old')")))
+    func anAnswerFromBesideATransactionDoesNotUndoItsWrites() async throws {
+        try await withDatabase { _, context, other in
+            let thing = try #require(try await context.find("thing", 1))
+            // The answer of another task, which was sent beside the transaction, comes after its end.
+            var answers: [(result: QueryResult, askedAt: ContextTime)] = []
+            try await context.transaction {
+                thing["name"] = "new"
+                try await thing.save()
+                let askedAt = context.core.beginReading()
+                answers.append((try await other.query("SELECT id, name FROM thing"), askedAt))
+            }
+            let present = context.core.beginReading()
+            try await other.query("UPDATE thing SET name = 'newest'")
+            answers.append((try await other.query("SELECT id, name FROM thing"), present))
+            for (answer, name) in zip(answers, ["new", "newest"]) {
+                _ = try context.core.take(answer.result, of: thing.runtime, askedAt: answer.askedAt)
+                #expect(thing["name"] == .string(name))
+            }
+        }
+    }
+
     /// Some steps of a transaction, with some of another task in between.
     private static func run(
         _ context: DatabaseContext, _ random: inout SeededGenerator, _ beside: inout Task<Void, any Error>, depth: Int

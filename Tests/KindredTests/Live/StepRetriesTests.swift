@@ -1,7 +1,7 @@
 import KindredPostgres
 import Testing
 
-@testable import Kindred
+@testable import KindredLive
 
 /// Which questions of a step are asked again, and how often.
 @Suite struct StepRetriesTests {

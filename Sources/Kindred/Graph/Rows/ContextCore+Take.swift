@@ -259,7 +259,9 @@ extension ContextCore {
             let wasStale = state.isStale
             var row = row
             if let askedAt {
-                if state.seenAt > askedAt { return nil }
+                if state.seenAt > askedAt || state.isNewer && !state.isStale && lacks(state.seenAt, askedAt) {
+                    return nil
+                }
                 if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
                 state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }

@@ -44,6 +44,17 @@ struct TransactionTimes: Sendable {
         return counted
     }
 
+    /// Whether a query lacks a change that it was sent after: both came while a transaction ran, which has ended, and which the
+    /// query's task was not in.
+    func lacks(_ changedAt: ContextTime, askedAt: ContextTime, in root: TransactionScope?) -> Bool {
+        if changedAt > askedAt { return true }
+        if forgottenBegan <= changedAt && askedAt < forgottenEnded { return true }
+        return spans.contains { span in
+            guard let ended = span.ended, span.root !== root else { return false }
+            return span.began <= changedAt && askedAt < ended
+        }
+    }
+
     /// Whether a transaction runs that a task is not in.
     func isRunning(besides root: TransactionScope?) -> Bool {
         spans.contains { $0.ended == nil && $0.root !== root }
