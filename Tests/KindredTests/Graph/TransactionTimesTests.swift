@@ -28,6 +28,17 @@ import Testing
         #expect(times.counted(1_006, in: nil) == 1_006)
     }
 
+    @Test func anAnswerFromBesideATransactionLacksItsChangesAfterItsEnd() {
+        var times = TransactionTimes()
+        let root = TransactionScope(within: nil)
+        times.begin(root, at: 10)
+        // While it runs, its journal tells which rows it has written.
+        #expect(!times.lacks(12, askedAt: 15, in: nil) && times.lacks(16, askedAt: 15, in: nil))
+        times.end(root, at: 20)
+        #expect(times.lacks(12, askedAt: 15, in: nil) && !times.lacks(12, askedAt: 15, in: root))
+        #expect(!times.lacks(12, askedAt: 20, in: nil) && !times.lacks(9, askedAt: 15, in: nil))
+    }
+
     @Test func aScopeIsUndoneWithTheOneAroundIt() {
         let outer = TransactionScope(within: nil)
         let (inner, sibling) = (TransactionScope(within: outer), TransactionScope(within: outer))

@@ -255,13 +255,17 @@ extension ContextCore {
     /// Gives an object its new row.
     func take(_ row: Row, for object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
         let askedAt = origin.askedAt
+        let root = hasTransactions.load(ordering: .acquiring) ? journal?.scope.root : nil
+        /// Whether the query was sent beside the transaction that has written the row, and lacks its writes.
+        func lacksWrite(_ state: ObjectState, _ askedAt: ContextTime) -> Bool {
+            guard state.isNewer, !state.isStale, hasTransactions.load(ordering: .acquiring) else { return false }
+            return times.withLock { $0.lacks(state.seenAt, askedAt: askedAt, in: root) }
+        }
         func replaceRow(_ state: inout ObjectState, _ stored: Row) -> ReplacedRow? {
             let wasStale = state.isStale
             var row = row
             if let askedAt {
-                if state.seenAt > askedAt || state.isNewer && !state.isStale && lacks(state.seenAt, askedAt) {
-                    return nil
-                }
+                if state.seenAt > askedAt || lacksWrite(state, askedAt) { return nil }
                 if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
                 state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }

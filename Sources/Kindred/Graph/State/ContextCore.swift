@@ -176,13 +176,6 @@ extension ContextCore {
         return times.withLock { $0.counted(askedAt, in: root) }
     }
 
-    /// Whether a query by this task lacks a change, because it was sent beside the transaction that made it, which has ended since.
-    func lacks(_ changedAt: ContextTime, _ askedAt: ContextTime) -> Bool {
-        guard hasTransactions.load(ordering: .acquiring) else { return false }
-        let root = journal?.scope.root
-        return times.withLock { $0.lacks(changedAt, askedAt: askedAt, in: root) }
-    }
-
     /// Whether another task's transaction is running and has changed the context.
     package var isBesideTransaction: Bool {
         guard hasTransactions.load(ordering: .acquiring) else { return false }
