@@ -107,7 +107,9 @@ extension ChangeReader {
         }
     }
 
-    /// Counts the statements of a question. Sent is sent, also where it fails.
+    /// Counts the statements of a question.
+    ///
+    /// Sent is sent, also where it fails.
     private func counting<Answer: Sendable>(
         _ scope: PostgresTransaction, _ body: () async throws -> Answer
     ) async throws -> Answer {
