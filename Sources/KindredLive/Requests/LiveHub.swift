@@ -129,7 +129,8 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
-    /// The tables that stand behind some relations: asked once for a model while live requests are followed.
+    /// The tables that stand behind some relations: asked once for a model while live requests are followed, and once for all
+    /// tasks that begin live requests at the same time.
     ///
     /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
     static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
@@ -137,8 +138,15 @@ final class LiveHub: ChangeSubscriber {
         let hub = core.database.live.liveHubs.withLock { $0[core.settings] as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
         // As the connection's role: the catalog's answer is the same for all.
-        try await core.database.requireHelperSchema()
-        let asked = try await LiveTables(behind: names, core.database.client)
+        let ask = {
+            try await core.database.requireHelperSchema()
+            return try await LiveTables(behind: names, core.database.client)
+        }
+        let shared = core.database.live.tableQuestions.withLock { $0.first(or: SharedAnswers<TablesKey, LiveTables>()) }
+        // A transaction may see tables of its own.
+        let asked =
+            core.client.isInTransaction
+            ? try await ask() : try await shared.answer(to: key, isFinal: \.areTracked, ask)
         // Only tracked tables are kept: tables that are not tracked now may be tracked soon.
         if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
         return asked
@@ -526,8 +534,11 @@ final class LiveHub: ChangeSubscriber {
         state.withLock { state in
             if let renewed = step.renewed {
                 for (number, query) in renewed { state.sources.renew(number, query) }
-                // Forgets all tables, including tables that no request reads now.
-                state.tables = [:]
+                // Tables that no request reads now were not compared.
+                let read = state.sources.sources.values.reduce(into: Set<QualifiedName>()) {
+                    $0.formUnion($1.query.tables.names)
+                }
+                state.tables = renewed.isEmpty ? state.tables.filter { $0.key.names.isSubset(of: read) } : [:]
                 state.definitionsAreDue = .now + Self.definitionsPause
             }
             for entity in step.read {

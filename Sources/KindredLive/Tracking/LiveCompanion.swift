@@ -10,6 +10,8 @@ final class LiveCompanion: DatabaseCompanion {
     let changeReaderReference = RankedMutex(WeakReference(), .leaf)
     /// Bring changes to contexts while some follow them: one for all contexts with equal settings.
     let contextFollowers = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
+    /// The questions about tables that tasks ask at the same time.
+    let tableQuestions = RankedMutex(WeakReference(), .leaf)
     let trackingMetrics = RankedMutex(Tracking.Metrics(), .leaf)
     /// Where notifications of changes are listened to.
     let listening: ChangeListening

@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 import KindredTesting
 import Testing
 
