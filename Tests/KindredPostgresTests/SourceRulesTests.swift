@@ -211,7 +211,7 @@ import Testing
         let given = ["PropertyValue)?]", "PostgresValue?]", "any PostgresEncodable]"]
         let exempt = [
             // Values that programs give or get, whose types are public.
-            "Kindred/Live/Sequences/ChangeBatch.swift", "Kindred/Graph/State/Tracking/Tracking+Metrics.swift",
+            "KindredLive/Sequences/ChangeBatch.swift", "Kindred/Graph/State/Tracking/Tracking+Metrics.swift",
             "KindredDiagram/Model/Diagram.swift", "KindredPostgres/Configuration/PostgresConfiguration.swift",
             "KindredPostgres/Values/Types/Structures/PostgresHStore.swift",
             // Words of the library's own: of annotations, rules, files, log entries, metrics, and libpq's keywords.

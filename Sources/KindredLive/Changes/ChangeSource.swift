@@ -11,6 +11,9 @@ protocol ChangeSource: Sendable {
     ///   `.trackingOnStandby`, `.accessDenied`.
     func begin() async throws -> ChangeCursor
 
+    /// The place of the snapshot of the task's transaction, which may be one that only reads.
+    func place() async throws -> ChangeCursor
+
     /// Reads the records that have become visible since a cursor, or a first piece of them if there are more than a
     /// limit.
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece

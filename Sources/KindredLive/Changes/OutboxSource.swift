@@ -27,6 +27,11 @@ struct OutboxSource: ChangeSource {
         return try ChangeCursor(row, snapshot: 0, stream: 1)
     }
 
+    func place() async throws -> ChangeCursor {
+        guard let row = try await query(TrackingStatements.here).first else { throw Self.silent }
+        return try ChangeCursor(row, snapshot: 0, stream: 1)
+    }
+
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece {
         let rows = try await query(TrackingStatements.read(from: cursor.snapshot, limit: Int32(clamping: limit)))
         guard let first = rows.first else { throw Self.silent }

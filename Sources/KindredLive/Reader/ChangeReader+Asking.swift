@@ -30,12 +30,11 @@ extension ChangeReader {
         }
     }
 
-    /// Leaves the questions that follow in the step a tenth of the time: one that takes long may have a cause, such as a lock, that
-    /// many have in common.
+    /// Leaves the questions that follow in the step a tenth of the time: many may wait for the same, such as a lock.
     private func hurry() async throws {
         let limits = database.live.questionLimits
         _ = try await database.client.query(
-            TrackingStatements.limits(lock: limits.lock / 10, question: limits.time / 10))
+            TrackingStatements.limits(lock: limits.lock / 10, question: limits.timeout / 10))
         database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
     }
 
@@ -44,7 +43,7 @@ extension ChangeReader {
     /// A reader never waits for a lock as long as the server's `deadlock_timeout`, so that none costs a migration its transaction.
     func limitQuestions() async throws {
         let options = database.live.questionLimits
-        _ = try await database.client.query(TrackingStatements.limits(lock: options.lock, question: options.time))
+        _ = try await database.client.query(TrackingStatements.limits(lock: options.lock, question: options.timeout))
         database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
     }
 
@@ -89,7 +88,7 @@ extension ChangeReader {
         try await database.client.withConnection { _ in
             let answer = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) {
                 scope in
-                let cursor = try await source.begin()
+                let cursor = try await source.place()
                 let limits = database.live.questionLimits
                 _ = try await database.client.query(TrackingStatements.limits(lock: limits.lock, question: nil))
                 let start = MonotonicTime.now
@@ -100,7 +99,7 @@ extension ChangeReader {
                         try await database.client.withOwnSettings { try await counting($0, body) }
                     }
                 let duration = MonotonicTime.now.since(start)
-                return LoneAnswer(answer: answer, cursor: cursor, time: duration, isQuick: duration < limits.time)
+                return LoneAnswer(answer: answer, cursor: cursor, time: duration, isQuick: duration < limits.timeout)
             }
             try await source.flush()
             return answer

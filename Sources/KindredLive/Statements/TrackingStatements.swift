@@ -80,6 +80,13 @@ enum TrackingStatements {
         FROM kindred.tracking_identity() AS i
         """
 
+    /// The place of the transaction's snapshot, and the stream that it is of.
+    static let here: SQL = """
+        SELECT pg_catalog.pg_current_snapshot()::pg_catalog.text, i.epoch::pg_catalog.text, i.system, i.timeline,
+            i.database::pg_catalog.int8
+        FROM kindred.tracking_identity() AS i
+        """
+
     /// The stream that the connection reads is told with each piece: a pool may have connected to another server meanwhile.
     static func read(from cursor: String, limit: Int32) -> SQL {
         """

@@ -2,7 +2,7 @@ import Kindred
 import KindredPostgres
 import Synchronization
 
-/// What follows the changes of a database, while it is followed.
+/// The readers and followers of a database's changes, and the choices of the program for them.
 final class LiveCompanion: DatabaseCompanion {
     /// Follow changes for live requests while there are any: one for all contexts with equal settings.
     let liveHubs = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
@@ -50,7 +50,7 @@ protocol LockConnection: AnyObject, Sendable {
 }
 
 extension Database {
-    /// What follows the database's changes; made when it is first needed, unless the program has chosen something.
+    /// The readers and followers of the database's changes; made when they are first needed, unless the program has made choices.
     var live: LiveCompanion {
         companion.withLock { companion in
             if let known = companion as? LiveCompanion { return known }

@@ -17,7 +17,7 @@ extension Tracking.Options {
         self.init()
         choices = LiveChoices(
             wakeUp: wakeUp, consumerOwner: consumerOwner, owner: owner,
-            limits: QuestionLimits(lock: lockTimeout, time: questionTimeout))
+            limits: QuestionLimits(lock: lockTimeout, timeout: questionTimeout))
     }
 
     private var chosen: LiveChoices {
@@ -61,12 +61,12 @@ extension Tracking.Options {
 
     /// How long a question of a live request or a context takes in a common step; one second.
     ///
-    /// In a step all questions are asked in one transaction, one after the other. A question that takes longer is asked alone from then on, in a
-    /// transaction of its own, as long as it takes so long: the others do not wait for it, and its own updates come later,
-    /// still exact and in order. ``Tracking/Metrics/slowQuestions`` names it.
+    /// In a step all questions are asked in one transaction, one after the other. A question that takes longer is asked alone
+    /// from then on, in a transaction of its own, as long as it takes so long: no other question waits for it, and its own
+    /// updates come later, still exact and in order. ``Tracking/Metrics/slowQuestions`` names it.
     public var questionTimeout: Duration {
-        get { chosen.limits.time }
-        set { chosen.limits.time = newValue }
+        get { chosen.limits.timeout }
+        set { chosen.limits.timeout = newValue }
     }
 
     /// How the reader learns that there is something to read.
@@ -123,7 +123,7 @@ extension Tracking.Options {
     }
 }
 
-/// What `Tracking.Options` hold.
+/// The choices that `Tracking.Options` hold.
 struct LiveChoices: Sendable {
     var wakeUp = Tracking.Options.WakeUp.notify
     var consumerOwner: String?
@@ -136,11 +136,11 @@ struct QuestionLimits: Sendable {
     /// The longest wait for a lock.
     var lock = Duration.milliseconds(100)
     /// The longest time altogether.
-    var time = Duration.seconds(1)
+    var timeout = Duration.seconds(1)
 
     /// Throws `PostgresError` `.invalidConfiguration` for times that no statement could take.
     func validate() throws {
-        guard lock >= .milliseconds(1), time >= .milliseconds(1) else {
+        guard min(lock, timeout) >= .milliseconds(1) else {
             throw PostgresError(
                 .invalidConfiguration, "lockTimeout and questionTimeout of Tracking.Options are at least a millisecond")
         }

@@ -103,6 +103,8 @@ enum KernelLists {
         Graph/Times/TransactionTimes.swift: TransactionTimes.begin(_:at:)
         Graph/Times/TransactionTimes.swift: TransactionTimes.end(_:at:)
         Live/Contexts/ContextFollower.swift: ContextCore.readAgain(_:)
+        Live/Contexts/ContextFollower.swift: ContextFollower.ask(_:after:fitting:)
+        Live/Contexts/ContextFollower.swift: ContextFollower.askAlone(_:)
         Live/Contexts/ContextFollower.swift: ContextFollower.evaluate(_:at:)
         Live/Contexts/ContextFollower.swift: ContextFollower.prepare()
         Live/Contexts/ContextPlan+Commit.swift: ContextPlan.apply()

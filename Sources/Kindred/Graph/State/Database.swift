@@ -29,7 +29,7 @@ public final class Database: Sendable {
     let names: RelationshipNames?
     let registeredHooks = RegisteredHooks()
     package let mistakes: MistakeLog
-    /// What a product above keeps with the database; made when it is first needed, or when it was chosen.
+    /// The companion that a product above has made; nil before it is needed.
     package let companion: RankedMutex<(any DatabaseCompanion)?>
 
     init(
@@ -50,7 +50,7 @@ public final class Database: Sendable {
         model = RankedMutex(runtime, .leaf)
     }
 
-    /// What is counted of following changes; zeros where nothing follows.
+    /// The figures of following changes; zeros where nothing follows.
     package var trackingMetrics: Tracking.Metrics { companion.withLock { $0 }?.metrics ?? Tracking.Metrics() }
 
     /// The model as last read: entities, attributes, relationships.

@@ -175,6 +175,8 @@ private final class InterruptedSource: ChangeSource {
 
     var wasInterrupted: Bool { state.withLock { $0.keysInterruption == nil && !$0.failsReading } }
 
+    func place() async throws -> ChangeCursor { try await source.place() }
+
     func keys() async throws -> [UInt32: [String]] {
         let interruption = state.withLock { state in
             defer { state.keysInterruption = nil }

@@ -1,16 +1,16 @@
 package import KindredPostgres
 package import Logging
 
-/// What a product above keeps with a database: `KindredLive` keeps what follows its changes.
+/// The state that a product above keeps with a database: `KindredLive` keeps the readers and followers of its changes.
 package protocol DatabaseCompanion: AnyObject, Sendable {
-    /// Ends what it has opened; called once, before the database's own connections are closed.
+    /// Ends its connections; called once, before the database's own connections are closed.
     func close() async
 
-    /// What it counts of following changes.
+    /// The figures of following changes.
     var metrics: Tracking.Metrics { get }
 }
 
-/// What a program has chosen for the companion of its database.
+/// The choices of a program for the companion of its database.
 package protocol CompanionChoices: Sendable {
     /// Throws `PostgresError` `.invalidConfiguration`; called before anything is sent.
     func validate() throws

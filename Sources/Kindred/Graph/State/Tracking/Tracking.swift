@@ -10,7 +10,7 @@ package import KindredPostgres
 /// ```
 ///
 /// Triggers of tracked tables write the keys of changed rows to an outbox in the schema `kindred`. Reading and writing
-/// objects need none of this. What it offers is declared in the product `KindredLive`, which follows changes.
+/// objects need none of this. Its methods are declared in the product `KindredLive`, which follows changes.
 public struct Tracking: Sendable {
     package let client: PostgresClient
     /// The database whose changes are followed; nil for a client without a model.
@@ -29,9 +29,9 @@ public struct Tracking: Sendable {
 extension Tracking {
     /// How a process follows the changes of a database.
     ///
-    /// What can be chosen is declared in the product `KindredLive`; a program without it follows nothing.
+    /// The choices are declared in the product `KindredLive`; a program without it follows nothing.
     public struct Options: Sendable {
-        /// What was chosen; nil for what holds without a choice.
+        /// The program's choices; nil for the defaults.
         package var choices: (any CompanionChoices)?
 
         /// Nothing is chosen: the server notifies over the database's own address.
