@@ -11,7 +11,7 @@ protocol ChangeSource: Sendable {
     ///   `.trackingOnStandby`, `.accessDenied`.
     func begin() async throws -> ChangeCursor
 
-    /// The place of the snapshot of the task's transaction, which may be one that only reads.
+    /// The place of the snapshot of the task's transaction, which may be read-only.
     func place() async throws -> ChangeCursor
 
     /// Reads the records that have become visible since a cursor, or a first piece of them if there are more than a
