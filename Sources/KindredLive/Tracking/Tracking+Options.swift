@@ -63,7 +63,7 @@ extension Tracking.Options {
     ///
     /// In a step all questions are asked in one transaction, one after the other. A question that takes longer is asked alone
     /// from then on, in a transaction of its own, as long as it takes so long: no other question waits for it, and its own
-    /// updates come later, still exact and in order. ``Tracking/Metrics/slowQuestions`` names it.
+    /// updates come later, still exact and in order. `slowQuestions` of ``Tracking/metrics`` names it.
     public var questionTimeout: Duration {
         get { chosen.limits.timeout }
         set { chosen.limits.timeout = newValue }
