@@ -117,8 +117,6 @@ extension ChangeReader {
         return try await body()
     }
 
-    /// Questions that are too slow for a step, which may have a fourth of the pool's connections at once.
-    func slowQuestions<Question>() -> SlowQuestions<Question> {
-        SlowQuestions(places: max(1, database.client.configuration.pool.maximumConnections / 4))
-    }
+    /// Questions that are too slow for a step.
+    func slowQuestions<Question>() -> SlowQuestions<Question> { SlowQuestions(places: slowPlaces) }
 }

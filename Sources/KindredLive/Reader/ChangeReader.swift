@@ -33,6 +33,8 @@ final class ChangeReader: Sendable {
     let database: Database
     let source: any ChangeSource
     let signal = ReaderSignal()
+    /// The places of questions that are asked alone: a fourth of the pool's connections; the others are left to the program.
+    let slowPlaces: AsyncGate
     private let interpreter: RecordInterpreter
     /// A wish is the number of a waiting task.
     private let state = WaitQueue<State, UInt64, Result<Void, any Error>>(State(), order: .any) { state, id in
@@ -42,6 +44,7 @@ final class ChangeReader: Sendable {
     init(_ database: Database, source: any ChangeSource) {
         self.database = database
         self.source = source
+        slowPlaces = AsyncGate(places: max(1, database.client.configuration.pool.maximumConnections / 4))
         interpreter = RecordInterpreter(database, source)
     }
 

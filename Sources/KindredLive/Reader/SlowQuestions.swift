@@ -29,10 +29,10 @@ final class SlowQuestions<Question: Hashable & Sendable>: Sendable {
         guard let asking = state.askings[wish.question], asking.task != nil else { return () }
         return asking.rounds >= wish.rounds ? () : nil
     }
-    /// The limit of questions that are asked at once: the other connections of the pool are left to the program.
     private let places: AsyncGate
 
-    init(places: Int) { self.places = AsyncGate(places: places) }
+    /// - Parameter places: the limit of questions that are asked at once.
+    init(places: AsyncGate) { self.places = places }
 
     /// Asks a question, once more if it is being asked.
     ///

@@ -304,6 +304,7 @@ final class LiveHub: ChangeSubscriber {
                     return []
                 }
                 state.missedRows[entity] = nil
+                state.retries.end(entity)
                 return state.sources.numbers(of: entity)
             }
             if !numbers.isEmpty { giveUp(numbers, error) }
