@@ -231,6 +231,21 @@ private struct Deletions {
     var isEmpty: Bool { held.isEmpty && unheld.isEmpty }
 }
 
+/// A query whose answer has come.
+private struct SentQuery {
+    let core: ContextCore
+    let askedAt: ContextTime
+
+    /// Whether it lacks a row that was read or written at a time: it was sent before, or beside the transaction that has written
+    /// the row.
+    func lacks(_ seenAt: ContextTime, isWritten: Bool) -> Bool {
+        if seenAt > askedAt { return true }
+        guard isWritten, core.hasTransactions.load(ordering: .acquiring) else { return false }
+        let root = core.journal?.scope.root
+        return core.times.withLock { $0.lacks(seenAt, askedAt: askedAt, in: root) }
+    }
+}
+
 // Rows of objects.
 extension ContextCore {
     /// A row of an object that was replaced.
@@ -255,17 +270,13 @@ extension ContextCore {
     /// Gives an object its new row.
     func take(_ row: Row, for object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
         let askedAt = origin.askedAt
-        let root = hasTransactions.load(ordering: .acquiring) ? journal?.scope.root : nil
-        /// Whether the query was sent beside the transaction that has written the row, and lacks its writes.
-        func lacksWrite(_ state: ObjectState, _ askedAt: ContextTime) -> Bool {
-            guard state.isNewer, !state.isStale, hasTransactions.load(ordering: .acquiring) else { return false }
-            return times.withLock { $0.lacks(state.seenAt, askedAt: askedAt, in: root) }
-        }
+        let query = askedAt.map { SentQuery(core: self, askedAt: $0) }
         func replaceRow(_ state: inout ObjectState, _ stored: Row) -> ReplacedRow? {
             let wasStale = state.isStale
             var row = row
             if let askedAt {
-                if state.seenAt > askedAt || lacksWrite(state, askedAt) { return nil }
+                let isWritten = state.isNewer && !state.isStale
+                if query?.lacks(state.seenAt, isWritten: isWritten) == true { return nil }
                 if origin.isByOthers { state.changed(at: tick()) } else { state.seenAt = askedAt }
                 state.isStale = false
                 if stored.hasSameBytes(as: row) { return nil }
