@@ -250,16 +250,24 @@ private struct SentQuery {
 extension ContextCore {
     /// A row of an object that was replaced.
     fileprivate struct ReplacedRow {
-        let object: DatabaseObject
         /// The row that was stored before.
         let old: Row
-        /// The row that is stored now.
-        let new: Row
         /// Whether `old` was a row of the database.
         let wasStored: Bool
         /// Whether something was staged before, and is staged now.
         let (wasStaged, isStaged): (Bool, Bool)
         let wasStale: Bool
+    }
+
+    /// An object, with its row and the row that this has replaced.
+    ///
+    /// Apart from `ReplacedRow`: the optimizer of Swift 6.2 ends with an error where a closure drops a struct that has the object.
+    fileprivate struct FollowedRow {
+        let object: DatabaseObject
+        let replaced: ReplacedRow
+        let new: Row
+
+        var old: Row { replaced.old }
 
         /// Whether the row has another key, or another value of a column that foreign keys refer to.
         var isFoundOtherwise: Bool {
@@ -292,8 +300,8 @@ extension ContextCore {
             state.changed(at: askedAt == nil ? tick() : state.seenAt)
             state.isStale = false
             return ReplacedRow(
-                object: object, old: old, new: row, wasStored: wasStored, wasStaged: wasStaged,
-                isStaged: state.stagingBox != nil, wasStale: wasStale)
+                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
+                wasStale: wasStale)
         }
         let change = change(object, isRead: askedAt != nil) { state in
             _ = replaceRow(&state, state.storedRow)
@@ -312,7 +320,8 @@ extension ContextCore {
             return
         }
         if change.wasStaged { releaseIfUnstaged(object) }
-        try follow(CollectionOfOne(change), of: object.runtime, by: origin)
+        let followed = FollowedRow(object: object, replaced: change, new: row)
+        try follow(CollectionOfOne(followed), of: object.runtime, by: origin)
     }
 
     /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
@@ -328,8 +337,8 @@ extension ContextCore {
             state.changed(at: tick())
             state.isStale = false
             return ReplacedRow(
-                object: saved.object, old: old, new: row, wasStored: wasStored, wasStaged: wasStaged,
-                isStaged: state.stagingBox != nil, wasStale: wasStale)
+                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
+                wasStale: wasStale)
         }
         func replaceRow(of saved: SavedObject, _ row: Row) -> ReplacedRow {
             staged.withLock { staged in
@@ -344,7 +353,7 @@ extension ContextCore {
         written.reserveCapacity(rows.count)
         for place in objects.indices where rows[place] != nil { written.append(objects[place].object) }
         guard let entity = written.first?.runtime else { return }
-        var replaced: [ReplacedRow] = []
+        var replaced: [FollowedRow] = []
         replaced.reserveCapacity(written.count)
         let own = journal
         own?.record(written)
@@ -355,12 +364,14 @@ extension ContextCore {
                 } _: { _ in
                     replaceRow(of: saved, row)
                 }
-                replaced.append(change)
+                replaced.append(FollowedRow(object: saved.object, replaced: change, new: row))
             }
             return try follow(replaced, of: entity, by: .written)
         }
         for place in objects.indices {
-            if let row = rows[place] { replaced.append(replaceRow(of: objects[place], row)) }
+            guard let row = rows[place] else { continue }
+            let change = replaceRow(of: objects[place], row)
+            replaced.append(FollowedRow(object: objects[place].object, replaced: change, new: row))
         }
         try follow(replaced, of: entity, by: .written)
         // A journal may have recorded objects meanwhile.
@@ -373,7 +384,7 @@ extension ContextCore {
 
     /// Appends changed rows of objects, and follows them to the rows that refer to them.
     private func follow(
-        _ replaced: some Collection<ReplacedRow>, of entity: EntityRuntime, by origin: ChangeOrigin
+        _ replaced: some Collection<FollowedRow>, of entity: EntityRuntime, by origin: ChangeOrigin
     ) throws {
         let changes = try replaced.map { try take($0, of: entity) }
         append(changes.map { .row($0, at: nil) }, by: origin)
@@ -390,10 +401,11 @@ extension ContextCore {
     }
 
     /// The change of an object's row; puts the object at its key, and counts the members of its owners.
-    private func take(_ replaced: ReplacedRow, of entity: EntityRuntime) throws -> RowChange {
-        let (object, old, new) = (replaced.object, replaced.old, replaced.new)
+    private func take(_ followed: FollowedRow, of entity: EntityRuntime) throws -> RowChange {
+        let (object, replaced) = (followed.object, followed.replaced)
+        let (old, new) = (followed.old, followed.new)
         var keys: (former: ObjectKey?, new: ObjectKey?) = (nil, nil)
-        if replaced.isFoundOtherwise, let former = try ObjectKey(old, entity.key),
+        if followed.isFoundOtherwise, let former = try ObjectKey(old, entity.key),
             let key = try ObjectKey(new, entity.key), former != key
         {
             keys = (former, key)
