@@ -261,7 +261,7 @@ extension ContextCore {
 
     /// An object, with its row and the row that this has replaced.
     ///
-    /// Apart from `ReplacedRow`: the optimizer of Swift 6.2 ends with an error where a closure drops a struct that has the object.
+    /// Apart from `ReplacedRow`: the optimizer of Swift 6.3 ends with an error where a closure drops a struct that has the object.
     fileprivate struct FollowedRow {
         let object: DatabaseObject
         let replaced: ReplacedRow
