@@ -1,5 +1,6 @@
 import Kindred
 import KindredPostgres
+import Synchronization
 
 // The questions of subscribers. In a step all share a transaction, so a question has little time there: a question that needs more
 // goes on alone.

@@ -1,5 +1,6 @@
 import Kindred
 import KindredPostgres
+import Synchronization
 
 /// Answers to questions that several tasks ask at the same time: one of them asks, and the others take its answer.
 final class SharedAnswers<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
