@@ -18,14 +18,14 @@ extension ContextCore {
             left = try takeCommitted(changes, askedAt: askedAt)
         } else {
             // Nearly always all are of one entity.
-            var deletions = Deletions()
+            var deletions = Deletions(held: [])
             for change in changes {
                 if let row = change.after {
                     try take(row, change, of: nil)
                 } else if let key = change.key {
                     if deletions.entity !== change.entity {
                         take(deletions, by: origin)
-                        deletions = Deletions(entity: change.entity)
+                        deletions = Deletions(entity: change.entity, held: [])
                     }
                     if let object = liveObject(change.entity, key) {
                         if let deletion = try delete(object) { deletions.held.append(deletion) }
@@ -131,7 +131,7 @@ extension ContextCore {
     /// Marks an object's row as deleted and removes it from every set.
     func take(deletionOf object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
         guard let deletion = try delete(object) else { return }
-        take(Deletions(entity: object.runtime, held: [deletion]), by: origin)
+        take(Deletions(entity: object.runtime, held: CollectionOfOne(deletion)), by: origin)
     }
 
     /// Gives an object up whose row is gone; nil if it was given up before.
@@ -157,12 +157,12 @@ extension ContextCore {
     }
 
     /// Appends deletions of one entity's rows.
-    private func take(_ deletions: Deletions, by origin: ChangeOrigin) {
+    private func take(_ deletions: Deletions<some Collection<DeletedObject>>, by origin: ChangeOrigin) {
         guard let entity = deletions.entity, !deletions.isEmpty else { return }
         if !deletions.held.isEmpty {
             withMap { map in
-                for case let (object, key?) in deletions.held.map({ ($0.object, $0.object.key) }) {
-                    map.remove(object, of: entity, key: key)
+                for deletion in deletions.held {
+                    if let key = deletion.object.key { map.remove(deletion.object, of: entity, key: key) }
                 }
             }
         }
@@ -222,9 +222,9 @@ private struct DeletedObject {
 }
 
 /// Deletions of one entity's rows.
-private struct Deletions {
+private struct Deletions<Held: Collection<DeletedObject>> {
     var entity: EntityRuntime?
-    var held: [DeletedObject] = []
+    var held: Held
     /// The keys of rows without objects.
     var unheld: Set<ObjectKey> = []
 
