@@ -37,6 +37,7 @@ enum KernelLists {
         Graph/Changes/MemberChanges.swift: MemberChanges.staleSince
         Graph/Changes/MemberChanges.swift: MemberChanges.takenAt
         Graph/Changes/RowChanges.swift: RowChanges.forgottenAt
+        Graph/Rows/ContextCore+Take.swift: SentQuery.askedAt
         Graph/State/ChangeFollowing.swift: ChangeFollowing.Count.askedAt
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.doubtful
         Graph/State/ChangeFollowing.swift: ChangeFollowing.State.leftOut
