@@ -27,7 +27,7 @@ final class LiveHub: ChangeSubscriber {
         /// values would meet a domain's CHECK.
         var refused: Set<LiveQuery.Shape.Key> = []
         /// The tables behind relations, as the catalog said while a model was in use.
-        var tables: [TablesKey: LiveTables] = [:]
+        var tables: [LiveTables.Key: LiveTables] = [:]
         /// When they are compared with the catalog again, at the latest.
         var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
 
@@ -54,20 +54,6 @@ final class LiveHub: ChangeSubscriber {
             if missedRows.isEmpty { return }
             missedRows = missedRows.filter { sources.core(of: $0.key) != nil }
             retries.keep { [missedRows] in missedRows[$0] != nil }
-        }
-    }
-
-    private struct TablesKey: Hashable {
-        let runtime: SchemaRuntime
-        let names: Set<QualifiedName>
-
-        static func == (left: TablesKey, right: TablesKey) -> Bool {
-            left.runtime === right.runtime && left.names == right.names
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(ObjectIdentifier(runtime))
-            hasher.combine(names)
         }
     }
 
@@ -134,7 +120,7 @@ final class LiveHub: ChangeSubscriber {
     ///
     /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
     static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
-        let key = TablesKey(runtime: core.runtime, names: names)
+        let key = LiveTables.Key(runtime: core.runtime, names: names)
         let hub = core.database.live.liveHubs.withLock { $0[core.settings] as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
         // As the connection's role: the catalog's answer is the same for all.
@@ -142,7 +128,9 @@ final class LiveHub: ChangeSubscriber {
             try await core.database.requireHelperSchema()
             return try await LiveTables(behind: names, core.database.client)
         }
-        let shared = core.database.live.tableQuestions.withLock { $0.first(or: SharedAnswers<TablesKey, LiveTables>()) }
+        let shared = core.database.live.tableQuestions.withLock {
+            $0.first(or: SharedAnswers<LiveTables.Key, LiveTables>())
+        }
         // A transaction may see tables of its own.
         let asked =
             core.client.isInTransaction

@@ -17,6 +17,21 @@ struct LiveTables: Sendable, Equatable {
         let definition: String
     }
 
+    /// The relations that requests read, in a model.
+    struct Key: Hashable, Sendable {
+        let runtime: SchemaRuntime
+        let names: Set<QualifiedName>
+
+        static func == (left: Key, right: Key) -> Bool {
+            left.runtime === right.runtime && left.names == right.names
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(runtime))
+            hasher.combine(names)
+        }
+    }
+
     /// The relations that are read.
     let names: Set<QualifiedName>
     private let relations: Set<Relation>
