@@ -320,8 +320,7 @@ extension ContextCore {
             return
         }
         if change.wasStaged { releaseIfUnstaged(object) }
-        let followed = FollowedRow(object: object, replaced: change, new: row)
-        try follow(CollectionOfOne(followed), of: object.runtime, by: origin)
+        try follow(FollowedRow(object: object, replaced: change, new: row), by: origin)
     }
 
     /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
@@ -329,26 +328,12 @@ extension ContextCore {
     ///
     /// - Parameter rows: the objects' rows, in their order; nil for an object without a row.
     func take(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
-        func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
-            let (old, wasStored) = (state.storedRow, state.status == .persistent)
-            let (wasStaged, wasStale) = (state.stagingBox != nil, state.isStale)
-            state.settle(saved, in: saved.entity)
-            state.rebase(on: row, of: saved.entity)
-            state.changed(at: tick())
-            state.isStale = false
-            return ReplacedRow(
-                old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
-                wasStale: wasStale)
-        }
-        func replaceRow(of saved: SavedObject, _ row: Row) -> ReplacedRow {
-            staged.withLock { staged in
-                let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
-                if change.isStaged { staged.insert(saved.object) } else { staged.remove(saved.object) }
-                return change
-            }
-        }
         // A span: an element of an array would be copied.
         let objects = saved.span
+        if objects.count == 1 {
+            if let row = rows[0] { try take(row, of: objects[0]) }
+            return
+        }
         var written: [DatabaseObject] = []
         written.reserveCapacity(rows.count)
         for place in objects.indices where rows[place] != nil { written.append(objects[place].object) }
@@ -359,21 +344,16 @@ extension ContextCore {
         own?.record(written)
         guard journals.others(than: own).isEmpty else {
             for case (let saved, let row?) in zip(saved, rows) {
-                let change = journals.applying(of: saved.object, by: own) {
-                    _ = replaceRow(in: &$0, of: saved, by: row)
-                } _: { _ in
-                    replaceRow(of: saved, row)
-                }
-                replaced.append(FollowedRow(object: saved.object, replaced: change, new: row))
+                replaced.append(FollowedRow(object: saved.object, replaced: replace(saved, by: row, own), new: row))
             }
-            return try follow(replaced, of: entity, by: .written)
+            return try follow(replaced, of: entity)
         }
         for place in objects.indices {
             guard let row = rows[place] else { continue }
-            let change = replaceRow(of: objects[place], row)
+            let change = replaceRow(of: objects[place], by: row)
             replaced.append(FollowedRow(object: objects[place].object, replaced: change, new: row))
         }
-        try follow(replaced, of: entity, by: .written)
+        try follow(replaced, of: entity)
         // A journal may have recorded objects meanwhile.
         for other in journals.others(than: own) {
             for case (let saved, let row?) in zip(saved, rows) {
@@ -382,16 +362,72 @@ extension ContextCore {
         }
     }
 
-    /// Appends changed rows of objects, and follows them to the rows that refer to them.
-    private func follow(
-        _ replaced: some Collection<FollowedRow>, of entity: EntityRuntime, by origin: ChangeOrigin
-    ) throws {
-        let changes = try replaced.map { try take($0, of: entity) }
-        append(changes.map { .row($0, at: nil) }, by: origin)
+    /// Gives a saved object the row that its statement has returned, without a list of one.
+    private func take(_ row: Row, of saved: SavedObject) throws {
+        let own = journal
+        own?.record(saved.object)
+        let change = replace(saved, by: row, own)
+        try follow(FollowedRow(object: saved.object, replaced: change, new: row), by: .written)
+    }
+
+    /// Gives a saved object its row, in the journals of other tasks' scopes, too.
+    private func replace(_ saved: SavedObject, by row: Row, _ own: TransactionJournal?) -> ReplacedRow {
+        journals.applying(of: saved.object, by: own) {
+            _ = replaceRow(in: &$0, of: saved, by: row)
+        } _: { _ in
+            replaceRow(of: saved, by: row)
+        }
+    }
+
+    private func replaceRow(of saved: SavedObject, by row: Row) -> ReplacedRow {
+        staged.withLock { staged in
+            let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
+            if change.isStaged { staged.insert(saved.object) } else { staged.remove(saved.object) }
+            return change
+        }
+    }
+
+    private func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
+        let (old, wasStored) = (state.storedRow, state.status == .persistent)
+        let (wasStaged, wasStale) = (state.stagingBox != nil, state.isStale)
+        state.settle(saved, in: saved.entity)
+        state.rebase(on: row, of: saved.entity)
+        state.changed(at: tick())
+        state.isStale = false
+        return ReplacedRow(
+            old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
+            wasStale: wasStale)
+    }
+
+    /// Appends a changed row of an object, and follows it to the rows that refer to it.
+    private func follow(_ followed: FollowedRow, by origin: ChangeOrigin) throws {
+        let entity = followed.object.runtime
+        let change = try take(followed, of: entity)
+        append(.row(change, at: nil), by: origin)
         // A change that a read has shown is no write of the context.
         guard case .written = origin else { return }
+        try follow(written: CollectionOfOne(followed), of: entity, isBeforeKnown: change.isBeforeKnown)
+    }
+
+    /// Appends the changed rows of a statement at one time, and follows them to the rows that refer to them.
+    private func follow(_ replaced: [FollowedRow], of entity: EntityRuntime) throws {
+        var isBeforeKnown = true
+        var events: [ChangeLog.Event] = []
+        events.reserveCapacity(replaced.count)
+        for followed in replaced {
+            let change = try take(followed, of: entity)
+            if !change.isBeforeKnown { isBeforeKnown = false }
+            events.append(.row(change, at: nil))
+        }
+        append(events)
+        try follow(written: replaced, of: entity, isBeforeKnown: isBeforeKnown)
+    }
+
+    private func follow(
+        written replaced: some Collection<FollowedRow>, of entity: EntityRuntime, isBeforeKnown: Bool
+    ) throws {
         appendWriteThrough(entity)
-        if changes.contains(where: { !$0.isBeforeKnown }) {
+        if !isBeforeKnown {
             // A row has left owners which are not known, as its former row may have been undone.
             let left = entity.foreignKeys.map(\.inverse) + entity.helperEnds
             append(left.map { .gap(RowGap(membersIn: $0, of: nil)) })
