@@ -11,7 +11,13 @@ extension FetchRequest {
     /// One statement, about the tables that the request reads, including tables of views and policies. Changes by time,
     /// by a setting or inside of a function are not seen.
     ///
+    /// With a client's cursor the first update says what the client lacks: nothing (`cause` is ``LiveCause/unchanged``, and the client
+    /// has `objects` already), a difference to the list that it was shown (``LiveCause/change``), or the whole list
+    /// (``LiveCause/everything(_:)``), for a list of more than 200 rows that may have changed, and for a cursor that is not of this
+    /// request, these arguments, this role, settings, tenant and database.
+    ///
     /// - Parameters:
+    ///   - cursor: of the last update that a client was shown, from this process or another; nil for a new client.
     ///   - interval: the least time between two updates; changes meanwhile are merged.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
@@ -20,7 +26,8 @@ extension FetchRequest {
     ///   foreign table, a context with `transaction_timeout` or `idle_in_transaction_session_timeout`, and a request that locks
     ///   its rows or has a negative limit or offset.
     public func live(
-        atMostEvery interval: Duration? = nil, fileID: String = #fileID, line: Int = #line
+        since cursor: LiveCursor? = nil, atMostEvery interval: Duration? = nil, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> LiveRequest<Object> {
         let core = context.core
         // A tenant with a schema of its own is not a column's value, by which rows could be told apart.
@@ -30,7 +37,7 @@ extension FetchRequest {
         return try await core.client.called(at: fileID, line) {
             let live = try await LiveQuery.prepared(
                 query, prefetching: prefetched, of: entity, in: core, at: SourcePlace(fileID: fileID, line: line))
-            return LiveRequest(query: live, loading: core.loading, interval: interval)
+            return LiveRequest(query: live, loading: core.loading, interval: interval, cursor: cursor)
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Kindred
 import KindredPostgres
 
-/// A request that is answered again whenever its answer changes: made by ``Kindred/FetchRequest/live(atMostEvery:fileID:line:)``.
+/// A request that is answered again whenever its answer changes: made by ``Kindred/FetchRequest/live(since:atMostEvery:fileID:line:)``.
 ///
 /// ```swift
 /// let tracks = try context.fetch("track").where("album.title == %@", title).sorted("position")
@@ -28,6 +28,8 @@ public struct LiveRequest<Object: DatabaseObject>: Sendable {
     let query: LiveQuery
     let loading: RelationshipLoading
     let interval: Duration?
+    /// The place where a client comes back.
+    let cursor: LiveCursor?
 }
 
 extension LiveRequest: AsyncSequence {
@@ -40,8 +42,14 @@ extension LiveRequest: AsyncSequence {
         /// The answer that the context shows.
         private var shown: LiveSnapshot?
         private var givenAt = ContinuousClock.now
+        /// What the client that comes back was shown last; until the first update.
+        private let resumption: LiveResumption?
 
-        init(_ request: LiveRequest) {
+        /// - Parameter takesDifference: whether the first update may be the difference to a list of the client's.
+        init(_ request: LiveRequest, takesDifference: Bool = true) {
+            resumption = request.cursor.map {
+                LiveResumption(cursor: $0, query: request.query, takesDifference: takesDifference)
+            }
             query = request.query
             interval = request.interval
             let core = request.query.core
@@ -71,22 +79,25 @@ extension LiveRequest: AsyncSequence {
         /// Shows an answer; nil if it equals the last update.
         private mutating func update(_ answer: LiveAnswer) async throws -> LiveUpdate<Object>? {
             let entity = query.entity
-            var snapshot = answer.snapshot
-            var difference = LiveDifference()
+            var update = LiveResumption.Start(snapshot: answer.snapshot, cause: shown == nil ? .first : answer.cause)
             if let shown {
-                if !query.isSorted { snapshot = snapshot.keepingOrder(of: shown) }
-                difference = snapshot.difference(from: shown)
-                guard !difference.isEmpty else { return nil }
+                if !query.isSorted { update.snapshot = update.snapshot.keepingOrder(of: shown) }
+                update.difference = update.snapshot.difference(from: shown)
+                guard !update.difference.isEmpty else { return nil }
+            } else if let resumption {
+                update = try await resumption.start(answer)
             }
+            let (snapshot, difference) = (update.snapshot, update.difference)
             let removed = difference.removals.compactMap { place in
                 shown.map { ObjectID(entity, $0.rows[place].key) }
             }
             let (core, rows) = (context.core, snapshot.rows(of: entity))
             // The rollback of a transaction that the caller is in takes back nothing of it.
             let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.take(rows) })
-            let cause = shown == nil ? .first : answer.cause
             shown = snapshot
-            return LiveUpdate(objects, difference, removed: removed, cause: cause, at: answer.cursor)
+            return LiveUpdate(
+                objects, difference, removed: removed, cause: update.cause, query: query, snapshot: snapshot,
+                at: answer.cursor)
         }
     }
 

@@ -67,7 +67,7 @@ extension LiveSections: AsyncSequence {
         private var values: [PostgresValue?]?
 
         init(_ sections: LiveSections) {
-            updates = sections.request.makeAsyncIterator()
+            updates = LiveRequest.AsyncIterator(sections.request, takesDifference: false)
             column = sections.column
         }
 

@@ -18,23 +18,37 @@ public struct LiveUpdate<Object: DatabaseObject>: Sendable {
     public let updates: [Int]
     /// Why the update was given.
     public let cause: LiveCause
-    /// The place in the stream of changes: updates with equal cursors are of one snapshot.
-    public let cursor: ChangeCursor
     /// The objects that are removed, in the order of `removals`.
     private let removed: [ObjectID]
+    private let query: LiveQuery
+    private let snapshot: LiveSnapshot
+    private let place: ChangeCursor
 
     init(
-        _ objects: [Object], _ difference: LiveDifference, removed: [ObjectID], cause: LiveCause,
-        at cursor: ChangeCursor
+        _ objects: [Object], _ difference: LiveDifference, removed: [ObjectID], cause: LiveCause, query: LiveQuery,
+        snapshot: LiveSnapshot, at place: ChangeCursor
     ) {
         self.objects = objects
         (removals, insertions) = (difference.removals, difference.insertions)
         (moves, updates) = (difference.moves, difference.updates)
-        (self.removed, self.cause, self.cursor) = (removed, cause, cursor)
+        (self.removed, self.cause) = (removed, cause)
+        (self.query, self.snapshot, self.place) = (query, snapshot, place)
+    }
+
+    /// The cursor for a client that is shown this update, and may come back: see
+    /// ``Kindred/FetchRequest/live(since:atMostEvery:fileID:line:)``.
+    ///
+    /// Made at each access, from all rows of a list of at most 200.
+    public var cursor: LiveCursor {
+        LiveCursor(changes: place, request: query.hash, list: LiveListHashes(of: snapshot))
     }
 
     /// The difference of the two lists, as objects' IDs: empty for the first update.
+    ///
+    /// Of a list that a client alone has, the IDs of removed objects are not known: its difference is ``removals``, ``insertions``,
+    /// ``moves`` and ``updates``.
     public var difference: CollectionDifference<ObjectID> {
+        guard removed.count == removals.count else { return [].difference(from: []) }
         let targets = Dictionary(moves.map { ($0.from, $0.to) }, uniquingKeysWith: { first, _ in first })
         let origins = Dictionary(moves.map { ($0.to, $0.from) }, uniquingKeysWith: { first, _ in first })
         typealias Change = CollectionDifference<ObjectID>.Change

@@ -7,13 +7,17 @@ public enum LiveCause: Sendable, Hashable {
     case first
     /// Rows were changed.
     case change
+    /// It is the first update of a request with a cursor, and the client has this list already.
+    case unchanged
     /// Rows were changed, and it is not known which: the request was asked anew.
+    ///
+    /// As the first update of a request with a cursor: the client gets the whole list.
     case everything(Tracking.Gap)
 
     /// The cause of two updates in one.
     func merged(with later: LiveCause) -> LiveCause {
         switch (self, later) {
-        case (.everything, _), (.first, _): self
+        case (.everything, _), (.first, _), (.unchanged, _): self
         case (_, .everything): later
         default: .change
         }

@@ -177,6 +177,9 @@ struct LiveQuery: Sendable {
         }
     }
 
+    /// The statement and the values that the request had when it was made.
+    var question: (text: String, values: Bindings) { (statement.text.text, statement.bindings) }
+
     /// The shape with the values that the request has now.
     func shape() throws -> Shape {
         if let knownShape, !query.comparesObjects { return knownShape }

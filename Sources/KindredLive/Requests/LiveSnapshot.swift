@@ -18,10 +18,14 @@ final class LiveSnapshot: Sendable {
     func keepingOrder(of last: LiveSnapshot) -> LiveSnapshot {
         let places = Dictionary(
             last.rows.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
-        let known = rows.filter { places[$0.key] != nil }.sorted {
-            places[$0.key, default: 0] < places[$1.key, default: 0]
-        }
-        return LiveSnapshot(known + rows.filter { places[$0.key] == nil }, branches)
+        return ordered { places[$0] }
+    }
+
+    /// The same rows in the order of their places, with rows that have none behind.
+    func ordered(by place: (ObjectKey) -> Int?) -> LiveSnapshot {
+        let placed = rows.map { (row: $0, place: place($0.key)) }
+        let known = placed.filter { $0.place != nil }.sorted { ($0.place ?? 0) < ($1.place ?? 0) }
+        return LiveSnapshot(known.map(\.row) + placed.filter { $0.place == nil }.map(\.row), branches)
     }
 
     /// The difference of this answer to an earlier answer of the same request.

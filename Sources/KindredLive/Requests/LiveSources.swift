@@ -265,7 +265,7 @@ struct LiveSources: Sendable {
 
 extension TableChanges {
     /// The columns with other values; nil if rows have come or gone, or if they are not known.
-    fileprivate var columns: Set<ServerText>? {
+    var columns: Set<ServerText>? {
         guard gap == nil, inserted.isEmpty, deleted.isEmpty else { return nil }
         var columns: Set<ServerText> = []
         for changed in updated.values {

@@ -12,6 +12,9 @@ final class LiveCompanion: DatabaseCompanion {
     let contextFollowers = RankedMutex(WeakReferences<SessionSettings>(), .leaf)
     /// The questions about tables that tasks ask at the same time.
     let tableQuestions = RankedMutex(WeakReference(), .leaf)
+    /// The records that tasks read at the same time for clients that come back, one after the other.
+    let readings = RankedMutex(WeakReference(), .leaf)
+    let readingGate = AsyncGate()
     let trackingMetrics = RankedMutex(Tracking.Metrics(), .leaf)
     /// Where notifications of changes are listened to.
     let listening: ChangeListening

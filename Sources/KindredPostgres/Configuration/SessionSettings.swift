@@ -98,6 +98,11 @@ package final class SessionSettings: Sendable {
     /// Whether statements run like the program's own SQL.
     package var isEmpty: Bool { statement == nil && refusal == nil }
 
+    /// The names and values, in an order that is always the same; `role` stands for the role.
+    package var sortedValues: [(name: String, value: String)] {
+        values.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.text) }
+    }
+
     /// The names among some that are not set; `role` stands for the role.
     package func missing(among names: [String]) -> [String] {
         names.filter { values[$0.foldedName] == nil }

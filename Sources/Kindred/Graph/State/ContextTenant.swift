@@ -5,8 +5,8 @@ import Synchronization
 /// The tenant of a context, whose rows alone it reads and writes.
 package struct ContextTenant: Sendable, Hashable {
     /// The column by which rows are the tenant's, in every table that has it.
-    let column: String
-    let value: PostgresValue
+    package let column: String
+    package let value: PostgresValue
 
     /// Whether a value of the column is the tenant's.
     func owns(_ value: PostgresValue?) -> Bool {

@@ -8,8 +8,8 @@ package final class PartQuery: Sendable {
     /// Equal for parts with the same members in the same order, whatever their limits are.
     struct Key: Hashable, Sendable {
         private let relationship: RelationshipRuntime
-        private let text: StatementText
-        private let values: Bindings
+        fileprivate let text: StatementText
+        fileprivate let values: Bindings
 
         fileprivate init(_ relationship: RelationshipRuntime, _ statement: Statement) {
             self.relationship = relationship
@@ -70,7 +70,9 @@ package final class PartQuery: Sendable {
     }
 
     /// The greatest number of members of each owner.
-    var limit: Int? { query.limit }
+    package var limit: Int? { query.limit }
+    /// The statement for no owner and without a limit: equal for parts with the same members in the same order, in every process.
+    package var statement: (text: String, values: Bindings) { (key.text.text, key.values) }
 
     /// Whether more than their owners decides which members there are, and in which order.
     package var isDecidedByValues: Bool { query.condition != nil || !query.sort.isEmpty }

@@ -54,16 +54,16 @@ private let schema = """
                 update.removedIDs.map(\.uri) == [
                     "kindred:/public/photo?id=2", "kindred:/public/photo?id=3", "kindred:/public/photo?id=1",
                 ])
-            let cursor = update.cursor
+            let cursor = update.cursor.changes
             // Another album comes into the free place.
             update = try await two.update()
             #expect(update.integers() == [5, 4] && update.removals == [1] && update.insertions == [1])
-            #expect(update.removedIDs.map(\.values) == [[.integer(2)]] && update.cursor == cursor)
+            #expect(update.removedIDs.map(\.values) == [[.integer(2)]] && update.cursor.changes == cursor)
             update = try await blue.update()
             #expect(update.integers() == [4] && update.removedIDs.map(\.values) == [[.integer(3)]])
-            #expect(update.cursor == cursor)
+            #expect(update.cursor.changes == cursor)
             update = try await ofAlps.update()
-            #expect(update.objects.isEmpty && update.cursor == cursor)
+            #expect(update.objects.isEmpty && update.cursor.changes == cursor)
             #expect(Set(update.removedIDs.map(\.values)) == [[.integer(1)], [.integer(2)], [.integer(3)]])
         }
     }
