@@ -9,7 +9,6 @@ let package = Package(
         .package(name: "kindred", path: "../.."),
         .package(name: "kindred-hummingbird", path: "../../Packages/KindredHummingbird"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.20.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
         // Written by `kindred generate`.
@@ -26,7 +25,6 @@ let package = Package(
                 .product(name: "KindredHummingbird", package: "kindred-hummingbird"),
                 .product(name: "KindredLive", package: "kindred"),
                 .product(name: "KindredService", package: "kindred"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
         ),
         .executableTarget(

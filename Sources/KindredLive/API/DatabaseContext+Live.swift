@@ -12,16 +12,17 @@ extension DatabaseContext {
     /// ```
     ///
     /// The updates' object is not the given object: it belongs to a context of its own. A changed key ends the object's
-    /// list. Throws as ``FetchRequest/live(atMostEvery:fileID:line:)`` does; `KindredError` `.notStored` for a new
+    /// list. Throws as ``FetchRequest/live(since:atMostEvery:fileID:line:)`` does; `KindredError` `.notStored` for a new
     /// object.
     public func live<Object: DatabaseObject>(
-        _ object: Object, prefetch paths: String..., fileID: String = #fileID, line: Int = #line
+        _ object: Object, prefetch paths: String..., since cursor: LiveCursor? = nil, fileID: String = #fileID,
+        line: Int = #line
     ) async throws -> LiveRequest<Object> {
-        try await live(object, prefetch: paths, fileID: fileID, line: line)
+        try await live(object, prefetch: paths, since: cursor, fileID: fileID, line: line)
     }
 
     func live<Object: DatabaseObject>(
-        _ object: Object, prefetch paths: [String], fileID: String, line: Int
+        _ object: Object, prefetch paths: [String], since cursor: LiveCursor? = nil, fileID: String, line: Int
     ) async throws -> LiveRequest<Object> {
         try object.requireLive()
         guard let key = object.key, !key.isTemporary else { throw object.notStored }
@@ -32,15 +33,17 @@ extension DatabaseContext {
         }
         return try await FetchRequest<Object>(context: self, entity: entity)
             .where(Condition(.all(ConditionList(equalities)))).prefetch(paths: paths.map(\.keys)).live(
-                fileID: fileID, line: line)
+                since: cursor, fileID: fileID, line: line)
     }
 }
 
 extension ToMany {
     /// The changes of the set: a live request for its members, in their order if the relationship has one.
     ///
-    /// Throws as ``FetchRequest/live(atMostEvery:fileID:line:)`` does; `KindredError` `.objectDeleted` for a deleted owner.
-    public func live(fileID: String = #fileID, line: Int = #line) async throws -> LiveRequest<Member> {
-        try await request().live(fileID: fileID, line: line)
+    /// Throws as ``FetchRequest/live(since:atMostEvery:fileID:line:)`` does; `KindredError` `.objectDeleted` for a deleted owner.
+    public func live(
+        since cursor: LiveCursor? = nil, fileID: String = #fileID, line: Int = #line
+    ) async throws -> LiveRequest<Member> {
+        try await request().live(since: cursor, fileID: fileID, line: line)
     }
 }

@@ -4,7 +4,7 @@ public import Kindred
 
 extension DatabaseContext {
     /// The changes of one object, under its earlier name.
-    @available(*, deprecated, renamed: "live(_:prefetch:fileID:line:)")
+    @available(*, deprecated, renamed: "live(_:prefetch:since:fileID:line:)")
     public func observe<Object: DatabaseObject>(
         _ object: Object, prefetch paths: String..., fileID: String = #fileID, line: Int = #line
     ) async throws -> LiveRequest<Object> {
@@ -14,7 +14,7 @@ extension DatabaseContext {
 
 extension ToMany {
     /// The changes of the set, under its earlier name.
-    @available(*, deprecated, renamed: "live(fileID:line:)")
+    @available(*, deprecated, renamed: "live(since:fileID:line:)")
     public func observe(fileID: String = #fileID, line: Int = #line) async throws -> LiveRequest<Member> {
         try await live(fileID: fileID, line: line)
     }

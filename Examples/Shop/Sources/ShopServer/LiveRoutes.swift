@@ -1,9 +1,8 @@
 import Foundation
 import Hummingbird
 import Kindred
+import KindredHummingbird
 import KindredLive
-import NIOCore
-import ServiceLifecycle
 import ShopModels
 
 /// `/live`: a page of books that stays right, whoever changes them, and the events behind it.
@@ -19,27 +18,16 @@ struct LiveRoutes {
     }
 
     /// `GET /live/books?category=Poetry`: server-sent events, the first with the books as they are, each further one after a
-    /// change.
-    ///
-    /// Clients that ask for the same share one evaluation. A slow client gets fewer events, and delays no other.
+    /// change; a browser that comes back gets what it lacks.
     @Sendable func books(_ request: Request, _ context: ShopRequestContext) async throws -> Response {
         // A live request has a context of its own: it outlives this handler.
         var books = try database.makeContext().fetch(Book.self).prefetch(\.authors).sorted { $0.title }
         if let category = request.uri.queryParameters.get("category") {
             books = try books.where { $0.category.name == category }
         }
-        let live = try await books.live(atMostEvery: .milliseconds(100))
-        // Objects change while the next update is asked for, so that each becomes text at once.
-        let events = live.map { try BookEvent($0).text }.cancelOnGracefulShutdown()
-        let body = ResponseBody { writer in
-            // A client that goes ends it at once; a write would notice that at the next change only.
-            try await request.body.consumeWithCancellationOnInboundClose { _ in
-                for try await event in events { try await writer.write(ByteBuffer(string: event)) }
-            }
-            try await writer.finish(nil)
-        }
-        let headers: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-cache"]
-        return Response(status: .ok, headers: headers, body: body)
+        return try await LiveEvents(books, for: request, atMostEvery: .milliseconds(100)) { update in
+            try BookEvent(update).text
+        }.response
     }
 
     /// `GET /live`: shows the events.
@@ -55,7 +43,8 @@ struct LiveRoutes {
         <style>li.changed { background: gold; transition: background 2s }</style>
         <ul id="books"></ul>
         <script>
-        new EventSource("live/books" + location.search).onmessage = ({ data }) => {
+        const events = new EventSource("live/books" + location.search)
+        for (const name of ["list", "change"]) events.addEventListener(name, ({ data }) => {
           const { books, changed } = JSON.parse(data)
           document.getElementById("books").replaceChildren(...books.map((book, place) => {
             const line = document.createElement("li")
@@ -63,12 +52,12 @@ struct LiveRoutes {
             if (changed.includes(place)) line.className = "changed"
             return line
           }))
-        }
+        })
         </script>
         """
 }
 
-/// An update as a server-sent event.
+/// An update as the data of a server-sent event.
 private struct BookEvent: Encodable {
     struct Line: Encodable {
         let id: Int
@@ -92,8 +81,7 @@ private struct BookEvent: Encodable {
 
     var text: String {
         get throws {
-            let json = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
-            return "data: \(json)\n\n"
+            String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
         }
     }
 }

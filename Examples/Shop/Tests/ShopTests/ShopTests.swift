@@ -147,8 +147,24 @@ struct ShopTests {
             }
         }
         let events = Self.events(in: file)
-        #expect(events.count == 2 && events.allSatisfy { $0.hasPrefix("data: {") })
-        #expect(events.first?.contains("A Title of Now") == false && events.last?.contains("A Title of Now") == true)
+        #expect(events.map(\.first) == ["event: list", "event: change"])
+        #expect(events.allSatisfy { $0.count == 3 && $0[1].hasPrefix("id: ") && $0[2].hasPrefix("data: {") })
+        #expect(events.first?.last?.contains("A Title of Now") == false)
+        #expect(events.last?.last?.contains("A Title of Now") == true)
+        // As a browser does that has lost the connection.
+        let shown = try events.map { try #require($0.dropFirst().first).dropFirst("id: ".count) }.map(String.init)
+        try await makeShop(database: database).test(.live) { client in
+            let port = try #require(client.port)
+            for (cursor, expected) in zip(shown, ["event: change", "event: unchanged"]) {
+                let file = file.appendingPathExtension("again")
+                defer { try? FileManager.default.removeItem(at: file) }
+                let curl = try Self.curl(
+                    "http://127.0.0.1:\(port)/live/books?category=Poetry", headers: ["Last-Event-ID: \(cursor)"], into: file)
+                defer { if curl.isRunning { curl.terminate() } }
+                try await Self.eventually("nothing comes") { !Self.events(in: file).isEmpty }
+                #expect(Self.events(in: file).first?.first == expected)
+            }
+        }
         await database.close()
     }
 
@@ -162,18 +178,20 @@ struct ShopTests {
     }
 
     /// Keeps what the server sends, until the process is ended.
-    private static func curl(_ url: String, into file: URL) throws -> Process {
+    private static func curl(_ url: String, headers: [String] = [], into file: URL) throws -> Process {
         let curl = Process()
         curl.executableURL = URL(filePath: "/usr/bin/env")
         curl.arguments = ["curl", "--silent", "--no-buffer", "--max-time", "300", "--output", file.path, url]
+        curl.arguments? += headers.flatMap { ["--header", $0] }
         try curl.run()
         return curl
     }
 
-    /// The events that were kept so far.
-    private static func events(in file: URL) -> [String] {
+    /// The lines of the events that were kept so far.
+    private static func events(in file: URL) -> [[String]] {
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        return Array(text.components(separatedBy: "\n\n").dropLast())
+        return text.components(separatedBy: "\n\n").dropLast().map { $0.components(separatedBy: "\n") }
+            .filter { $0 != [":"] }
     }
 
     /// Waits until a condition holds, at most two minutes.

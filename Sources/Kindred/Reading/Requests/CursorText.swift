@@ -6,8 +6,10 @@ import KindredPostgres
     import Foundation
 #endif
 
-/// The text of a cursor that clients keep: base64 for addresses (RFC 4648, section 5) without padding, over the format's number, the
-/// content, and a checksum. Texts and lists have their length before them.
+/// The text of a cursor that clients keep.
+///
+/// It is base64 for addresses (RFC 4648, section 5) without padding, over the format's number, the content, and a checksum. Texts and
+/// lists have their length before them.
 package struct CursorText {
     /// The text is none that ``CursorText`` gives.
     package struct Damage: Error {
