@@ -74,6 +74,52 @@ import Testing
         }
     }
 
+    @Test(.shop) func comingBack() async throws {
+        try await withTrackedShop { database, context in
+            let books = try context.fetch("book").where("category.name == %@", "Poetry").sorted("title").limit(20)
+            var lastEventID: String?
+            for event in ["list", "unchanged"] {
+                let given = try await Self.events(books, lastEventID: lastEventID).first { _ in true }
+                let lines = try #require(given).split(separator: "\n")
+                #expect(lines[0] == "event: \(event)" && lines[2].hasSuffix(" books"))
+                lastEventID = String(lines[1].dropFirst("id: ".count))
+            }
+            // block: comingBack
+            // nil for a new client, and for a text that is no cursor
+            let known = lastEventID.flatMap { LiveCursor($0) }
+            for try await update in try await books.live(since: known) {
+                switch update.cause {
+                case .unchanged: print("the client has the list", update.cursor)
+                case .change: print("the client takes", update.removals, update.insertions, update.cursor)
+                case .first, .everything: print("the client needs the whole list", update.objects.count, update.cursor)
+                }
+                break
+            }
+            // end
+        }
+    }
+
+    private static func events(
+        _ books: FetchRequest<DatabaseObject>, lastEventID: String?
+    ) async throws -> AsyncThrowingStream<String, any Error> {
+        let updates = try await books.live(since: lastEventID.flatMap { LiveCursor($0) })
+        let (events, stream) = AsyncThrowingStream<String, any Error>.makeStream()
+        let beats = Task { while (try? await Task.sleep(for: .seconds(15))) != nil { stream.yield(":\n\n") } }
+        let sender = Task {
+            do {
+                for try await update in updates {
+                    let name = update.cause == .unchanged ? "unchanged" : "list"
+                    stream.yield("event: \(name)\nid: \(update.cursor)\ndata: \(update.objects.count) books\n\n")
+                }
+            } catch { stream.finish(throwing: error) }
+        }
+        stream.onTermination = { _ in
+            beats.cancel()
+            sender.cancel()
+        }
+        return events
+    }
+
     @Test(.shop) func changes() async throws {
         try await withTrackedShop { database, context in
             let writing = Self.writing(to: database)

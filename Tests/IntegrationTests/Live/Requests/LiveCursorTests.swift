@@ -185,7 +185,9 @@ private let schema = """
             let others = [
                 try request(2, context), try request(1, settings), try request(1, context).limit(50),
                 try request(1, context).prefetch("emailSet"),
-                try request(1, before.makeContext(tenant: ["region_id": 1], setting: "app.region")), try context.fetch("many").sorted("id"),
+                try request(
+                    1, before.makeContext(tenant: ["region_id": 1], setting: "app.region")),
+                try context.fetch("many").sorted("id"),
             ]
             for other in others {
                 let update = try await first(other, since: cursor)
