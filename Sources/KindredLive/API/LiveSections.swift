@@ -3,7 +3,7 @@ public import KindredPostgres
 
 /// A part of a live list: the objects that have one value of an attribute.
 public struct LiveSection<Object: DatabaseObject>: Sendable {
-    /// The value; nil for NULL.
+    /// The value; nil for NULL. Of a value with several spellings, as in `citext`, that of the first object.
     public let value: PostgresValue?
     /// The objects, in the list's order.
     public let objects: [Object]
@@ -41,9 +41,11 @@ public struct LiveSections<Object: DatabaseObject>: Sendable {
 }
 
 extension LiveRequest {
-    /// The list in sections, each of the objects that have one value of an attribute.
+    /// The list in sections, each of the objects that have one value of an attribute, by the equality of its type and collation.
     ///
-    /// The request has to be sorted by the attribute first. Sends nothing. Throws `KindredError` `.unknownKey` for a key
+    /// The request has to be sorted by the attribute first. With a client's cursor, sections are given whole unless nothing has
+    /// changed. Sends nothing; later one statement for each update with new spellings of a type or collation that has several for
+    /// one value. Throws `KindredError` `.unknownKey` for a key
     /// that is no attribute, `.invalidRequest` if the list is not sorted by it.
     public func sections(by key: String) throws -> LiveSections<Object> {
         guard let column = query.entity.attributeIndex(of: key) else { throw query.entity.unknownKey(key) }
@@ -64,31 +66,32 @@ extension LiveSections: AsyncSequence {
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var updates: LiveRequest<Object>.AsyncIterator
         private let column: Int
-        private var values: [PostgresValue?]?
+        private var values: SectionValues
+        private var last: [SectionValues.Value]?
 
         init(_ sections: LiveSections) {
             updates = LiveRequest.AsyncIterator(sections.request, takesDifference: false)
             column = sections.column
+            values = SectionValues(column, of: sections.request.query)
         }
 
         /// The next update, once the result has changed; throws as ``LiveRequest/AsyncIterator/next()`` does.
         public mutating func next() async throws -> LiveSectionsUpdate<Object>? {
             guard let update = try await updates.next() else { return nil }
-            var sections: [LiveSection<Object>] = []
+            let rows = update.objects.map(\.row)
+            let found = try await values.values(of: rows)
+            var (sections, shown): ([LiveSection<Object>], [SectionValues.Value]) = ([], [])
             var members: [Object] = []
             for (place, object) in update.objects.enumerated() {
                 members.append(object)
-                let value = object.row.valueOrRaw(at: column)
-                let isLast = place == update.objects.count - 1
-                guard isLast || update.objects[place + 1].row.valueOrRaw(at: column) != value else { continue }
-                sections.append(LiveSection(value: value, objects: members))
+                guard place == rows.count - 1 || found[place + 1] != found[place] else { continue }
+                let first = rows[place + 1 - members.count]
+                sections.append(LiveSection(value: first.valueOrRaw(at: column), objects: members))
+                shown.append(found[place])
                 members = []
             }
-            let last = values
-            values = sections.map(\.value)
-            let difference = LiveDifference(from: last ?? sections.map(\.value), to: sections.map(\.value)) { _, _ in
-                true
-            }
+            let difference = LiveDifference(from: last ?? shown, to: shown) { _, _ in true }
+            last = shown
             return LiveSectionsUpdate(
                 sections: sections, removedSections: difference.removals, insertedSections: difference.insertions,
                 update: update)

@@ -81,4 +81,19 @@ extension LiveStatements {
                 JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND NOT a.attisdropped
                 """))
     }
+
+    /// The first of the texts whose values are equal, for each of some texts of a column's values: by the equality of its type and
+    /// collation, in the order of the texts.
+    static func firstEqual(to texts: [String], _ attribute: Attribute) throws -> Statement {
+        var parameters = Parameters()
+        let texts = try parameters.array(texts.map { .string($0) }, of: .text)
+        let value = "o.text::\(attribute.comparedType ?? attribute.sqlType)"
+        let collated = attribute.collation.map { "\(value) COLLATE \($0)" } ?? value
+        return parameters.statement(
+            StatementText(
+                """
+                SELECT pg_catalog.min(o.number) OVER (PARTITION BY \(collated))
+                FROM pg_catalog.unnest(\(texts)) WITH ORDINALITY AS o(text, number) ORDER BY o.number
+                """))
+    }
 }
