@@ -3,7 +3,9 @@ public import KindredPostgres
 
 /// A part of a live list: the objects that have one value of an attribute.
 public struct LiveSection<Object: DatabaseObject>: Sendable {
-    /// The value; nil for NULL. Of a value with several spellings, as in `citext`, that of the first object.
+    /// The value; nil for NULL.
+    ///
+    /// Of a value with several spellings, as in `citext`, the spelling of the first object.
     public let value: PostgresValue?
     /// The objects, in the list's order.
     public let objects: [Object]
