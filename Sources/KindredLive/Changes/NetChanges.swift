@@ -7,8 +7,9 @@ import KindredSchema
 /// Changes of a statement's triggers are recorded before the statement, and changes of its WITH may be recorded behind
 /// it. So where a transaction changed a key in a trigger and afterwards outside of it, or where a row first came and
 /// then went, the order of these records may differ from the order of the changes; only the numbers of times that the
-/// row came and went are certain. If they are equal, and no other transaction tells whether the row was there, it has
-/// to be looked up.
+/// row came and went are certain. The same holds for a key that one record takes from a row and gives to a row: two rows may
+/// have moved on, or one row twice, by two cascades. If the numbers are equal, and no other transaction tells whether the row
+/// was there, it has to be looked up.
 struct NetChanges {
     /// The records of one key, added up.
     private struct Entry {
@@ -100,7 +101,7 @@ struct NetChanges {
         guard let keys = record.keys, !key.isEmpty, keys.count.isMultiple(of: key.count),
             record.newKeys.map({ $0.count == keys.count }) ?? true
         else { return lose(target.name, .unnamed) }
-        var moved: [ObjectKey] = []
+        var (left, moved): (Set<ObjectKey>, [ObjectKey]) = ([], [])
         for start in stride(from: 0, to: keys.count, by: key.count) {
             let range = start..<start + key.count
             let new = record.newKeys?[range]
@@ -108,13 +109,17 @@ struct NetChanges {
             if let new, new != keys[range] {
                 guard let new = target.key(of: new, in: key) else { return lose(target.name, .unnamed) }
                 moved.append(new)
+                left.insert(old)
                 note(.delete, old, by: record, in: target.name)
             } else {
                 note(record.operation, old, by: record, in: target.name)
             }
         }
         // All old keys are free before the first new key is taken.
-        for key in moved { note(.insert, key, by: record, in: target.name) }
+        for key in moved {
+            note(.insert, key, by: record, in: target.name)
+            if left.contains(key) { tables[target.name]?.entries[key]?.isOutOfOrder = true }
+        }
     }
 
     private mutating func note(

@@ -49,10 +49,26 @@ import Testing
             Self.changes(Self.record(.update, ["1", "5"], new: ["2", "5"], columns: ["id", "a"]))
                 == TableChanges(
                     inserted: [.integer(2)], updated: [.integer(5): ["id", "a"]], deleted: [.integer(1)]))
-        // 1 to 2 and 2 to 3: of the key 2 another row has all columns.
+    }
+
+    /// 1 to 2 and 2 to 3: two rows have moved on, and another has the key 2, or one row twice, and the key 2 was never there.
+    @Test func aKeyThatARecordTakesAndGivesIsLookedUp() {
+        let net = Self.net(Self.record(.update, ["1", "2"], new: ["2", "3"], columns: ["id"]))
+        #expect(net.sum().uncertain == [Self.name: [.integer(2)]])
         #expect(
-            Self.changes(Self.record(.update, ["1", "2"], new: ["2", "3"], columns: ["id"]))
-                == TableChanges(inserted: [.integer(3)], updated: [.integer(2): nil], deleted: [.integer(1)]))
+            net.changes(present: [Self.name: [.integer(2)]])
+                == [
+                    Self.name: TableChanges(
+                        inserted: [.integer(3)], updated: [.integer(2): nil], deleted: [.integer(1)])
+                ])
+        #expect(
+            net.changes(present: [:])
+                == [Self.name: TableChanges(inserted: [.integer(3)], deleted: [.integer(1)])])
+        // The transaction has inserted it, and another one has deleted it: no look-up.
+        let known = Self.net(
+            Self.record(.insert, ["2"]), Self.record(.update, ["1", "2"], new: ["2", "3"], columns: ["id"]),
+            Self.record(.delete, ["2"], transaction: 2))
+        #expect(known.sum().uncertain == [:])
     }
 
     @Test func recordsOfTriggersComeBeforeTheStatementThatFiredThem() {
