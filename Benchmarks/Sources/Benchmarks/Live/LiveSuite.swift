@@ -36,6 +36,7 @@ struct LiveSuite: Sendable {
         let writer = try await LiveWriter(place)
         var lines = [["what", "measured", "goal"]]
         if isSelected("latency") { lines += try await LiveLatency(database, writer, place).measure() }
+        if isSelected("storm") { lines += try await LiveStorm(place).measure() }
         if isSelected("list") { lines += try await LiveList(database, writer).measure() }
         if isSelected("load") { lines += try await LiveLoad(database, writer).measure() }
         if isSelected("routing") { lines += try await LiveLoad(database, writer).measureRouting() }
