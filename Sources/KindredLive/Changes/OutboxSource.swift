@@ -100,7 +100,7 @@ struct OutboxSource: ChangeSource {
 
     private func query(_ sql: SQL) async throws -> QueryResult {
         database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
-        return try await KindredError.tracking(database.client) { try await database.client.query(sql) }
+        return try await KindredError.tracking(database.client) { try await database.client.execute(own: sql) }
     }
 
     private static var silent: PostgresError {

@@ -40,7 +40,7 @@ final class LockAnnouncer: LockConnection {
         let entity = object.runtime
         guard let id = object.objectID?.uri else { return }
         try await database.requireHelperSchema()
-        guard let row = try await database.client.query(AnnouncementStatements.holder).first,
+        guard let row = try await database.client.execute(own: AnnouncementStatements.holder).first,
             let transaction = try row.decode(0, as: String.self), let process = try row.decode(1, as: Int32.self)
         else { return }
         let sql = AnnouncementStatements.announce(
@@ -60,7 +60,7 @@ final class LockAnnouncer: LockConnection {
     static func held(_ entity: EntityRuntime, in core: ContextCore) async throws -> [AnnouncedLocks.Lock] {
         try await core.database.requireHelperSchema()
         let rows = try await translated(entity.name, { core.client }) {
-            try await core.client.query(AnnouncementStatements.announced(entity.entity))
+            try await core.client.execute(own: AnnouncementStatements.announced(entity.entity))
         }
         return try rows.compactMap { row in
             // A row of a table that was renamed since has no ID in this model.

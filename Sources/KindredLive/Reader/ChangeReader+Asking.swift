@@ -17,8 +17,9 @@ extension ChangeReader {
             if !waiting {
                 return .success(
                     try await database.client.withOwnSettings { scope in
-                        _ = try await database.client.query(
-                            TrackingStatements.limits(lock: .milliseconds(1), question: nil))
+                        _ = try await database.client.execute(
+                            own:
+                                TrackingStatements.limits(lock: .milliseconds(1), question: nil))
                         return try await counting(scope, body)
                     })
             }
@@ -34,8 +35,9 @@ extension ChangeReader {
     /// Leaves the questions that follow in the step a tenth of the time: many may wait for the same, such as a lock.
     private func hurry() async throws {
         let limits = database.live.questionLimits
-        _ = try await database.client.query(
-            TrackingStatements.limits(lock: limits.lock / 10, question: limits.timeout / 10))
+        _ = try await database.client.execute(
+            own:
+                TrackingStatements.limits(lock: limits.lock / 10, question: limits.timeout / 10))
         database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
     }
 
@@ -44,7 +46,8 @@ extension ChangeReader {
     /// A reader never waits for a lock as long as the server's `deadlock_timeout`, so that none costs a migration its transaction.
     func limitQuestions() async throws {
         let options = database.live.questionLimits
-        _ = try await database.client.query(TrackingStatements.limits(lock: options.lock, question: options.timeout))
+        _ = try await database.client.execute(
+            own: TrackingStatements.limits(lock: options.lock, question: options.timeout))
         database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
     }
 
@@ -91,7 +94,7 @@ extension ChangeReader {
                 scope in
                 let cursor = try await source.place()
                 let limits = database.live.questionLimits
-                _ = try await database.client.query(TrackingStatements.limits(lock: limits.lock, question: nil))
+                _ = try await database.client.execute(own: TrackingStatements.limits(lock: limits.lock, question: nil))
                 let start = MonotonicTime.now
                 let answer =
                     if settings.isEmpty {

@@ -20,7 +20,7 @@ struct LiveDefinitions: Sendable {
             // Asked by time, and not because of a change.
             core.database.live.trackingMetrics.withLock { $0.readerStatements += 2 }
             // A large catalog takes longer than the limit of a question.
-            _ = try await core.database.client.query(TrackingStatements.ownLimits)
+            _ = try await core.database.client.execute(own: TrackingStatements.ownLimits)
             try await core.database.requireHelperSchema()
             let tables = try await LiveTables(behind: names, core.database.client)
             let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }

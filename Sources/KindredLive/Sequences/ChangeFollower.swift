@@ -31,9 +31,10 @@ struct ChangeFollower {
         try await requireNamed(entities)
         // Detached: the caller may be in a transaction.
         let begin = Task.detached { [database] in
-            try await database.client.query(
-                TrackingStatements.begin(
-                    consumer: consumer, hold: hold / .seconds(1), owner: database.live.consumerOwner))
+            try await database.client.execute(
+                own:
+                    TrackingStatements.begin(
+                        consumer: consumer, hold: hold / .seconds(1), owner: database.live.consumerOwner))
         }
         guard let row = try await KindredError.tracking(database.client, { try await begin.value }).first else {
             throw PostgresError(.protocolViolation, "The server gave no cursor")
@@ -73,7 +74,7 @@ struct ChangeFollower {
             }
         }
         try await requireEnabled(entities)
-        let rows = try await database.client.query(TrackingStatements.hidden(entities.map(\.entity.oid)))
+        let rows = try await database.client.execute(own: TrackingStatements.hidden(entities.map(\.entity.oid)))
         for row in rows {
             let oid = try row.decode(0, as: Int64.self)
             guard let entity = entities.first(where: { Int64($0.entity.oid) == oid }) else { continue }

@@ -142,9 +142,10 @@ final class ConsumerProgress: Sendable {
     private func move(from place: ChangeCursor, to cursor: ChangeCursor) async throws -> Bool {
         let moved: QueryResult
         do {
-            moved = try await database.client.query(
-                TrackingStatements.acknowledge(
-                    consumer: name, last: place.snapshot, next: cursor.snapshot, epoch: cursor.epoch))
+            moved = try await database.client.execute(
+                own:
+                    TrackingStatements.acknowledge(
+                        consumer: name, last: place.snapshot, next: cursor.snapshot, epoch: cursor.epoch))
         } catch let error as PostgresError where error.sqlState?.rawValue == "KT004" {
             throw KindredError(tracking: error) ?? error
         }

@@ -28,6 +28,12 @@ extension PostgresClient {
         try sql.statement(types: settings?.schema == nil ? types : nil)
     }
 
+    /// Runs SQL of the library, which leaves nothing in the session: unlike after the program's SQL, it is not put back.
+    @discardableResult
+    package func execute(own sql: SQL) async throws -> QueryResult {
+        try await execute(sql.statement(isProgrammed: false))
+    }
+
     /// Runs a statement.
     @discardableResult
     package func execute(_ statement: consuming Statement, timeout: Duration? = nil) async throws -> QueryResult {
