@@ -38,7 +38,7 @@ private let schema = """
                 let emails = try await object.set(forKey: "emailSet").objects.map { $0["address"] }
                 rows.append(Shown(id: numbers.0, nick: object["nick"], age: numbers.1, emails: emails))
             }
-            all[update.cursor] = rows
+            all[update.cursor.changes] = rows
             if rows.contains(where: { $0.nick == .string(last) }) { break }
         }
         return all
@@ -146,7 +146,7 @@ private let schema = """
             let wasQuick = ContinuousClock.now - start < .seconds(4)
             let update = try await updates.update()
             guard wasQuick else { return }
-            #expect(update.insertions == [5, 6, 7] && update.cursor == seen?.cursor)
+            #expect(update.insertions == [5, 6, 7] && update.cursor.changes == seen?.cursor.changes)
         }
     }
 
