@@ -101,6 +101,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     /// Throws unless the changes of the entities' tables are recorded.
     private func requireRecorded(_ entities: [EntityRuntime]) async throws {
+        for entity in entities { try entity.entity.requireRecordable() }
         func missing() -> [EntityRuntime] {
             state.withLock { state in entities.filter { !state.tables.contains($0.entity.oid) } }
         }

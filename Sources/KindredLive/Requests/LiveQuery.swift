@@ -98,6 +98,7 @@ struct LiveQuery: Sendable {
         try requireFollowable(entity)
         try prefetched.forEach { try requireFollowable($0.destination) }
         let reads = try reads(of: query, prefetching: prefetched, in: core.runtime)
+        for name in reads.names(in: core.runtime) { try core.runtime[name]?.entity.requireRecordable() }
         let tables = try await LiveHub.tables(behind: reads.names(in: core.runtime), in: core)
         return try LiveQuery(
             query, prefetching: prefetched, of: entity, in: core, at: place, reading: reads, from: tables)

@@ -63,6 +63,7 @@ struct ChangeFollower {
             throw KindredError(.invalidRequest, "Name the entities whose changes are wanted")
         }
         for entity in entities {
+            try entity.entity.requireRecordable()
             let isTable = entity.entity.kind == .table || entity.entity.kind == .partitionedTable
             guard isTable, !entity.key.isEmpty else {
                 throw KindredError(

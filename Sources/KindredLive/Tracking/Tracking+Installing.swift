@@ -99,7 +99,7 @@ extension Tracking {
     ///
     /// - Parameter names: names of entities, such as `person` or `public.person`.
     /// - Throws: `KindredError` `.untrackable` with the reason, such as a foreign table; `.unsupported` if the server has no
-    ///   statement triggers with transition tables; `.unknownEntity`,
+    ///   statement triggers with transition tables, and for a table that Citus distributes; `.unknownEntity`,
     ///   `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func enable(_ names: String...) async throws {
         try await enable(names)
@@ -107,7 +107,7 @@ extension Tracking {
 
     /// Records changes of tables from now on.
     public func enable(_ names: [String]) async throws {
-        try await change(names, by: TrackingStatements.enable)
+        try await change(names, by: TrackingStatements.enable) { try $0.requireRecordable() }
     }
 
     /// Ends the recording of changes of tables.
@@ -233,11 +233,15 @@ extension Tracking {
         try Self.requireCompatible(row, at: 0)
     }
 
-    private func tables(named names: [String]) async throws -> [QualifiedName] {
+    private func tables(
+        named names: [String], _ check: (Entity) throws -> Void = { _ in }
+    ) async throws -> [QualifiedName] {
         let schema = try await SchemaReader.readDiagnosed(from: client).schema
         return try names.map { name in
             do {
-                return try schema.entity(named: name).name
+                let entity = try schema.entity(named: name)
+                try check(entity)
+                return entity.name
             } catch let error as SchemaError {
                 throw KindredError(.unknownEntity, error.message, entity: name)
             }
@@ -245,10 +249,14 @@ extension Tracking {
     }
 
     /// Runs a statement for each of some tables, in one transaction.
-    private func change(_ names: [String], by statement: (QualifiedName) -> SQL) async throws {
-        let tables = try await tables(named: names)
+    ///
+    /// - Parameter check: throws for a table that cannot be changed, before anything is sent.
+    private func change(
+        _ names: [String], by statement: (QualifiedName) -> SQL, _ check: (Entity) throws -> Void = { _ in }
+    ) async throws {
+        let tables = try await tables(named: names, check)
         try await change {
-            try await check()
+            try await self.check()
             for table in tables { try await client.query(statement(table)) }
         }
     }

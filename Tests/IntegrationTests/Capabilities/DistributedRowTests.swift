@@ -1,4 +1,5 @@
 import Kindred
+import KindredLive
 import KindredTesting
 import Testing
 
@@ -45,6 +46,27 @@ struct DistributedRowTests {
         let isOfOneTenant = locking.allSatisfy { $0.contains(#""tenant_id" = $"#) }
         #expect(isOfOneTenant, "\(locking)", sourceLocation: sourceLocation)
         #expect(recorder.statements.count - count == others, "\(recorder.statements)", sourceLocation: sourceLocation)
+    }
+
+    @Test func changesOfDistributedTablesAreNotFollowed() async throws {
+        try await distributeByTenant(Self.tables)
+        try await withClient { try await $0.runScript("CREATE TABLE place (id integer PRIMARY KEY)") }
+        try await withDatabase { database, context, other in
+            try await database.tracking.install()
+            await expectError(.unsupported) { try await database.tracking.enable("place", "task") }
+            #expect(try await database.tracking.status()?.tables.isEmpty == true)
+            await expectError(.unsupported) { _ = try await context.fetch("task").live() }
+            await expectError(.unsupported) { _ = try await context.fetch("project").prefetch("taskSet").live() }
+            await expectError(.unsupported) { _ = try await context.changes(of: "task") }
+            let following = database.makeContext(tracking: .automatic)
+            await expectError(.unsupported) { _ = try await following.fetch("task").all() }
+            // A local table is followed.
+            try await database.tracking.enable("place")
+            var updates = try await context.fetch("place").live().makeAsyncIterator()
+            _ = try await updates.next()
+            try await other.query("INSERT INTO place VALUES (1)")
+            #expect(try await updates.next()?.insertions == [0])
+        }
     }
 
     @Test func requestsLockTenantByTenant() async throws {
