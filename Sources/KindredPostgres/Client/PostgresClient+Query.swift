@@ -65,6 +65,9 @@ extension PostgresClient {
     package func executeBatch(_ statements: [Statement], timeout: Duration? = nil) async throws -> [QueryResult] {
         guard !statements.isEmpty else { return [] }
         let transaction = currentTransaction
+        if configuration.tracksCommits, transaction == nil, statements.isTrackable {
+            return try await withTransaction { _ in try await executeBatch(statements, timeout: timeout) }
+        }
         let statements = try route.admitted(statements, in: transaction)
         let deadline = deadline(timeout)
         return try await observing(statements) {

@@ -69,6 +69,13 @@ public struct PostgresConfiguration: Sendable {
     /// primary: until it is heard, a former primary would be written to. So raise it where such writes are worse than a
     /// longer start.
     public var primarySearchTimeout: Duration = .milliseconds(250)
+    /// Whether the outcome of every call that commits can be found out later, if the answer to its COMMIT is lost.
+    ///
+    /// Then each such `PostgresError` `.commitUnknown` has a `transactionID` for `PostgresClient.resolveCommit`: of transactions, of
+    /// saves and of all other writes. A write outside of a transaction runs in one of its own, which costs a round trip more; so does
+    /// SQL of the program that may write, and a SELECT of its own may. Statements that PostgreSQL does not run in a transaction, such
+    /// as VACUUM and CALL of a procedure that commits, are as without this.
+    public var tracksCommits = false
     /// The longest time of a statement, including the wait for a connection, before it is cancelled; nil is no limit.
     public var statementTimeout: Duration? = .seconds(30)
     /// The time for which the caller of a cancelled statement waits for the server's confirmation.

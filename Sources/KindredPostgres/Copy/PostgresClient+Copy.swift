@@ -39,6 +39,9 @@ extension PostgresClient {
     public func copyIn<Data: AsyncSequence>(
         _ sql: SQL, from data: Data, timeout: Duration? = nil
     ) async throws -> Int where Data.Element == [UInt8] {
+        if configuration.tracksCommits, currentTransaction == nil {
+            return try await withTransaction { _ in try await copyIn(sql, from: data, timeout: timeout) }
+        }
         let session = try await CopySession.begin(try CopySession.text(of: sql), .input, on: self, timeout: timeout)
         return try await session.copy(data)
     }

@@ -38,3 +38,10 @@ final class TrackedID: Sendable {
         value.withLock { $0 = id }
     }
 }
+
+extension [Statement] {
+    /// Whether they may write, and can run in a transaction, whose number tells later whether it was committed.
+    var isTrackable: Bool {
+        contains { $0.text.mayNumberTransaction } && allSatisfy { $0.text.effect == .plain }
+    }
+}

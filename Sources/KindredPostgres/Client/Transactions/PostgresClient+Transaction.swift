@@ -142,7 +142,7 @@ extension PostgresClient {
         let control = TransactionControl(client: self, connection: connection)
         let scope = PostgresTransaction(
             client: origin, connection: connection, outer: PostgresTransaction.current, depth: 0,
-            opening: options.begin, tracked: options.tracksCommit ? TrackedID() : nil,
+            opening: options.begin, tracked: options.tracksCommit || configuration.tracksCommits ? TrackedID() : nil,
             positions: lease?.positions ?? route.newPositions())
         if let settings { try scope.adopt(settings) }
         gate?.began(scope)
