@@ -1,6 +1,7 @@
 import Kindred
 import KindredLive
 import KindredTesting
+import TestSupport
 import Testing
 
 /// Questions that take too long, or wait for a lock: they delay nothing but themselves, and lose nothing.
@@ -80,18 +81,30 @@ import Testing
         }
     }
 
+    @Test func timesThatNoStatementCouldTakeAreRefused() async throws {
+        let configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
+        for options in [
+            Tracking.Options(lockTimeout: .microseconds(999)), Tracking.Options(questionTimeout: .zero),
+            Tracking.Options(lockTimeout: .milliseconds(-5)),
+        ] {
+            await expectPostgresError(.invalidConfiguration) {
+                _ = try await Database.connect(configuration, tracking: options)
+            }
+        }
+    }
+
     @Test func aMigrationIsNeverTheVictimOfAReader() async throws {
         try await withDatabase { database, other in
             let items = try await database.makeContext().fetch("item").sorted("id").prefetch("parent").live()
             let reader = Task { for try await _ in items {} }
             defer { reader.cancel() }
-            for round in 0..<10 {
+            for round in 0..<(TestAmount.isLong ? 100 : 10) {
                 try await withClient { migration in
                     try await migration.withTransaction { _ in
                         try await migration.query("LOCK TABLE parent IN ACCESS EXCLUSIVE MODE")
                         // The reader asks for the item, and then for its parent.
                         try await other.query("UPDATE item SET value = \(Int32(round)) WHERE id = 1")
-                        try await Task.sleep(for: .milliseconds(20 * round))
+                        try await Task.sleep(for: .milliseconds(20 * (round % 10)))
                         try await migration.query(
                             "ALTER TABLE item ALTER COLUMN value SET DEFAULT \(unsafeRaw: "\(round)")")
                     }
