@@ -24,7 +24,7 @@ private let schema = """
         try await withLive("account", "rivalry") { _, context, other in
             let changes = try await context.changes(of: "rivalry")
             var updates = changes.makeAsyncIterator()
-            var list = try await context.fetch("rivalry").sorted("one", "other").live().makeAsyncIterator()
+            var list = try await context.fetch("rivalry").sorted("one").sorted("other").live().makeAsyncIterator()
             _ = try await list.update()
             for (old, new) in [(3, 30), (30, 3), (1, 10)] {
                 let before = try await Self.pairs(other)

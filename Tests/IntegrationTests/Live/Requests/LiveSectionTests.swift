@@ -25,14 +25,13 @@ private let schema = """
     /// The sections are those of SQL, and the differences lead from each list of sections to the next.
     @Test(arguments: spellings.keys.sorted()) func sectionsAreOfEqualValues(key: String) async throws {
         try await withLive("item") { _, context, other in
-            var random = RepeatedRandom(Int(key.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFFFF))
-            let type = try #require(
-                try await other.query(
-                    """
-                    SELECT format_type(atttypid, atttypmod) FROM pg_attribute
-                    WHERE attrelid = 'item'::regclass AND attname = \(key)
-                    """
-                ).first?.decode(0, as: String.self))
+            var random = RepeatedRandom(key.utf8.count)
+            let types = try await other.query(
+                """
+                SELECT format_type(atttypid, atttypmod) FROM pg_attribute
+                WHERE attrelid = 'item'::regclass AND attname = \(key)
+                """)
+            let type = try #require(try types.first?.decode(0, as: String.self))
             let spellings = Self.spellings[key] ?? []
             /// The rows of each value, with the first spelling of the value.
             func stored() async throws -> [(value: String?, ids: Set<Int64>)] {
@@ -43,9 +42,12 @@ private let schema = """
                         WHERE s::\(unsafeRaw: type) = item.\(identifier: key)), array_agg(id::bigint)
                     FROM item GROUP BY \(identifier: key) ORDER BY \(identifier: key)
                     """
-                ).map { (try $0.decode(0, as: String.self), Set(try $0.decode(1, as: [Int64].self) ?? [])) }
+                ).map { row in
+                    let ids: [Int64] = try row.decode(1) ?? []
+                    return (value: try row.decode(0, as: String.self), ids: Set(ids))
+                }
             }
-            let live = try await context.fetch("item").sorted(key, "id").live()
+            let live = try await context.fetch("item").sorted(key).sorted("id").live()
             var updates = try live.sections(by: key).makeAsyncIterator()
             var values: [String?] = []
             for round in 0..<15 {
