@@ -93,7 +93,11 @@ extension Database {
                 try Task.checkCancellation()
                 // Detached: the caller may be in a transaction.
                 return try await Task.detached {
-                    try await client.withOwnSettings { _ in try await reader.read(from: cursor, limit: limit) }
+                    try await client.withTransaction(
+                        isolation: .repeatableRead, readOnly: true, retry: .attempts(3)
+                    ) { _ in
+                        try await reader.read(from: cursor, limit: limit)
+                    }
                 }.value
             }
         }

@@ -79,7 +79,7 @@ import Testing
             let books = try context.fetch("book").where("category.name == %@", "Poetry").sorted("title").limit(20)
             var lastEventID: String?
             for event in ["list", "unchanged"] {
-                let given = try await Self.events(books, lastEventID: lastEventID).first { _ in true }
+                let given = try await events(books, lastEventID: lastEventID).first { _ in true }
                 let lines = try #require(given).split(separator: "\n")
                 #expect(lines[0] == "event: \(event)" && lines[2].hasSuffix(" books"))
                 lastEventID = String(lines[1].dropFirst("id: ".count))
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    private static func events(
+    func events(
         _ books: FetchRequest<DatabaseObject>, lastEventID: String?
     ) async throws -> AsyncThrowingStream<String, any Error> {
         let updates = try await books.live(since: lastEventID.flatMap { LiveCursor($0) })

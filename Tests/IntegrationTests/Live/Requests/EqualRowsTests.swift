@@ -12,10 +12,13 @@ private let schema = """
     CREATE TABLE word (code citext PRIMARY KEY, note text);
     CREATE TABLE usage (
         id integer PRIMARY KEY, word_code citext REFERENCES word ON UPDATE CASCADE, place text NOT NULL DEFAULT 'x');
+    CREATE TABLE entry (
+        word_code citext REFERENCES word ON UPDATE CASCADE, number integer, PRIMARY KEY (word_code, number));
     INSERT INTO account SELECT generate_series(1, 5);
     INSERT INTO rivalry VALUES (3, 3), (1, 3), (3, 2), (1, 2);
     INSERT INTO word VALUES ('a'), ('b');
     INSERT INTO usage VALUES (1, 'a'), (2, 'A'), (3, 'b');
+    INSERT INTO entry VALUES ('a', 1), ('A', 2), ('b', 1);
     """
 
 /// Changes by which rows are equal to what they were, and not the same.
@@ -50,39 +53,44 @@ private let schema = """
             })
     }
 
-    /// A key that is spelled otherwise equals the key before, and is other bytes.
+    /// A key that is spelled otherwise equals the key before, and is other bytes: the object of another key, as with every key that
+    /// another client changes.
     @Test func aKeySpelledOtherwiseIsTold() async throws {
-        try await withLive("word", "usage") { database, _, other in
+        try await withLive("word", "usage", "entry") { database, _, other in
             let context = database.makeContext(tracking: .automatic)
             var list = try await context.fetch("usage").sorted("id").prefetch("word").live().makeAsyncIterator()
-            var words = try await context.fetch("word").sorted("code").prefetch("usageSet").live().makeAsyncIterator()
-            let changes = try await context.changes(of: "usage", "word")
+            var words = try await context.fetch("word").sorted("code").prefetch("usageSet").prefetch("entrySet").live()
+                .makeAsyncIterator()
+            let changes = try await context.changes(of: "entry")
             var updates = changes.makeAsyncIterator()
             _ = try await (list.update(), words.update())
-            let word = try #require(try await context.fetch("word").where("code = %@", "a").first())
-            let usages = try await word.set(forKey: "usageSet").objects
-            #expect(Set(usages.map { $0["id"] }) == [.integer(1), .integer(2)])
-            for spelling in ["A", "a", "A"] {
+            let usages = try await context.fetch("usage").sorted("id").all()
+            for (old, spelling) in [("a", "A"), ("A", "a"), ("a", "A")] {
+                let word = try await context.get("word", old)
+                let members = try await word.set(forKey: "usageSet").objects
+                #expect(Set(members.map { $0["id"] }) == [.integer(1), .integer(2)])
+                let entries = try await word.set(forKey: "entrySet").objects
+                #expect(Set(entries.map { $0["number"] }) == [.integer(1), .integer(2)])
                 try await other.query("UPDATE word SET code = \(spelling) WHERE code = 'a'")
                 try await database.tracking.catchUp()
                 let stored = try await other.query("SELECT word_code::text FROM usage ORDER BY id")
                     .map { try $0.decode(0, as: String.self).map { PostgresValue.string($0) } }
-                #expect(usages.sorted { $0.key() < $1.key() }.map { $0["word_code"] } == Array(stored.prefix(2)))
-                #expect(word["code"] == .string(spelling) && !word.isDeleted)
-                let members = try await word.set(forKey: "usageSet").objects
-                #expect(Set(members.map { $0["id"] }) == [.integer(1), .integer(2)])
+                #expect(usages.map { $0["word_code"] } == stored && word.isDeleted)
+                #expect(entries.allSatisfy(\.isDeleted))
                 let update = try await list.update()
                 #expect(update.values("word_code") == stored)
                 let shown = try await words.update()
                 #expect(shown.values("code") == [.string(spelling), .string("b")])
-                let shownMembers = try await shown.objects[0].set(forKey: "usageSet").objects
-                #expect(Set(shownMembers.map { $0["id"] }) == [.integer(1), .integer(2)])
-                #expect(try await updates.next() != nil)
+                for key in ["usageSet", "entrySet"] {
+                    #expect(try await shown.objects[0].set(forKey: key).objects.count == 2)
+                }
+                guard case .changes(let batch)? = try await updates.next() else {
+                    Issue.record("A gap")
+                    return
+                }
+                #expect(batch.deleted.count == 2 && batch.inserted.count == 2 && batch.updated.isEmpty)
+                #expect(batch.inserted.allSatisfy { $0.values.first == .string(spelling) })
             }
         }
     }
-}
-
-extension DatabaseObject {
-    fileprivate func key() -> Int64 { if case .integer(let id)? = self["id"] { id } else { 0 } }
 }

@@ -139,7 +139,7 @@ private let schema = """
                     clients[place] = client
                     let rows = try await other.query(
                         """
-                        SELECT concat_ws(' ', p.id, p.nick, p.age, string_agg('string(' || address || ')', ' ' ORDER BY address))
+                        SELECT concat_ws(' ', p.id, p.nick, p.age, string_agg(address, ' ' ORDER BY address))
                         FROM person p LEFT JOIN email e ON person_id = p.id WHERE age > 1 GROUP BY p.id
                         ORDER BY nick, p.id
                         """)
