@@ -198,7 +198,7 @@ import Testing
             #"@kindred {"name": "x"}"#,
             #"""
             "name" is unknown here; known are "filter", "group", "ignore", "key", "manyToMany", \#
-            "optimisticLocking", "relationships", "softDelete"
+            "optimisticLocking", "relationships", "softDelete", "tenant"
             """#
         ),
         (#"@kindred {"key": []}"#, #""key" must be a list of names"#),

@@ -22,6 +22,8 @@ struct ReaderLoop {
     private var modelReading = MonotonicTime.now
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
+    /// When a server that takes no writes is told again that notifications are wanted.
+    private var mayBeToldAt = MonotonicTime.now
     /// Whether a notification led to the last step, which found nothing.
     private var wasWoken = false
     private var attendance: MonotonicTime
@@ -200,10 +202,15 @@ struct ReaderLoop {
         }
         if let sleep, sleep.end < .now { self.sleep = nil }
         if source.notifies { listener.start() }
-        if sleep == nil, listener.isListening {
-            // One more reading before it sleeps.
-            sleep = (try await source.sleep(for: .seconds(60)), .now + .seconds(45))
-            return
+        if sleep == nil, listener.isListening, mayBeToldAt <= .now {
+            do {
+                // One more reading before it sleeps.
+                sleep = (try await source.sleep(for: .seconds(60)), .now + .seconds(45))
+                return
+            } catch  where error.isOfReadOnlyServer {
+                // Polls meanwhile: nothing changes there, unless the address leads to another server.
+                mayBeToldAt = .now + .seconds(5)
+            }
         }
         let pause = pace.afterNothing(isAsleep: sleep != nil)
         wasWoken = await reader.signal.wait(pause, hearsAll: true)
@@ -230,7 +237,7 @@ struct ReaderLoop {
         if error.meansNewSchema, !pace.keepsFailing {
             _ = try? await database.readModel()
             changedTables = changedTables ?? []
-        } else if !error.isPassing {
+        } else if !error.isPassing, !error.isOfReadOnlyServer {
             return false
         }
         if let error = error as? PostgresError {
@@ -313,6 +320,9 @@ extension Error {
         guard error.code == .server, let state = error.sqlState, state != .invalidStatementName else { return false }
         return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
     }
+
+    /// Whether the server takes no writes, as before another server takes its place.
+    var isOfReadOnlyServer: Bool { ofServer?.sqlState == .readOnlyTransaction }
 
     /// Whether a lock could not be had in time.
     var isOfLock: Bool { ofServer?.sqlState == .lockNotAvailable }

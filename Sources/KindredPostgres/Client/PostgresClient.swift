@@ -64,7 +64,8 @@ public final class PostgresClient: Sendable {
         (types, formats, observers, logger) = (other.types, other.formats, other.observers, other.logger)
         closing = AsyncLatch()
         listener = try PostgresListener(configuration, logger: logger)
-        pool = try ConnectionPool(ConnectionContext(configuration: configuration, types: types, logger: logger))
+        pool = try ConnectionPool(
+            ConnectionContext(configuration: configuration, types: types, logger: logger, isForReads: true))
         route = StatementRoute(pool)
     }
 

@@ -61,7 +61,7 @@ extension StatementRoute {
     ) async throws -> [QueryResult] {
         guard let lease else {
             // The pool rolls back a failed transaction.
-            return try await withExclusive(by: deadline) {
+            return try await withExclusive(mayMove: true, by: deadline) {
                 try await runWhole(statements, asking: question, on: $0.connection, by: deadline)
             }
         }
@@ -100,7 +100,7 @@ extension StatementRoute {
         var traits = traits
         traits.isAutocommit = true
         traits.mayLeave = true
-        return try await withFreshConnection(.shared, isNested: false, by: deadline) { lease in
+        return try await withFreshConnection(.shared, isNested: false, mayMove: true, by: deadline) { lease in
             try await lease.connection.run(statements, traits: traits, lease: lease, by: deadline)
         }
     }
@@ -109,7 +109,8 @@ extension StatementRoute {
     private func runAlone(
         _ statements: [Statement], _ question: PositionQuestion?, by deadline: MonotonicTime
     ) async throws -> [QueryResult] {
-        try await withExclusive(by: deadline) { lease in
+        let mayMove = !statements.contains { $0.text.mayCommitInside }
+        return try await withExclusive(mayMove: mayMove, by: deadline) { lease in
             let results = try await PositionQuestion.recording(question) {
                 try await lease.connection.run(
                     statements, traits: Request.Traits(settings: settings, question: question), by: deadline)

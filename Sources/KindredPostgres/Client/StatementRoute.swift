@@ -136,10 +136,13 @@ extension StatementRoute {
 // A use is nested if the task has a transaction or a connection already: it would wait for itself.
 extension StatementRoute {
     /// Lends a connection for exclusive use.
+    ///
+    /// - Parameter mayMove: whether `body` has no effect if a server refuses it because it takes no writes.
     func withExclusive<T>(
-        isNested: Bool = false, by deadline: MonotonicTime = .never, _ body: (ConnectionPool.Lease) async throws -> T
+        isNested: Bool = false, mayMove: Bool = false, by deadline: MonotonicTime = .never,
+        _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
-        try await withFreshConnection(.exclusive, isNested: isNested, by: deadline) { lease in
+        try await withFreshConnection(.exclusive, isNested: isNested, mayMove: mayMove, by: deadline) { lease in
             do {
                 let result = try await body(lease)
                 await pool.releaseExclusive(lease)
@@ -161,6 +164,11 @@ extension StatementRoute {
         throw PostgresError(.connectionLost, "Every new connection ended before it could be used")
     }
 
+    /// Whether what a server has refused, because it takes no writes, may succeed over another connection.
+    func mayMove(after error: any Error) -> Bool {
+        (error as? any SQLStateError)?.sqlState == .readOnlyTransaction && pool.hasOtherServer
+    }
+
     /// Takes a connection of the pool, within the client's limit if it has one.
     private func acquire(
         _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime
@@ -170,14 +178,23 @@ extension StatementRoute {
         return try await limit.acquire(use, by: deadline)
     }
 
-    /// Retries with another connection while the lent one had ended before anything was sent.
+    /// Retries with another connection while the lent one had ended before anything was sent, and once if its server takes no
+    /// writes and another server may.
+    ///
+    /// - Parameter mayMove: whether `body` has no effect if a server refuses it because it takes no writes.
     @inline(__always)
     func withFreshConnection<T>(
-        _ use: PoolStateMachine.Use, isNested: Bool, by deadline: MonotonicTime,
+        _ use: PoolStateMachine.Use, isNested: Bool, mayMove: Bool, by deadline: MonotonicTime,
         _ body: (ConnectionPool.Lease) async throws -> T
     ) async throws -> T {
+        var refusal: (any Error)?
         for _ in 0..<maximumAttempts {
-            let lease = try await acquire(use, isNested: isNested, by: deadline)
+            let lease: ConnectionPool.Lease
+            do {
+                lease = try await acquire(use, isNested: isNested, by: deadline)
+            } catch {
+                throw error is CancellationError ? error : refusal ?? error
+            }
             // An exclusive connection has to be alive before its user begins.
             if use == .exclusive, !lease.connection.isAlive {
                 lease.giveBack()
@@ -187,9 +204,12 @@ extension StatementRoute {
                 return try await body(lease)
             } catch is ConnectionGone {
                 continue
+            } catch  where mayMove && refusal == nil && self.mayMove(after: error) {
+                pool.count(\.retries)
+                refusal = error
             }
         }
-        throw PostgresError(.connectionLost, "Every new connection ended before it could be used")
+        throw refusal ?? PostgresError(.connectionLost, "Every new connection ended before it could be used")
     }
 }
 

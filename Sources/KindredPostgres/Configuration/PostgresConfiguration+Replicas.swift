@@ -12,6 +12,16 @@ extension PostgresConfiguration {
     /// Whether the client writes to one of several servers.
     var choosesPrimary: Bool { endpoints.count > 1 && (targetSession == .primary || targetSession == .readWrite) }
 
+    /// Whether the program wants no server that takes writes, or has made its sessions read-only.
+    var isReadOnly: Bool {
+        switch targetSession {
+        case .readOnly, .standby, .preferStandby: return true
+        case .any, .readWrite, .primary: break
+        }
+        let name = "default_transaction_read_only"
+        return settings.keys.contains { $0.foldedName == name } || options?.lowercased().contains(name) == true
+    }
+
     /// The configuration of a pool for the primary, whichever of the servers that is.
     ///
     /// - Parameter others: servers that may have the role later; they are tried with this configuration's role and options.

@@ -229,6 +229,9 @@ extension PostgresError {
             """)
     }
 
+    /// Whether it is that of the statement that makes the settings of a context.
+    package var isOfSettings: Bool { statement?.hasPrefix("SELECT pg_catalog.set_config($1") == true }
+
     /// The error of a statement whose settings the server cannot make, which says nothing about the statement itself.
     ///
     /// nil for other reasons than the names and values of settings: their SQLSTATE counts as the statement's own.

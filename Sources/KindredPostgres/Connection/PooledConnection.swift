@@ -25,14 +25,17 @@ final class PooledConnection: PolledSource {
     private let logger: Logger?
     private let onEnd: @Sendable (PostgresError) -> Void
     private let onRetirement: @Sendable () -> Void
+    private let onRefusal: @Sendable () -> Void
 
     /// Takes an open connection; `onEnd` is called once when it has ended, `onRetirement` when nothing new may be sent
-    /// over it because its server became read-only or does not answer.
+    /// over it because its server became read-only or does not answer, `onRefusal` when its server has refused a write because
+    /// it takes none, before the caller gets the error.
     init(
         _ opened: Connector.Opened,
         context: ConnectionContext,
         onEnd: @escaping @Sendable (PostgresError) -> Void,
-        onRetirement: @escaping @Sendable () -> Void = {}
+        onRetirement: @escaping @Sendable () -> Void = {},
+        onRefusal: @escaping @Sendable () -> Void = {}
     ) throws(PostgresError) {
         processID = opened.handle.processID
         primary = opened.primary
@@ -40,6 +43,7 @@ final class PooledConnection: PolledSource {
         logger = context.logger
         self.onEnd = onEnd
         self.onRetirement = onRetirement
+        self.onRefusal = onRefusal
         driver = RankedMutex(ConnectionDriver(opened, context: context), .connectionState)
         do {
             try Poller.shared.add(self, socket: socket)
@@ -172,6 +176,32 @@ final class PooledConnection: PolledSource {
         _ = try await run(
             [Statement(text: StatementText(text))], traits: Request.Traits(end: end, isUndoing: true),
             by: .now + .seconds(2), isShielded: true)
+    }
+
+    private static let roleQuestion = Statement(
+        text: StatementText("SELECT pg_catalog.current_setting('transaction_read_only')"), resultFormat: .text)
+
+    /// Whether the server has reported that it takes no writes; servers before 14 and poolers report nothing.
+    var isSaidToBeReadOnly: Bool {
+        var isReadOnly = false
+        update { driver, _ in
+            guard let handle = driver.handle else { return }
+            isReadOnly = handle.isOn("in_hot_standby") == true || handle.isOn("default_transaction_read_only") == true
+        }
+        return isReadOnly
+    }
+
+    /// Checks that the server answers; whether transactions may write there, unless they say otherwise.
+    ///
+    /// True for a server that does not know the question.
+    func takesWrites() async throws -> Bool {
+        do {
+            let answer = try await run(
+                [Self.roleQuestion], traits: Request.Traits(isUndoing: true), by: .now + .seconds(2), isShielded: true)
+            return try answer.first?.first?.decode(0, as: String.self) != "on"
+        } catch let error as PostgresError where error.code == .server && isAlive {
+            return true
+        }
     }
 
     /// Checks that the server answers.
@@ -309,6 +339,7 @@ final class PooledConnection: PolledSource {
             }
         }
         if effects.state.isRetired { onRetirement() }
+        if effects.state.hasRefusedWrite { onRefusal() }
         if effects.state.hasReset {
             logger?.trace("\(ConnectionState.resetStatements.joined(separator: "; "))")
         }

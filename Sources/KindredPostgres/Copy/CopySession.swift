@@ -14,7 +14,8 @@ final class CopySession: Sendable {
     ///
     /// - Parameter timeout: how long to wait for the server each time; nil takes the configuration's.
     static func begin(
-        _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, timeout: Duration?
+        _ text: String, _ direction: CopyOperation.Direction, on client: PostgresClient, timeout: Duration?,
+        after refusal: (any Error)? = nil
     ) async throws -> CopySession {
         try client.requireSettings()
         if !client.isInTransaction { try client.route.requireNoSettings() }
@@ -31,7 +32,10 @@ final class CopySession: Sendable {
                     .invalidParameter, "The COPY has neither STDIN nor STDOUT, so the client has no part in it")
             }
         } catch {
-            throw await session.end(with: session.named(error))
+            let error = await session.end(with: session.named(error))
+            // No data was sent.
+            guard case .own = place, refusal == nil, client.route.mayMove(after: error) else { throw error }
+            return try await begin(text, direction, on: client, timeout: timeout, after: error)
         }
         return session
     }

@@ -24,6 +24,10 @@ final class ListenerTask {
     /// Whether the log has the present failure.
     private var hasWarned = false
     private var hadConnection = false
+    /// How often the address had moved when the connection was opened.
+    private var moves = 0
+    /// Whether the server took writes at the last sign of life.
+    private var tookWrites = true
     private var ticker: Task<Void, Never>?
 
     init(_ listener: PostgresListener, _ signals: AsyncStream<PostgresListener.Signal>.Continuation) {
@@ -54,7 +58,8 @@ final class ListenerTask {
     /// Brings the connection up to date; true if there is nothing left to do.
     private func tend() async -> Bool {
         if listener.channels.isEmpty, waiters.isEmpty, listener.endIfIdle() { return true }
-        if let former = connection, listener.startupRequirements.primary.isOutdated(former.primary) {
+        let primary = listener.startupRequirements.primary
+        if let former = connection, primary.isOutdated(former.primary) || primary.moves != moves {
             former.end(PostgresError(.connectionLost, "Another server has taken the place of the primary"))
             connection = nil
         }
@@ -86,6 +91,7 @@ final class ListenerTask {
     private func connect() async throws {
         generation += 1
         let (generation, signals) = (generation, signals)
+        (moves, tookWrites) = (listener.startupRequirements.primary.moves, true)
         let gate = NotificationGate(listener)
         let probe = ListeningProbe()
         let opened = try await listener.open { if !probe.hears($0) { gate.pass($0) } }
@@ -155,6 +161,10 @@ final class ListenerTask {
         guard let connection else { return }
         do {
             try await connection.test()
+            let takesWrites = !connection.isSaidToBeReadOnly
+            // The address may lead to another server, which has the notifications now.
+            if tookWrites, !takesWrites { listener.startupRequirements.primary.noteReadOnly() }
+            tookWrites = takesWrites
         } catch {
             connection.end(PostgresError(.connectionLost, "The connection did not answer its test"))
             self.connection = nil

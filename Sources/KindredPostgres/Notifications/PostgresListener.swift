@@ -53,7 +53,7 @@ public final class PostgresListener: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.check = check
-        startupRequirements.primary.onRise { [weak self] in self?.state.withLock { _ = $0.signals?.yield(.change) } }
+        startupRequirements.primary.onChange { [weak self] in self?.state.withLock { _ = $0.signals?.yield(.change) } }
     }
 
     /// Listens to a channel, and returns once the server has confirmed; later losses are reported.

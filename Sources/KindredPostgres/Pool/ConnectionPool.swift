@@ -34,7 +34,8 @@ final class ConnectionPool: PolledSource {
         options = context.configuration.pool
         state = RankedMutex(State(machine: Machine(options: context.configuration.pool)), .leaf)
         try Poller.shared.addTimed(self)
-        context.primary.onRise { [weak self] in self?.endOutdated() }
+        context.primary.onChange { [weak self] in self?.endOutdated() }
+        if context.seeksWrites { context.primary.onReadOnly { [weak self] in self?.search() } }
     }
 
     /// Ends every connection at once: the client was deinitialized.
@@ -199,6 +200,8 @@ final class ConnectionPool: PolledSource {
                 self.ended(id, $0)
             } onRetirement: {
                 self.change { state, actions in state.machine.retire(id, now: .now, actions: &actions) }
+            } onRefusal: {
+                self.search { machine, actions in machine.refused(id, now: .now, actions: &actions) }
             }
             let isOutdated = change { state, actions in
                 state.connecting[id] = nil
@@ -244,16 +247,51 @@ final class ConnectionPool: PolledSource {
         }
     }
 
-    private func test(_ id: PoolStateMachine.ConnectionID, _ connection: PooledConnection) async {
+    private func test(_ id: PoolStateMachine.ConnectionID, _ connection: PooledConnection, isDoubted: Bool) async {
         do {
-            try await connection.test()
-            change { state, actions in
-                state.machine.connected(id, jitter: 0, now: .now, actions: &actions)
+            guard isDoubted else {
+                try await connection.test()
+                return change { state, actions in
+                    state.machine.connected(id, jitter: 0, now: .now, actions: &actions)
+                }
+            }
+            let takesWrites = try await connection.takesWrites()
+            let isNew = change { state, actions in
+                let isTrial = state.machine.search.isRunning || state.machine.search.trial == id
+                state.machine.answered(id, takesWrites: takesWrites, now: .now, actions: &actions)
+                return isTrial && takesWrites
+            }
+            if isNew {
+                context.primary.noteMove()
+                context.logger?.notice(
+                    "a server that takes writes was found; older connections are asked before they are used")
             }
         } catch {
             connection.end(PostgresError(.connectionLost, "The connection did not answer its test"))
         }
     }
+
+    // MARK: Servers that take no writes
+
+    /// Looks for a server that takes writes, as the address may lead to another server now.
+    private func search() { search { machine, actions in machine.search(.now, &actions) } }
+
+    private func search(_ body: (inout PoolStateMachine, inout PoolStateMachine.Actions) -> Void) {
+        let (isNew, wasInVain) = change { state, actions in
+            let former = state.machine.search
+            body(&state.machine, &actions)
+            return (state.machine.search.startedAt != former.startedAt, former.startedAt != nil && !former.hasFound)
+        }
+        // A role that only reads may be refused each second.
+        if isNew {
+            context.logger?.log(
+                level: wasInVain ? .debug : .notice,
+                "the server takes no writes; a new connection shows whether another server does")
+        }
+    }
+
+    /// Whether a write that a server has refused, because it takes none, may succeed over another connection.
+    var hasOtherServer: Bool { state.withLock { $0.machine.hasOtherServer } }
 
     // MARK: Time and end
 
@@ -310,7 +348,7 @@ final class ConnectionPool: PolledSource {
     private struct Consequences {
         var resumed: [(CheckedContinuation<Lease, any Error>, Result<Lease, any Error>)] = []
         var closing: [PooledConnection] = []
-        var tested: [(Int, PooledConnection)] = []
+        var tested: [(id: Int, connection: PooledConnection, isDoubted: Bool)] = []
         var isClosed = false
     }
 
@@ -339,7 +377,9 @@ final class ConnectionPool: PolledSource {
         if consequences.isClosed { closed.open() }
         for id in actions.connect { startConnecting(id) }
         // Detached: a connection inherits no task-local values.
-        for (id, connection) in consequences.tested { Task.detached { await self.test(id, connection) } }
+        for (id, connection, isDoubted) in consequences.tested {
+            Task.detached { await self.test(id, connection, isDoubted: isDoubted) }
+        }
         return result
     }
 
@@ -364,7 +404,8 @@ final class ConnectionPool: PolledSource {
             consequences.closing.append(connection)
         }
         for id in actions.test {
-            if let connection = state.connections[id] { consequences.tested.append((id, connection)) }
+            guard let connection = state.connections[id], let index = state.machine.index(id) else { continue }
+            consequences.tested.append((id, connection, state.machine.connections[index].isDoubted))
         }
         if state.machine.isClosing, state.machine.connections.isEmpty {
             consequences.isClosed = true

@@ -30,7 +30,8 @@ public struct PoolMetrics: Sendable, Hashable {
     /// Connections that the client closed: idle, old, or at its own end.
     public var closed = 0
     /// Transactions, and calls that are transactions of their own, that were run again: after a deadlock, a serialization
-    /// failure, or a connection that was lost before COMMIT was sent.
+    /// failure, or a connection that was lost before COMMIT was sent; and statements that a server refused because it takes no
+    /// writes, which were sent to another server.
     public var retries = 0
     /// Leases and transactions longer than the pool's `leaseWarning`.
     public var longLeases = 0

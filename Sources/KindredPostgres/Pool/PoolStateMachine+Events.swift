@@ -17,6 +17,13 @@ extension PoolStateMachine {
             retryAt = MonotonicTime(nanoseconds: 0)
             refusesUntil = retryAt
             connections[index].expiresAt = now + options.maximumLifetime * (1 + 0.1 * min(1, max(-1, jitter)))
+            if search.isRunning || search.trial == id || connections[index].isDoubted {
+                connections[index].state = .testing
+                connections[index].isDoubted = true
+                actions.test.append(id)
+                // It may have been one attempt too many for the new connection of a search.
+                return open(now, &actions)
+            }
         case .testing:
             break
         case .idle, .shared, .leased:
@@ -33,6 +40,7 @@ extension PoolStateMachine {
     ) {
         guard let index = index(id) else { return }
         connections.remove(at: index)
+        noteEnd(of: id)
         failures += 1
         let ceiling = Duration.milliseconds(min(1_000, 50 << min(failures - 1, 5)))
         retryAt = now + (isPermanent ? .seconds(5) : ceiling * (0.5 + 0.5 * min(1, max(0, jitter))))
@@ -41,7 +49,7 @@ extension PoolStateMachine {
             actions.refuse += waiters.map { .init(waiter: $0.id, refusal: .permanentFailure) }
             waiters = []
         }
-        open(now, &actions)
+        serve(now, &actions)
     }
 
     /// The reason why a connection ended.
@@ -59,6 +67,7 @@ extension PoolStateMachine {
         guard let index = index(id) else { return }
         connections.remove(at: index)
         idle.removeAll { $0 == id }
+        noteEnd(of: id)
         // A single loss may concern one connection; two within a second mean that the server or network failed.
         if end == .crash || (end == .loss && now.since(lastLoss) < .seconds(1)) { retireAll(&actions) }
         if end != .own { lastLoss = now }
@@ -96,6 +105,7 @@ extension PoolStateMachine {
 
     /// Refuses overdue waiters and closes old connections; returns the time of the next check.
     mutating func tick(now: MonotonicTime, actions: inout Actions) -> MonotonicTime {
+        giveUpSearch(now)
         let late = waiters.filter { $0.deadline <= now }
         if !late.isEmpty {
             waiters.removeAll { $0.deadline <= now }
@@ -129,7 +139,10 @@ extension PoolStateMachine {
             }
         }
         for waiter in waiters { next = min(next, waiter.deadline) }
-        let wants = !waiters.isEmpty || connections.count < options.minimumConnections
+        if search.isRunning { next = min(next, search.giveUpAt) }
+        let wants =
+            !waiters.isEmpty || connections.count < options.minimumConnections
+            || search.isRunning && search.trial == nil
         if retryAt > now, wants, !isClosing { next = min(next, retryAt) }
         return next
     }
@@ -139,6 +152,7 @@ extension PoolStateMachine {
     /// Refuses new callers; connections in use are closed when they are given back.
     mutating func close(actions: inout Actions) {
         isClosing = true
+        search = Search()
         actions.refuse += waiters.map { .init(waiter: $0.id, refusal: .closed) }
         waiters = []
         actions.close += idle

@@ -38,7 +38,7 @@ struct PoolStateMachine {
         var refuse: [RefusedWaiter] = []
         /// Open connections and report them by these numbers.
         var connect: [ConnectionID] = []
-        /// Test these connections.
+        /// Test these connections; a connection in doubt is asked whether its server takes writes.
         var test: [ConnectionID] = []
         var close: [ConnectionID] = []
 
@@ -68,6 +68,8 @@ struct PoolStateMachine {
         var movedAt = MonotonicTime(nanoseconds: 0)
         /// Whether it is closed as soon as it is free.
         var isDoomed = false
+        /// Whether it is asked before it is lent again: its server may take no writes any more.
+        var isDoubted = false
     }
 
     struct Waiter {
@@ -88,6 +90,7 @@ struct PoolStateMachine {
     var refusesUntil = MonotonicTime(nanoseconds: 0)
     /// The time of the last loss of a connection.
     var lastLoss = MonotonicTime(nanoseconds: 0)
+    var search = Search()
     private var lastID = 0
 
     init(options: PostgresConfiguration.PoolOptions) {
@@ -148,10 +151,11 @@ struct PoolStateMachine {
 
     /// Takes a connection that can serve at once.
     private mutating func lend(_ use: Use, at now: MonotonicTime, _ actions: inout Actions) -> ConnectionID? {
+        if search.isRunning { return nil }
         while let id = idle.popLast() {
             guard let index = index(id), case .idle(let since) = connections[index].state else { continue }
             // Later than its test, which may have ended just now: a threshold of 0 tests once before each use.
-            if since + options.idleTestThreshold < now {
+            if since + options.idleTestThreshold < now || connections[index].isDoubted {
                 connections[index].state = .testing
                 actions.test.append(id)
                 continue
@@ -173,7 +177,8 @@ struct PoolStateMachine {
     private func leastLoaded(_ now: MonotonicTime) -> Int? {
         var best: (index: Int, isStuck: Bool, load: Int)?
         for (index, connection) in connections.enumerated() {
-            guard case .shared(let load) = connection.state, load < options.pipelineDepth, !connection.isDoomed
+            guard case .shared(let load) = connection.state, load < options.pipelineDepth, !connection.isDoomed,
+                !connection.isDoubted
             else { continue }
             let isStuck = connection.movedAt + Self.stuckAfter < now
             if let known = best, (known.isStuck ? 1 : 0, known.load) <= (isStuck ? 1 : 0, load) { continue }
@@ -203,6 +208,7 @@ struct PoolStateMachine {
 
     /// Opens connections if more are needed.
     mutating func open(_ now: MonotonicTime, _ actions: inout Actions) {
+        if search.isRunning { return openTrial(now, &actions) }
         guard !isClosing, connections.count < options.maximumConnections, now >= retryAt else { return }
         var pending = 0
         var wanted = waiters.count

@@ -64,6 +64,12 @@ extension StatementText {
         return words.contains("deallocate") || words.contains("discard")
     }
 
+    /// Whether it may make the session's transactions read-only, as `SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY` does.
+    var mentionsReadOnly: Bool {
+        let words = text.lowercased()
+        return words.contains("read_only") || words.contains("read only")
+    }
+
     /// Whether the first word is COPY.
     var isCopy: Bool { begins(with: ["COPY"]) }
 

@@ -1,5 +1,5 @@
-/// The number of times a transaction's closure runs after serialization failures, deadlocks, and connections that were lost
-/// before COMMIT was sent.
+/// The number of times a transaction's closure runs after serialization failures, deadlocks, connections that were lost
+/// before COMMIT was sent, and servers that take no writes where the address leads to another server.
 ///
 /// In all these cases nothing of the attempt took effect. After a lost connection, as in a failover, the next attempt
 /// has another connection, for which it waits as every call does. A closure whose attempt may have been committed is

@@ -36,9 +36,10 @@ struct AnnotationReader {
             key: names("key"), manyToMany: helperChoice("manyToMany"), ignore: ignoreFlag(),
             optimisticLocking: name("optimisticLocking").map { $0 == "xmin" ? .xmin : .column($0) },
             relationships: flag("relationships"), group: name("group"), filter: name("filter", takes: "a condition"),
-            softDelete: name("softDelete", takes: "a column"))
+            softDelete: name("softDelete", takes: "a column"), tenant: flag("tenant"))
         finish([
             "key", "manyToMany", "ignore", "optimisticLocking", "relationships", "group", "filter", "softDelete",
+            "tenant",
         ])
         return options
     }

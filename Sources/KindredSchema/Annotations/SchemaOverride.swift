@@ -96,6 +96,8 @@ public struct SchemaOverride: Sendable, Hashable {
     ///     names columns of the table and constants.
     ///   - softDelete: A nullable timestamp column that marks a row as deleted. Rows in which it has a value are not
     ///     shown, and `delete` sets it.
+    ///   - tenant: Whether a row belongs to the tenant in the column that the tenants of contexts are told by, which is the
+    ///     default. `false` leaves the table out: all tenants share its rows.
     public static func table(
         _ table: String,
         key: [String]? = nil,
@@ -105,11 +107,12 @@ public struct SchemaOverride: Sendable, Hashable {
         relationships: Bool? = nil,
         group: String? = nil,
         filter: String? = nil,
-        softDelete: String? = nil
+        softDelete: String? = nil,
+        tenant: Bool? = nil
     ) -> SchemaOverride {
         let options = TableOptions(
             key: key, manyToMany: manyToMany, ignore: ignore, optimisticLocking: optimisticLocking,
-            relationships: relationships, group: group, filter: filter, softDelete: softDelete)
+            relationships: relationships, group: group, filter: filter, softDelete: softDelete, tenant: tenant)
         return SchemaOverride(table: table, target: .table(options))
     }
 
@@ -173,6 +176,7 @@ struct TableOptions: Sendable, Hashable {
     var group: String?
     var filter: String?
     var softDelete: String?
+    var tenant: Bool?
 
     /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
@@ -184,7 +188,8 @@ struct TableOptions: Sendable, Hashable {
             relationships: other.relationships ?? relationships,
             group: other.group ?? group,
             filter: other.filter ?? filter,
-            softDelete: other.softDelete ?? softDelete
+            softDelete: other.softDelete ?? softDelete,
+            tenant: other.tenant ?? tenant
         )
     }
 }

@@ -35,7 +35,7 @@ public struct DatabaseSchema: Sendable {
 
     /// The column that tells whose a row of an entity is; nil where all tenants share the rows.
     package func tenantAttribute(of entity: Entity) -> Attribute? {
-        tenantColumn.flatMap { entity.attribute(named: $0) }
+        entity.belongsToTenants ? tenantColumn.flatMap { entity.attribute(named: $0) } : nil
     }
 
     /// The model for statements that run as another role.

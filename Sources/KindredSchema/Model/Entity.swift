@@ -63,6 +63,8 @@ public final class Entity: Sendable {
     public let filter: String?
     /// The column that marks a row as deleted, so that it is not shown; nil if deleted rows are gone.
     public let softDelete: String?
+    /// Whether a row belongs to the tenant in the column that the tenants of contexts are told by; an annotation leaves it out.
+    public let belongsToTenants: Bool
     /// The comment on the table, without its annotation.
     public let comment: String?
     /// The group in which diagrams show the entity, set by an annotation; nil without one.
@@ -131,6 +133,7 @@ public final class Entity: Sendable {
         optimisticLocking: OptimisticLocking? = nil,
         filter: String? = nil,
         softDelete: String? = nil,
+        belongsToTenants: Bool = true,
         comment: String? = nil,
         group: String? = nil,
         privileges: Privileges = .all,
@@ -162,6 +165,7 @@ public final class Entity: Sendable {
         self.optimisticLocking = optimisticLocking
         self.filter = filter
         self.softDelete = softDelete
+        self.belongsToTenants = belongsToTenants
         self.comment = comment
         self.group = group
         self.privileges = privileges
@@ -260,6 +264,7 @@ extension Entity: Hashable {
                 && left.isReadOnly == right.isReadOnly && left.relationships == right.relationships
                 && left.optimisticLocking == right.optimisticLocking && left.comment == right.comment
                 && left.filter == right.filter && left.softDelete == right.softDelete
+                && left.belongsToTenants == right.belongsToTenants
                 && left.partialKeys == right.partialKeys
                 && left.group == right.group && left.privileges == right.privileges
                 && left.hasInsertTrigger == right.hasInsertTrigger && left.obstacles == right.obstacles

@@ -26,6 +26,7 @@ extension Entity {
         for case let (key, value?) in [("filter", filter), ("softDelete", softDelete)] {
             lines.append(JSONText.members([(key, .string(value))]))
         }
+        if !belongsToTenants { lines.append(JSONText.members([("tenant", .bool(false))])) }
         let attributes = attributes.filter { !$0.isHidden }.map(\.json)
         lines.append("\"attributes\": \(JSONText.lines(of: attributes, indentation: 5))")
         lines.append("\"relationships\": \(JSONText.lines(of: relationships.map(\.json), indentation: 5))")

@@ -29,7 +29,7 @@ import Testing
         #expect(lines.take(.notice).isEmpty)
     }
 
-    @Test(.enabled(if: TestPooler.isInstalled, "PgBouncer is not installed"), arguments: TestPooler.Mode.allCases)
+    @Test(.enabled(if: TestPooler.isInstalled, "PgBouncer is not installed"), arguments: TestPooler.Mode.usable)
     func aPoolerIsFoundAndSaidOnce(mode: TestPooler.Mode) async throws {
         let pooler = try await TestPooler(mode: mode)
         try await pooler.connect().close()
@@ -48,6 +48,25 @@ import Testing
             #expect(client.metrics.opened > 1)
         }
         #expect(lines.take(.notice).count { $0.message.hasPrefix("a pooler stands before the server") } == 1)
+        withExtendedLifetime(pooler) {}
+    }
+
+    @Test(.enabled(if: TestPooler.isInstalled, "PgBouncer is not installed"))
+    func aPoolerOfStatementsIsRefused() async throws {
+        let pooler = try await TestPooler(mode: .statement)
+        let configuration = pooler.configuration
+        var error: PostgresError?
+        try await eventually("the pooler does not answer") {
+            do {
+                try await PostgresClient.connect(configuration).close()
+                return true
+            } catch let found as PostgresError {
+                error = found
+                return found.message.contains("lends its sessions by statement")
+            }
+        }
+        #expect(error?.code == .connectionFailed)
+        #expect(error?.message.contains("pool_mode to transaction") == true)
         withExtendedLifetime(pooler) {}
     }
 

@@ -182,6 +182,15 @@ import Testing
                 _ = try await context.query(update, as: "person", reading: .automatic)
             }
         }
+        // A lock of the session is put back there, too.
+        let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'" as SQL
+        try await eventually("the replica locks") {
+            let lock = "SELECT pg_is_in_recovery(), pg_advisory_lock(4711)" as SQL
+            return try await context.query(lock, reading: .automatic)[0][0] == true
+        }
+        for server in scene.readers + [scene.writer] {
+            try await eventually("the lock is put back") { try await server.value(locks) == 0 }
+        }
         // A function that writes: a replica refuses it, and the primary runs it once.
         try await scene.writer.runScript(
             """

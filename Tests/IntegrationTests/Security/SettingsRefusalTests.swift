@@ -95,6 +95,19 @@ struct SettingsRefusalTests {
         }
     }
 
+    @Test func aSettingThatTheRoleMayNotMakeIsNoPolicy() async throws {
+        try await withTenants { database, _, _ in
+            for context in [
+                try database.makeContext(settings: ["session_replication_role": "replica"]),
+                try database.makeContext(settings: [:], role: "pg_monitor"),
+            ] {
+                let error = await expectError(.accessDenied) { _ = try await context.fetch("task").all() }
+                #expect(error?.message.contains("GRANT SET ON PARAMETER") == true && error?.mayHaveTakenEffect == false)
+                #expect(error?.description.contains("polic") == false)
+            }
+        }
+    }
+
     @Test func anErrorOfTheStatementStaysItsOwn() async throws {
         try await withTenants { database, _, _ in
             let context = try database.makeContext(settings: ["app.organization": 1])

@@ -1,3 +1,4 @@
+import Foundation
 import Kindred
 import KindredTesting
 import Logging
@@ -22,6 +23,29 @@ struct TenantContextTests {
             await expectError(.invalidRequest) {
                 _ = try database.makeContext(
                     tenant: ["tenant_id": 1], setting: "app.tenant_id", settings: ["app.tenant_id": 2])
+            }
+        }
+    }
+
+    @Test func aColumnOfAnotherTypeNamesItsTableAndMayBeLeftOut() async throws {
+        try await withDatabase { database, _, other in
+            try await other.runScript(
+                "CREATE TABLE plan (id integer PRIMARY KEY, tenant_id uuid); INSERT INTO plan VALUES (1, gen_random_uuid())"
+            )
+            try await database.refreshSchema()
+            let error = await expectError(.wrongType) { _ = try database.context(ofTenant: 1) }
+            #expect(error?.entity == "public.plan" && error?.key == "tenant_id")
+            #expect(error?.message.contains("public.plan.tenant_id, of the type uuid") == true)
+            #expect(error?.message.contains(#"{"tenant": false}"#) == true)
+            try await other.query(#"COMMENT ON TABLE plan IS '@kindred {"tenant": false}'"#)
+            try await database.refreshSchema()
+            for tenant in 1...2 {
+                let context = try database.context(ofTenant: tenant)
+                #expect(try await context.fetch("plan").count() == 1)
+                #expect(try await context.fetch("task").count() == [4, 3][tenant - 1])
+                // The column is like any other there.
+                try await context.create("plan", ["id": 10 + tenant, "tenant_id": UUID()])
+                try await context.fetch("plan").where("id = %@", 10 + tenant).delete()
             }
         }
     }

@@ -14,7 +14,7 @@ import Testing
     @Test func theHighestTimelineWins() {
         let record = PrimaryRecord()
         let rises = Atomic(0)
-        record.onRise { rises.add(1, ordering: .relaxed) }
+        record.onChange { rises.add(1, ordering: .relaxed) }
         // The first one and its like raise nothing.
         #expect(record.admit(sighting(3)) == nil && record.admit(sighting(3)) == nil)
         #expect(rises.load(ordering: .relaxed) == 0)

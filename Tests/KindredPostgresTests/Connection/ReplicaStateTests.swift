@@ -100,6 +100,40 @@ import Testing
         #expect(state.primary(at: now) == DatabasePosition(system: 7, timeline: 2, location: 100))
     }
 
+    @Test func aReplicaKeepsItsTimelineWhileItRuns() {
+        var (state, now) = primary(10)
+        _ = state.note(sample(90, isReplica: false, timeline: 2), of: 0, askedAt: now)
+        _ = state.note(sample(90, timeline: 2), of: 1, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [1])
+        // It receives nothing for a moment, and its samples fail.
+        _ = state.note(sample(90, timeline: 1), of: 1, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [1])
+        state.leaveOut(1)
+        _ = state.note(sample(90, timeline: 1), of: 1, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [1])
+        // Another run of the server, such as from an older copy.
+        _ = state.note(sample(90, timeline: 1, startedAt: "2.5"), of: 1, askedAt: now)
+        #expect(replicas(state, .seconds(1), at: now) == [])
+    }
+
+    @Test func aTimelineThatARoleMayNotSeeIsToldOnce() {
+        var (state, now) = primary(10)
+        var hidden = sample(90)
+        hidden.hidesTimeline = true
+        var told: [Bool] = []
+        func see() {
+            _ = state.note(hidden, of: 1, askedAt: now)
+            told.append(state.tellsHiddenTimeline(of: 1))
+        }
+        see()
+        _ = state.note(sample(100, isReplica: false, timeline: 2), of: 0, askedAt: now)
+        see()
+        see()
+        _ = state.note(sample(100, isReplica: false, timeline: 3), of: 0, askedAt: now)
+        see()
+        #expect(told == [false, true, false, true])
+    }
+
     @Test func twoServersOfOneTimelineAreTwoPrimaries() {
         var (state, now) = primary(10)
         _ = state.note(sample(90), of: 1, askedAt: now)

@@ -15,6 +15,8 @@ struct PoolWorld {
     var uses: [Machine.ConnectionID: [Machine.Use]] = [:]
     var opening: Set<Machine.ConnectionID> = []
     var testing: Set<Machine.ConnectionID> = []
+    /// The tests that ask whether the server takes writes.
+    var asking: Set<Machine.ConnectionID> = []
     /// Waiters in the order of their coming, without an answer yet.
     var queue: [Machine.Waiter] = []
     var lastWaiter: Machine.WaiterID = 0
@@ -48,6 +50,7 @@ struct PoolWorld {
         case 86..<90: cancel()
         case 90..<94: end()
         case 94..<95: dice.once(in: 3) ? renew() : retire()
+        case 95..<97: refuse()
         default: tick()
         }
         check()
@@ -102,7 +105,19 @@ struct PoolWorld {
     mutating func finishTest() {
         guard let id = testing.sorted().randomElement(using: &dice) else { return }
         testing.remove(id)
+        if asking.remove(id) != nil {
+            let takesWrites = Bool.random(using: &dice)
+            return act { machine, now, actions in
+                machine.answered(id, takesWrites: takesWrites, now: now, actions: &actions)
+            }
+        }
         act { machine, now, actions in machine.connected(id, jitter: 0, now: now, actions: &actions) }
+    }
+
+    /// A server refuses a write, as it takes none.
+    mutating func refuse() {
+        guard let id = uses.keys.sorted().randomElement(using: &dice) else { return }
+        act { machine, now, actions in machine.refused(id, now: now, actions: &actions) }
     }
 
     mutating func cancel() {
@@ -116,6 +131,7 @@ struct PoolWorld {
         guard let id = uses.keys.sorted().randomElement(using: &dice) else { return }
         uses[id] = nil
         testing.remove(id)
+        asking.remove(id)
         let kind = [Machine.End.own, .loss, .crash].randomElement(using: &dice) ?? .own
         act { machine, now, actions in machine.ended(id, kind, now: now, actions: &actions) }
     }
@@ -149,10 +165,14 @@ struct PoolWorld {
         var actions = Machine.Actions()
         let result = body(&machine, now, &actions)
         for id in actions.connect where !opening.insert(id).inserted { broken.append("opened twice") }
-        for id in actions.test where !testing.insert(id).inserted { broken.append("tested twice") }
+        for id in actions.test {
+            if !testing.insert(id).inserted { broken.append("tested twice") }
+            if machine.connections.contains(where: { $0.id == id && $0.isDoubted }) { asking.insert(id) }
+        }
         for id in actions.close {
             if let users = uses.removeValue(forKey: id), !users.isEmpty { broken.append("closed while in use") }
             testing.remove(id)
+            asking.remove(id)
         }
         for refused in actions.refuse {
             guard let index = queue.firstIndex(where: { $0.id == refused.waiter }) else {
@@ -176,6 +196,9 @@ struct PoolWorld {
     private mutating func hand(_ id: Machine.ConnectionID, _ use: Machine.Use) {
         guard let users = uses[id] else { return broken.append("handed out a connection that is not open") }
         if testing.contains(id) { broken.append("handed out a connection under test") }
+        if machine.search.isRunning || machine.connections.contains(where: { $0.id == id && $0.isDoubted }) {
+            broken.append("handed out a connection in doubt")
+        }
         if use == .exclusive, !users.isEmpty { broken.append("an exclusive connection had users") }
         if users.contains(.exclusive) { broken.append("shared an exclusive connection") }
         if users.count >= max(1, machine.options.pipelineDepth) { broken.append("deeper than the pipeline") }
@@ -210,10 +233,12 @@ struct PoolWorld {
         }
         check(queue.map(\.id) == machine.waiters.map(\.id), "the queue is another one", &broken)
         if let head = queue.first, !machine.isClosing {
-            check(machine.idle.isEmpty, "somebody waits beside an idle connection", &broken)
+            check(
+                machine.idle.isEmpty || machine.search.isRunning, "somebody waits beside an idle connection", &broken)
             if head.use == .shared {
                 let hasRoom = connections.contains {
-                    if case .shared(let load) = $0.state { load < options.pipelineDepth && !$0.isDoomed } else { false }
+                    guard case .shared(let load) = $0.state else { return false }
+                    return load < options.pipelineDepth && !$0.isDoomed && !$0.isDoubted && !machine.search.isRunning
                 }
                 check(!hasRoom, "somebody waits beside a share", &broken)
             }

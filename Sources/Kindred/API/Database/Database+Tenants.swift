@@ -61,7 +61,18 @@ extension Database {
         for entity in model.entities {
             guard let position = entity.tenantColumn else { continue }
             var cells = RowCells()
-            try cells.set(value, at: position, of: entity, types)
+            do {
+                try cells.set(value, at: position, of: entity, types)
+            } catch let error as KindredError {
+                throw KindredError(
+                    error.code,
+                    """
+                    \(entity.name).\(column), of the type \(entity.entity.attributes[position].typeName), cannot hold the \
+                    tenant's value. If the rows of this table belong to no tenant, leave it out by the annotation \
+                    {"tenant": false}: \(error.message)
+                    """,
+                    entity: entity.name.description, key: column)
+            }
         }
         var all = try texts(of: settings)
         for name in [setting, TenantSetting.name] {

@@ -48,7 +48,7 @@ extension Database {
     func model(ofTenantsBy column: String) throws -> SchemaRuntime {
         let base = runtime
         if let known = tenantModels.withLock({ $0.model(column, of: base) }) { return known }
-        guard base.schema.entities.contains(where: { $0.attribute(named: column) != nil }) else {
+        guard base.schema.entities.contains(where: { $0.belongsToTenants && $0.attribute(named: column) != nil }) else {
             throw KindredError(
                 .invalidRequest, "No entity has the column \(column), by which rows would be a tenant's", key: column)
         }

@@ -38,3 +38,8 @@ extension KindredError.Code {
         }
     }
 }
+
+extension KindredError: SQLStateError {
+    /// The SQLSTATE of the server's error, if there is one below it: a transaction may run again after it.
+    package var sqlState: SQLState? { underlying?.sqlState }
+}

@@ -67,7 +67,7 @@ package final class SchemaRuntime: Sendable {
                 shownEntities: (entity.shownTables + entity.relatives).compactMap { positions[$0] },
                 isShown: shown.contains(entity.name),
                 filter: schema.filters[entity.name],
-                tenantColumn: schema.tenantColumn,
+                tenantColumn: entity.belongsToTenants ? schema.tenantColumn : nil,
                 hidesRows: schema.hidesRows(of: entity),
                 annotationError: schema.annotationErrors[entity.name]
             )

@@ -266,6 +266,13 @@ extension KindredError {
                 a table has changed since the statement was prepared, and the transaction cannot go on: begin another one, and \
                 call refreshSchema() if the model no longer fits
                 """
+        case .insufficientPrivilege? where error.isOfSettings:
+            code = .accessDenied
+            advice = """
+                the statement was not executed: the role of the connection may not make a setting of the context, or take its \
+                role. GRANT SET ON PARAMETER, from PostgreSQL 15 on, lets it make one such as session_replication_role, and \
+                membership in a role lets it take that
+                """
         case .insufficientPrivilege?:
             code = .accessDenied
             advice = "grant the role the privilege, or see the table's row-level security policies"

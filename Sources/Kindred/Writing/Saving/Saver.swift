@@ -156,9 +156,10 @@ extension Saver {
         }
     }
 
-    /// Whether an attempt failed only because of concurrent writers, or lost its connection before COMMIT.
+    /// Whether an attempt failed only because of concurrent writers, lost its connection before COMMIT, or met a server that takes
+    /// no writes.
     private func mayRetry(_ error: any Error, isNested: Bool) -> Bool {
-        if let error = error as? KindredError { return error.code == .staleObject }
+        if let error = error as? KindredError, error.code == .staleObject { return true }
         return !isNested && core.client.mayRetry(error)
     }
 }

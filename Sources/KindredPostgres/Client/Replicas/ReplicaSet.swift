@@ -111,7 +111,16 @@ package final class ReplicaSet: Sendable {
         guard let sample = ServerSample(answer: answer) else {
             return noteFailure(of: server, "It does not say its role and its place in the log")
         }
-        let isNew = change { $0.note(sample, of: server.number, askedAt: askedAt) }
+        let (isNew, isHidden) = change { state in
+            (state.note(sample, of: server.number, askedAt: askedAt), state.tellsHiddenTimeline(of: server.number))
+        }
+        if isHidden {
+            logger?.notice(
+                """
+                a replica is not read until its next restartpoint, as the role may not see that it follows the new primary: \
+                GRANT pg_read_all_stats TO \(server.client.configuration.user ?? "the role")
+                """, metadata: ["server": "\(server.name)"])
+        }
         // The client's first look decides the cluster of the servers.
         if !sample.isReplica, primary.wasFound, primary.refusal == nil {
             let sighting = sample.position.map {

@@ -7,6 +7,10 @@ struct ReplicaState: Sendable {
         var seenAt = MonotonicTime.never
         /// The number of samples that failed since the last good one.
         var failures = 0
+        /// The sample before, also where a failure has left it out.
+        var former: ServerSample?
+        /// The timeline for which it was said that the server does not show its own.
+        var toldTimeline: UInt32 = 0
     }
 
     /// A place of the primary, and a time at which it had not written beyond it.
@@ -40,7 +44,9 @@ struct ReplicaState: Sendable {
     /// - Returns: whether its role differs from before.
     mutating func note(_ sample: ServerSample, of server: Int, askedAt: MonotonicTime) -> Bool {
         let former = servers[server].sample
-        servers[server] = Server(sample: sample, seenAt: askedAt)
+        let sample = sample.after(servers[server].former)
+        servers[server] = Server(
+            sample: sample, seenAt: askedAt, former: sample, toldTimeline: servers[server].toldTimeline)
         if !sample.isReplica {
             if let position = sample.position { notePrimary(position, askedAt) } else { primarySeenAt = askedAt }
         }
@@ -68,6 +74,16 @@ struct ReplicaState: Sendable {
             !$0.isReplica && $0.position?.isComparable(with: primary) == true
         }
         return Set(samples.map(\.startedAt)).count > 1
+    }
+
+    /// Whether a replica may follow the primary's timeline and does not show it to the role; true once for each timeline.
+    mutating func tellsHiddenTimeline(of server: Int) -> Bool {
+        guard let sample = servers[server].sample, sample.hidesTimeline, let own = sample.position, let primary,
+            own.system == primary.system, own.timeline < primary.timeline,
+            servers[server].toldTimeline < primary.timeline
+        else { return false }
+        servers[server].toldTimeline = primary.timeline
+        return true
     }
 
     /// Whether each server has answered or failed once.

@@ -8,6 +8,8 @@ struct ServerSample: Sendable, Equatable {
     let isReadOnly: Bool
     /// The time when it was started, by its own clock: two addresses may be one server's.
     let startedAt: String
+    /// Whether a replica does not show the role which timeline it receives.
+    var hidesTimeline = false
 
     /// Asks a server that tells no positions.
     static let roleQuestion = Statement(
@@ -18,7 +20,10 @@ struct ServerSample: Sendable, Equatable {
                 """),
         resultFormat: .text)
 
-    /// A replica counts for the timeline that its control data show.
+    /// A replica counts for the timeline that it receives, as it has then replayed nothing beyond the place where that began.
+    ///
+    /// A role without `pg_read_all_stats` sees NULL in its place. Control data show a timeline from the first restartpoint on,
+    /// which may come minutes after a promotion.
     static let question = Statement(
         text: StatementText(
             catalog: """
@@ -26,20 +31,35 @@ struct ServerSample: Sendable, Equatable {
                 pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::pg_catalog.text, \
                 CASE WHEN r.is_replica THEN pg_catalog.pg_last_wal_replay_lsn() ELSE pg_catalog.pg_current_wal_flush_lsn() END::pg_catalog.text, s.system_identifier::pg_catalog.text, \
                 CASE WHEN r.is_replica THEN \
-                pg_catalog.to_hex(GREATEST(c.timeline_id, y.min_recovery_end_timeline)::pg_catalog.int8) \
-                ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END \
+                pg_catalog.to_hex(GREATEST(c.timeline_id, y.min_recovery_end_timeline, w.received_tli)::pg_catalog.int8) \
+                ELSE pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8) END, \
+                (w.pid IS NOT NULL AND w.received_tli IS NULL)::pg_catalog.text \
                 FROM (SELECT pg_catalog.pg_is_in_recovery() AS is_replica) AS r, pg_catalog.pg_control_system() AS s, \
-                pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS y
+                pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS y \
+                LEFT JOIN pg_catalog.pg_stat_wal_receiver AS w ON true
                 """),
         resultFormat: .text)
 }
 
 extension ServerSample {
+    /// The sample with the timeline of an earlier one, if that is of the same run of the server and newer: a replica goes back
+    /// to none while it runs, but shows the timeline that it receives only while it is connected.
+    func after(_ former: ServerSample?) -> ServerSample {
+        guard isReplica, let former, former.isReplica, former.startedAt == startedAt, let position,
+            let known = former.position, known.system == position.system, known.timeline > position.timeline
+        else { return self }
+        return ServerSample(
+            isReplica: isReplica,
+            position: DatabasePosition(
+                system: position.system, timeline: known.timeline, location: position.location),
+            isReadOnly: isReadOnly, startedAt: startedAt, hidesTimeline: hidesTimeline)
+    }
+
     /// Reads the answer to either question; nil for a server that does not say all of it.
     init?(answer: QueryResult) {
         let count = answer.columns.count
         guard let row = answer.first, let texts = try? (0..<count).map({ try row.decode($0, as: String.self) }),
-            count == 2 || count == 6, let isReplica = texts[0], let isReadOnly = texts[1]
+            count == 2 || count == 7, let isReplica = texts[0], let isReadOnly = texts[1]
         else { return nil }
         if count == 2 {
             self.init(isReplica: isReplica == "true", position: nil, isReadOnly: isReadOnly == "on", startedAt: "")
@@ -51,6 +71,6 @@ extension ServerSample {
         self.init(
             isReplica: isReplica == "true",
             position: DatabasePosition(system: system, timeline: timeline, location: location),
-            isReadOnly: isReadOnly == "on", startedAt: startedAt)
+            isReadOnly: isReadOnly == "on", startedAt: startedAt, hidesTimeline: texts[6] == "true")
     }
 }

@@ -14,8 +14,8 @@ extension PostgresClient {
     ///   - tracksCommit: whether to read the transaction's number, so that `resolveCommit` can find the outcome if the answer
     ///     to COMMIT is lost. Costs one more statement with each that may write, up to the first that does, but no round
     ///     trip; after scripts and COPY the number is asked for right before COMMIT.
-    ///   - retry: whether `body` runs again after a serialization failure, a deadlock, or a connection that was lost before COMMIT
-    ///     was sent.
+    ///   - retry: whether `body` runs again after a serialization failure, a deadlock, a connection that was lost before COMMIT
+    ///     was sent, or a write that a server refused because it takes none, where the address leads to another server.
     ///   - fileID: the file of the call, for errors and observers.
     ///   - line: the line of the call.
     ///   - body: the work inside, run once for each attempt.
@@ -105,6 +105,7 @@ extension PostgresClient {
     private func mayRetry(_ error: any Error, by policy: RetryPolicy) -> Bool {
         // A lease keeps its connection.
         RetryPolicy.mayRetry(error, canReconnect: currentLease == nil && !policy.needsServer)
+            || currentLease == nil && route.mayMove(after: error)
     }
 
     /// The task's own transaction on this client.

@@ -157,20 +157,37 @@ extension ConnectionDriver {
         }
         if notices.takeUnreplicatedCommit() { state.inFlight.first?.wasNotReplicated() }
         tellParameterChanges()
-        if let error = state.inFlight.first?.error, isMisfit(error, handle) { effects.state.isRetired = true }
+        if let error = state.inFlight.first?.error, error.sqlState == .readOnlyTransaction {
+            noteRefusedWrite(handle, &effects)
+        }
         if let again = state.finishFirst(isInTransaction: handle.isInTransaction, &effects.state) {
             submit(again, &effects)
         }
         if state.sendsHeld(&effects.state) { sendHeld(&effects) }
     }
 
+    private func noteRefusedWrite(_ handle: ConnectionHandle, _ effects: inout Effects) {
+        context.readOnlyRefusals.continuation.yield()
+        if isMisfit(handle) { effects.state.isRetired = true }
+        if context.seeksWrites, takesNoWrites(handle) { effects.state.hasRefusedWrite = true }
+    }
+
+    /// Whether a refused write was the server's, and not that of a transaction or a session which the program has made
+    /// read-only.
+    ///
+    /// Servers before 14 and poolers report nothing.
+    private func takesNoWrites(_ handle: ConnectionHandle) -> Bool {
+        if handle.isOn("in_hot_standby") == true { return true }
+        let isInTransaction = state.inFlight.first?.request.traits.isInTransaction
+        return !state.traces.mayBeReadOnly
+            && handle.isOn("default_transaction_read_only") ?? (isInTransaction == false)
+    }
+
     /// Whether the server became read-only although a writable one is required.
     ///
     /// An unreported setting counts as a mismatch: reconnecting once is cheap.
-    private func isMisfit(_ error: PostgresError, _ handle: ConnectionHandle) -> Bool {
-        guard error.sqlState == .readOnlyTransaction else { return false }
-        context.readOnlyRefusals.continuation.yield()
-        return switch context.configuration.targetSession {
+    private func isMisfit(_ handle: ConnectionHandle) -> Bool {
+        switch context.configuration.targetSession {
         case .any, .readOnly, .standby, .preferStandby: false
         case .primary: handle.isOn("in_hot_standby") ?? true
         case .readWrite: handle.isOn("in_hot_standby") ?? true || handle.isOn("default_transaction_read_only") ?? true

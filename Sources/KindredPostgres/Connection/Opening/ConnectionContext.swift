@@ -12,12 +12,15 @@ final class ConnectionContext: Sendable {
     let parameterChanges = StreamObservers<ServerParameterChange>()
     /// Statements that were refused because their transaction only reads; several count as one until they are read.
     let readOnlyRefusals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    /// Whether the program wants a server that takes writes.
+    let seeksWrites: Bool
     private let hasTold = Atomic(false)
 
     init(
         configuration: PostgresConfiguration, types: TypeRegistry, logger: Logger?,
-        primary: PrimaryRecord = PrimaryRecord()
+        primary: PrimaryRecord = PrimaryRecord(), isForReads: Bool = false
     ) {
+        seeksWrites = !isForReads && !configuration.isReadOnly
         startupRequirements = Connector.StartupRequirements(primary: primary)
         self.configuration = configuration
         self.types = types

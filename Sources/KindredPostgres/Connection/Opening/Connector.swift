@@ -137,6 +137,7 @@ enum Connector {
             if configuration.pooler == .automatic, configuration.database != "pgbouncer", !requirements.hasPooler,
                 try meetsPooler(opened.handle, refusesOptions: wish.hasNoOptions, within: turn)
             {
+                try requireTransactions(opened.handle, within: turn)
                 requirements.notePooler()
             }
         } catch {
@@ -154,6 +155,17 @@ enum Connector {
         guard PoolerProbe.suspects(processID: processID, refusesOptions: refusesOptions) else { return false }
         let answers = try ask([PoolerProbe.question], over: handle, within: turn)
         return PoolerProbe.isPooler(processID: processID, answer: answers.first)
+    }
+
+    /// Throws for a pooler that lends its sessions by statement: it ends a connection that begins a transaction.
+    private static func requireTransactions(
+        _ handle: ConnectionHandle, within turn: ConnectionTurn
+    ) throws(PostgresError) {
+        do throws(PostgresError) {
+            _ = try ask(PoolerProbe.transaction, over: handle, within: turn)
+        } catch {
+            throw handle.isAlive ? error : PoolerProbe.refusal(ofTransaction: error, by: turn.address)
+        }
     }
 
     private static func withoutOptions(

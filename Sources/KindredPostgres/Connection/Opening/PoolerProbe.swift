@@ -8,6 +8,20 @@ enum PoolerProbe {
 
     static var question: Connector.Question { Connector.Question("SELECT pg_catalog.pg_backend_pid()") }
 
+    /// Begins and ends a transaction.
+    static var transaction: [Connector.Question] { [Connector.Question("BEGIN"), Connector.Question("COMMIT")] }
+
+    /// The error of a pooler that has ended the connection when a transaction was begun.
+    static func refusal(ofTransaction error: PostgresError, by address: String) -> PostgresError {
+        PostgresError(
+            .connectionFailed,
+            """
+            \(address) has ended the connection when a transaction was begun, as a pooler does that lends its sessions by \
+            statement: set its pool_mode to transaction, or connect to the server itself
+            """,
+            sqlState: error.sqlState, server: error.server, underlying: [error.description])
+    }
+
     /// Whether the beginning of a session is unlike a server's.
     ///
     /// - Parameters:

@@ -36,10 +36,27 @@ final class PrimaryRecord: Sendable {
     private let hasSamples = Atomic(false)
     private let isFound = Atomic(false)
     private let place = Atomic(0)
+    private let moveCount = Atomic(0)
     private let observers = RankedMutex<[@Sendable () -> Void]>([], .leaf)
+    private let searcher = RankedMutex<(@Sendable () -> Void)?>(nil, .leaf)
 
-    /// Calls a function each time that a higher timeline becomes known.
-    func onRise(_ observer: @escaping @Sendable () -> Void) { observers.withLock { $0.append(observer) } }
+    /// How often the address has led to another server than before.
+    var moves: Int { moveCount.load(ordering: .acquiring) }
+
+    /// Notes that the address leads to a server that takes writes, after another server has taken none.
+    func noteMove() {
+        moveCount.add(1, ordering: .acquiringAndReleasing)
+        for observer in observers.withLock({ $0 }) { observer() }
+    }
+
+    /// Calls a function when the server of a connection that listens reports that it takes no writes any more.
+    func onReadOnly(_ searcher: @escaping @Sendable () -> Void) { self.searcher.withLock { $0 = searcher } }
+
+    /// Notes that a server that took writes takes none.
+    func noteReadOnly() { searcher.withLock { $0 }?() }
+
+    /// Calls a function each time that a higher timeline becomes known, or that the address has moved.
+    func onChange(_ observer: @escaping @Sendable () -> Void) { observers.withLock { $0.append(observer) } }
 
     /// Takes a server that takes writes into account.
     ///

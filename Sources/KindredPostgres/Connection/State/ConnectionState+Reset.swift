@@ -22,6 +22,8 @@ extension ConnectionState {
         var areOfOthers = false
         /// Whether prepared statements may be among them, or be missing.
         var includePrepared = false
+        /// Whether the program may have made its transactions read-only.
+        var mayBeReadOnly = false
     }
 
     /// The longest time that a session with traces may stay idle: they may be locks for which other sessions wait.
@@ -44,6 +46,7 @@ extension ConnectionState {
         guard text.mayChangeSession else { return }
         traces.mayExist = true
         if text.mayDeallocate { noteLostPrepared() }
+        if text.effect == .lasting, text.mentionsReadOnly { traces.mayBeReadOnly = true }
     }
 
     /// Forgets the prepared statements that SQL of the program may have deallocated: in its transaction an unknown one would be an

@@ -17,6 +17,8 @@ struct ConnectionState {
         var deadline = MonotonicTime.never
         /// Nothing new may be sent over the connection.
         var isRetired = false
+        /// The server has refused a write because it takes none.
+        var hasRefusedWrite = false
         /// The statements that put the session back were sent.
         var hasReset = false
     }

@@ -124,6 +124,7 @@ final class SchemaBuilder {
                     optimisticLocking: isLocking ? locking : nil,
                     filter: written?.filter,
                     softDelete: softDelete(of: index),
+                    belongsToTenants: written?.tenant ?? true,
                     comment: annotations.tableComments[table.relation.oid],
                     group: written?.group,
                     privileges: table.relation.privileges,

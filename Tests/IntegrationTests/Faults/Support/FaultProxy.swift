@@ -32,14 +32,14 @@ final class FaultProxy: Sendable {
 
     let port: UInt16
     private let listener: TestSocket
-    private let connect: @Sendable () -> TestSocket?
     private let current: Mutex<Current>
     private let pause: Mutex<UInt32?>
     private let isOver = Atomic(false)
 
     /// A closure by itself would be wrapped once more each time that it is read: the mutex is generic.
     private struct Current {
-        var rule: Rule
+        var connect: @Sendable () -> TestSocket?
+        var rule: Rule = { _, _ in .forward }
     }
 
     private let target: PostgresConfiguration
@@ -48,13 +48,7 @@ final class FaultProxy: Sendable {
     init(to target: PostgresConfiguration? = nil) throws {
         let target = try target ?? PostgresConfiguration(uri: TestDatabase.current.uri)
         self.target = target
-        switch target.endpoints.first {
-        case .socket(let folder, let port)?: connect = { .connected(path: "\(folder)/.s.PGSQL.\(port)") }
-        // On this machine, whatever its name.
-        case .tcp(_, let port, _)?: connect = { .connected(port: port) }
-        case nil: throw TestSocket.Failure()
-        }
-        current = Mutex(Current { _, _ in .forward })
+        current = Mutex(Current(connect: try Self.way(to: target)))
         pause = Mutex(nil)
         (listener, self.port) = try TestSocket.listening()
         let listener = listener
@@ -68,6 +62,21 @@ final class FaultProxy: Sendable {
 
     deinit {
         listener.stopListening()
+    }
+
+    private static func way(to target: PostgresConfiguration) throws -> @Sendable () -> TestSocket? {
+        switch target.endpoints.first {
+        case .socket(let folder, let port)?: { .connected(path: "\(folder)/.s.PGSQL.\(port)") }
+        // On this machine, whatever its name.
+        case .tcp(_, let port, _)?: { .connected(port: port) }
+        case nil: throw TestSocket.Failure()
+        }
+    }
+
+    /// Leads new connections to another server, as an address that has moved; open ones stay where they are.
+    func lead(to target: PostgresConfiguration) throws {
+        let way = try Self.way(to: target)
+        current.withLock { $0.connect = way }
     }
 
     /// A configuration for the same database over the proxy.
@@ -95,6 +104,7 @@ final class FaultProxy: Sendable {
     }
 
     private func serve(_ client: TestSocket) {
+        let connect = current.withLock(\.connect)
         guard let server = connect() else { return client.close() }
         defer {
             client.close()

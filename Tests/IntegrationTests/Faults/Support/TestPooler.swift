@@ -40,7 +40,10 @@ final class TestPooler: Sendable {
 
     /// How it lends sessions where nothing else is set.
     enum Mode: String, CaseIterable {
-        case session, transaction
+        case session, transaction, statement
+
+        /// The modes that can be used.
+        static let usable: [Mode] = [.session, .transaction]
     }
 
     /// A pooler that accepts parameters that it does not understand, with so many sessions.
