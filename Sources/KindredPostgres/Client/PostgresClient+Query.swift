@@ -66,7 +66,10 @@ extension PostgresClient {
         guard !statements.isEmpty else { return [] }
         let transaction = currentTransaction
         if configuration.tracksCommits, transaction == nil, statements.isTrackable {
-            return try await withTransaction { _ in try await executeBatch(statements, timeout: timeout) }
+            // Again once, for instance where the address leads to another server: nothing was committed.
+            return try await withTransaction(retry: .attempts(2)) { _ in
+                try await executeBatch(statements, timeout: timeout)
+            }
         }
         let statements = try route.admitted(statements, in: transaction)
         let deadline = deadline(timeout)
