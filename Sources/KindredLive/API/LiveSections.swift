@@ -37,7 +37,7 @@ public struct LiveSectionsUpdate<Object: DatabaseObject>: Sendable {
 /// A live request whose list is given in sections: made by ``LiveRequest/sections(by:)``.
 public struct LiveSections<Object: DatabaseObject>: Sendable {
     fileprivate let request: LiveRequest<Object>
-    fileprivate let column: Int
+    fileprivate let key: String
 }
 
 extension LiveRequest {
@@ -55,7 +55,7 @@ extension LiveRequest {
                 .invalidRequest, "Sections by \(name) need a request that is sorted by \(name) first",
                 entity: query.entity.name.description, key: name)
         }
-        return LiveSections(request: self, column: column)
+        return LiveSections(request: self, key: name)
     }
 }
 
@@ -63,12 +63,12 @@ extension LiveSections: AsyncSequence {
     /// The updates of one iteration.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var updates: LiveRequest<Object>.AsyncIterator
-        private let column: Int
+        private let key: String
         private var values: [PostgresValue?]?
 
         init(_ sections: LiveSections) {
             updates = sections.request.makeAsyncIterator()
-            column = sections.column
+            key = sections.key
         }
 
         /// The next update, once the result has changed; throws as ``LiveRequest/AsyncIterator/next()`` does.
@@ -76,6 +76,8 @@ extension LiveSections: AsyncSequence {
             guard let update = try await updates.next() else { return nil }
             var sections: [LiveSection<Object>] = []
             var members: [Object] = []
+            // A change of the table may have moved it.
+            let column = update.objects.first?.runtime.attributeIndex(of: key) ?? 0
             for (place, object) in update.objects.enumerated() {
                 members.append(object)
                 let value = object.row.valueOrRaw(at: column)
