@@ -68,7 +68,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- Looks for tables whose changes may be missing, and records a gap for each: at once, and for as long as it stays each half minute.
+-- Looks for tables whose changes may be missing, and records a gap for each: at once, and for as long as it stays every ten seconds.
 -- For the installer it mends what may be mended; a reader's transaction, which may stay open, takes no lock that another needs.
 -- Returns what is still wrong.
 CREATE OR REPLACE FUNCTION kindred.tracking_check()
@@ -103,9 +103,9 @@ BEGIN
             CONTINUE WHEN item.fault IS NULL;
             IF item.gap IS DISTINCT FROM item.fault AND NOT EXISTS (SELECT FROM kindred.tracking_told AS g
                     WHERE g.relation = item.relation AND g.fault = item.fault)
-                OR item.fault <> 'dropped' AND coalesce(item.gap_at, '-infinity') < clock_timestamp() - interval '30 seconds'
+                OR item.fault <> 'dropped' AND coalesce(item.gap_at, '-infinity') < clock_timestamp() - interval '9 seconds'
                     AND NOT EXISTS (SELECT FROM kindred.tracking_told AS g WHERE g.relation = item.relation
-                        AND g.fault = item.fault AND g.at > clock_timestamp() - interval '30 seconds')
+                        AND g.fault = item.fault AND g.at > clock_timestamp() - interval '9 seconds')
             THEN
                 PERFORM kindred.tracking_record(item.root, 'G', NULL, NULL, NULL, NULL, item.fault);
                 DELETE FROM kindred.tracking_told WHERE ctid = ANY (ARRAY(SELECT g.ctid FROM kindred.tracking_told AS g
@@ -124,6 +124,13 @@ BEGIN
                 EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', item.relation);
                 CONTINUE;
             END IF;
+            -- Whoever makes it again does so soon.
+            IF found_at IS NULL AND item.gap = 'dropped'
+                AND item.gap_at < clock_timestamp() - (SELECT s.retention FROM kindred.tracking_state AS s)
+            THEN
+                PERFORM kindred.tracking_put_away(item.relation);
+                CONTINUE;
+            END IF;
         ELSIF item.fault IS DISTINCT FROM 'untrackable' THEN
             is_mended := kindred.tracking_mend(item.relation, item.fault);
             -- By itself: a statement does not see what it has called.
@@ -134,7 +141,7 @@ BEGIN
             END IF;
         END IF;
         IF item.gap IS DISTINCT FROM item.fault OR item.gap_at IS NULL
-            OR item.gap_at < clock_timestamp() - interval '30 seconds' AND item.fault <> 'dropped'
+            OR item.gap_at < clock_timestamp() - interval '9 seconds' AND item.fault <> 'dropped'
         THEN
             PERFORM kindred.tracking_record(item.root, 'G', NULL, NULL, NULL, NULL, item.fault);
             UPDATE kindred.tracking_table AS t SET gap = item.fault, gap_at = clock_timestamp() WHERE t.relation = item.relation;
@@ -142,6 +149,33 @@ BEGIN
         RETURN QUERY SELECT item.relation, format('%I.%I', item.schema_name, item.table_name), item.fault;
     END LOOP;
 END $$;
+
+-- The tables and views that DDL on an object changes: a relation itself, and all that show a type, a collation, a function, a policy or
+-- a schema. It stops at tables and views: readers know what stands behind what.
+CREATE OR REPLACE FUNCTION kindred.tracking_concerned(class oid, object oid) RETURNS SETOF oid
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+    WITH RECURSIVE used (class, object) AS (
+        SELECT tracking_concerned.class, tracking_concerned.object
+        UNION
+        SELECT m.class, m.object FROM used AS u CROSS JOIN LATERAL (
+            -- The relation of a composite type depends on the type.
+            SELECT 'pg_type'::regclass::oid, c.reltype FROM pg_class AS c
+            WHERE u.class = 'pg_class'::regclass AND c.oid = u.object AND c.relkind = 'c'
+            UNION ALL
+            SELECT d.classid, d.objid FROM pg_depend AS d
+            WHERE d.refclassid = u.class AND d.refobjid = u.object
+                AND u.class IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_collation'::regclass, 'pg_namespace'::regclass)
+                AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass, 'pg_proc'::regclass, 'pg_policy'::regclass, 'pg_rewrite'::regclass)
+        ) AS m (class, object)
+    )
+    SELECT DISTINCT c.oid FROM used AS u
+    LEFT JOIN pg_policy AS p ON u.class = 'pg_policy'::regclass AND p.oid = u.object
+    LEFT JOIN pg_rewrite AS r ON u.class = 'pg_rewrite'::regclass AND r.oid = u.object
+    LEFT JOIN pg_constraint AS k ON u.class = 'pg_constraint'::regclass AND k.oid = u.object
+    JOIN pg_class AS c ON c.oid = coalesce(p.polrelid, r.ev_class, nullif(k.conrelid, 0),
+        CASE WHEN u.class = 'pg_class'::regclass THEN u.object END)
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+$$;
 
 -- DDL: readers are told, and tables that share rows with tracked ones are tracked, too. It must never make DDL fail.
 CREATE OR REPLACE FUNCTION kindred.tracking_ddl() RETURNS event_trigger
@@ -152,11 +186,9 @@ DECLARE
 BEGIN
     IF EXISTS (SELECT FROM kindred.tracking_mending AS m WHERE m.xid = pg_current_xact_id_if_assigned()) THEN RETURN; END IF;
     FOR place IN
-        -- A policy changes what a table shows.
-        SELECT DISTINCT coalesce(p.polrelid, d.objid) FROM pg_event_trigger_ddl_commands() AS d
-        LEFT JOIN pg_policy AS p ON d.classid = 'pg_policy'::regclass AND p.oid = d.objid
-        WHERE (d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'table column', 'view', 'materialized view', 'foreign table')
-                OR p.oid IS NOT NULL)
+        SELECT DISTINCT c FROM pg_event_trigger_ddl_commands() AS d
+        CROSS JOIN LATERAL kindred.tracking_concerned(d.classid, d.objid) AS c
+        WHERE d.objid <> 'kindred'::regnamespace
             AND NOT d.in_extension AND d.schema_name IS DISTINCT FROM 'pg_temp' AND d.schema_name IS DISTINCT FROM 'kindred'
     LOOP
         BEGIN
@@ -184,10 +216,12 @@ DECLARE
     place oid;
 BEGIN
     FOR place IN
-        SELECT DISTINCT CASE d.object_type WHEN 'policy' THEN to_regclass(format('%I.%I', d.address_names[1], d.address_names[2]))::oid ELSE d.objid END
+        SELECT DISTINCT CASE WHEN d.classid = 'pg_class'::regclass THEN d.objid
+            ELSE to_regclass(format('%I.%I', d.address_names[1], d.address_names[2]))::oid END
         FROM pg_event_trigger_dropped_objects() AS d
         WHERE (d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'view', 'materialized view', 'foreign table', 'table column')
-                OR d.object_type = 'policy' AND to_regclass(format('%I.%I', d.address_names[1], d.address_names[2])) IS NOT NULL)
+                OR (d.object_type IN ('policy', 'rule') OR d.object_type = 'trigger' AND d.address_names[3] LIKE 'kindred\_tracking\_%')
+                    AND to_regclass(format('%I.%I', d.address_names[1], d.address_names[2])) IS NOT NULL)
             AND NOT d.is_temporary AND d.schema_name IS DISTINCT FROM 'kindred'
     LOOP
         BEGIN

@@ -127,3 +127,26 @@ BEGIN
     FOR statement IN SELECT s FROM kindred.tracking_removals(relation) AS s LOOP EXECUTE statement; END LOOP;
     DELETE FROM kindred.tracking_mending WHERE xid = pg_current_xact_id();
 END $$;
+
+-- Forgets a table that was dropped, with its partitions.
+CREATE OR REPLACE FUNCTION kindred.tracking_put_away(place oid) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+DECLARE
+    gone oid;
+BEGIN
+    FOR gone IN DELETE FROM kindred.tracking_table AS t WHERE place IN (t.relation, t.root)
+        AND NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = t.relation) RETURNING t.relation
+    LOOP
+        EXECUTE format('DROP FUNCTION IF EXISTS kindred.tracking_note_%s()', gone);
+    END LOOP;
+END $$;
+
+-- The same by its name, in place of tracking_disable, which a table that is gone has no number for.
+CREATE OR REPLACE FUNCTION kindred.tracking_forget(schema_name text, table_name text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+BEGIN
+    PERFORM kindred.tracking_enter();
+    PERFORM kindred.tracking_put_away(t.relation) FROM kindred.tracking_table AS t
+    WHERE t.schema_name = tracking_forget.schema_name AND t.table_name = tracking_forget.table_name
+        AND NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = t.relation);
+END $$;

@@ -14,7 +14,7 @@ BEGIN
     END LOOP;
     -- A schema of another role's is left to it.
     IF EXISTS (SELECT FROM pg_namespace AS n JOIN pg_roles AS r ON r.oid = n.nspowner WHERE n.nspname = 'kindred_ddl' AND r.rolsuper) THEN
-        DROP FUNCTION IF EXISTS kindred_ddl.tracking_ddl(), kindred_ddl.tracking_dropped();
+        DROP FUNCTION IF EXISTS kindred_ddl.tracking_ddl(), kindred_ddl.tracking_dropped(), kindred_ddl.tracking_concerned(oid, oid);
         DROP TABLE IF EXISTS kindred_ddl.tracking_change;
         DROP SCHEMA kindred_ddl;
     END IF;

@@ -28,17 +28,41 @@ CREATE TABLE IF NOT EXISTS kindred_ddl.tracking_change (
     PRIMARY KEY (xid, relation)
 );
 
+-- The tables and views that DDL on an object changes: a relation itself, and all that show a type, a collation, a function, a policy or
+-- a schema. It stops at tables and views: readers know what stands behind what.
+CREATE OR REPLACE FUNCTION kindred_ddl.tracking_concerned(class oid, object oid) RETURNS SETOF oid
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+    WITH RECURSIVE used (class, object) AS (
+        SELECT tracking_concerned.class, tracking_concerned.object
+        UNION
+        SELECT m.class, m.object FROM used AS u CROSS JOIN LATERAL (
+            -- The relation of a composite type depends on the type.
+            SELECT 'pg_type'::regclass::oid, c.reltype FROM pg_class AS c
+            WHERE u.class = 'pg_class'::regclass AND c.oid = u.object AND c.relkind = 'c'
+            UNION ALL
+            SELECT d.classid, d.objid FROM pg_depend AS d
+            WHERE d.refclassid = u.class AND d.refobjid = u.object
+                AND u.class IN ('pg_type'::regclass, 'pg_proc'::regclass, 'pg_collation'::regclass, 'pg_namespace'::regclass)
+                AND d.classid IN ('pg_class'::regclass, 'pg_type'::regclass, 'pg_proc'::regclass, 'pg_policy'::regclass, 'pg_rewrite'::regclass)
+        ) AS m (class, object)
+    )
+    SELECT DISTINCT c.oid FROM used AS u
+    LEFT JOIN pg_policy AS p ON u.class = 'pg_policy'::regclass AND p.oid = u.object
+    LEFT JOIN pg_rewrite AS r ON u.class = 'pg_rewrite'::regclass AND r.oid = u.object
+    LEFT JOIN pg_constraint AS k ON u.class = 'pg_constraint'::regclass AND k.oid = u.object
+    JOIN pg_class AS c ON c.oid = coalesce(p.polrelid, r.ev_class, nullif(k.conrelid, 0),
+        CASE WHEN u.class = 'pg_class'::regclass THEN u.object END)
+    WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+$$;
+
 -- It must never make DDL fail.
 CREATE OR REPLACE FUNCTION kindred_ddl.tracking_ddl() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     INSERT INTO kindred_ddl.tracking_change (xid, relation)
-    -- A policy changes what a table shows.
-    SELECT DISTINCT pg_current_xact_id(), coalesce(p.polrelid, d.objid) FROM pg_event_trigger_ddl_commands() AS d
-    LEFT JOIN pg_policy AS p ON d.classid = 'pg_policy'::regclass AND p.oid = d.objid
-    WHERE (d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'table column', 'view', 'materialized view', 'foreign table')
-            OR p.oid IS NOT NULL)
-        AND NOT d.in_extension AND d.schema_name IS DISTINCT FROM 'pg_temp' AND d.schema_name IS DISTINCT FROM 'kindred'
+    SELECT DISTINCT pg_current_xact_id(), c FROM pg_event_trigger_ddl_commands() AS d
+    CROSS JOIN LATERAL kindred_ddl.tracking_concerned(d.classid, d.objid) AS c
+    WHERE NOT d.in_extension AND d.schema_name IS DISTINCT FROM 'pg_temp' AND d.schema_name IS DISTINCT FROM 'kindred'
     ON CONFLICT DO NOTHING;
     DELETE FROM kindred_ddl.tracking_change WHERE ctid = ANY (ARRAY(SELECT c.ctid FROM kindred_ddl.tracking_change AS c
         WHERE c.at < clock_timestamp() - interval '1 day' FOR UPDATE SKIP LOCKED));
@@ -49,11 +73,12 @@ CREATE OR REPLACE FUNCTION kindred_ddl.tracking_dropped() RETURNS event_trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 BEGIN
     INSERT INTO kindred_ddl.tracking_change (xid, relation)
-    SELECT DISTINCT pg_current_xact_id(), CASE d.object_type
-        WHEN 'policy' THEN to_regclass(format('%I.%I', d.address_names[1], d.address_names[2]))::oid ELSE d.objid END
+    SELECT DISTINCT pg_current_xact_id(), CASE WHEN d.classid = 'pg_class'::regclass THEN d.objid
+        ELSE to_regclass(format('%I.%I', d.address_names[1], d.address_names[2]))::oid END
     FROM pg_event_trigger_dropped_objects() AS d
     WHERE (d.classid = 'pg_class'::regclass AND d.object_type IN ('table', 'view', 'materialized view', 'foreign table', 'table column')
-            OR d.object_type = 'policy' AND to_regclass(format('%I.%I', d.address_names[1], d.address_names[2])) IS NOT NULL)
+            OR (d.object_type IN ('policy', 'rule') OR d.object_type = 'trigger' AND d.address_names[3] LIKE 'kindred\_tracking\_%')
+                AND to_regclass(format('%I.%I', d.address_names[1], d.address_names[2])) IS NOT NULL)
         AND NOT d.is_temporary AND d.schema_name IS DISTINCT FROM 'kindred'
     ON CONFLICT DO NOTHING;
 EXCEPTION WHEN OTHERS THEN

@@ -87,6 +87,8 @@ BEGIN
     UPDATE kindred.tracking_state SET epoch = gen_random_uuid(), system = i.system, database = i.database, turn = turn + 1,
         turned_at = clock_timestamp(), settled_at = NULL, settled = NULL, horizon = pg_current_snapshot(), prunes = prunes + 1
     FROM kindred.tracking_identity() AS i;
+    PERFORM kindred.tracking_put_away(t.relation) FROM kindred.tracking_table AS t
+    WHERE NOT EXISTS (SELECT FROM pg_class AS c WHERE c.oid = t.relation);
     -- Numbers of transactions may be those of another server.
     DELETE FROM kindred.tracking_return;
     PERFORM kindred.tracking_came_back();

@@ -20,10 +20,10 @@ import KindredPostgres
 /// newer. The objects are read-only: a write throws `KindredError` `.readOnly`; take the object with
 /// `context.get(id)` from another context to change it.
 ///
-/// A view, policy or table that is defined differently while the request runs is read as it is defined then: at once
-/// where change tracking tells of it, otherwise within ten seconds. If the request cannot go on, the sequence ends with
-/// an error: a table or view is gone or has another key, or a table whose changes are not recorded stands behind it
-/// now.
+/// A table, view, type or policy that is changed while the request runs is read as it is then: at once where change tracking
+/// tells of it, otherwise within ten seconds. An update comes only if the result has changed; its objects have the new columns.
+/// If the request cannot be asked any more, the sequence ends with an error: a table, its key or a column that the request names
+/// is gone, a table has another name, the class does not fit, or a table whose changes are not recorded stands behind it now.
 public struct LiveRequest<Object: DatabaseObject>: Sendable {
     let query: LiveQuery
     let loading: RelationshipLoading
@@ -35,10 +35,12 @@ public struct LiveRequest<Object: DatabaseObject>: Sendable {
 extension LiveRequest: AsyncSequence {
     /// The updates of one iteration.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let query: LiveQuery
+        /// The request in the model of the shown answer.
+        private var query: LiveQuery
         private let interval: Duration?
+        private let loading: RelationshipLoading
         private let subscription: LiveSubscription
-        private let context: DatabaseContext
+        private var context: DatabaseContext
         /// The answer that the context shows.
         private var shown: LiveSnapshot?
         private var givenAt = ContinuousClock.now
@@ -47,18 +49,18 @@ extension LiveRequest: AsyncSequence {
 
         /// - Parameter takesDifference: whether the first update may be the difference to a list of the client's.
         init(_ request: LiveRequest, takesDifference: Bool = true) {
-            resumption = request.cursor.map {
-                LiveResumption(cursor: $0, query: request.query, takesDifference: takesDifference)
-            }
-            query = request.query
-            interval = request.interval
-            let core = request.query.core
-            context =
-                ContextCore(
-                    database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
-                    loading: request.loading, isReadOnly: true
-                ).context
-            subscription = LiveSubscription(request.query)
+            resumption = request.cursor.map { LiveResumption(cursor: $0, takesDifference: takesDifference) }
+            (query, interval, loading) = (request.query, request.interval, request.loading)
+            context = Self.context(of: request.query, request.loading)
+            subscription = LiveSubscription(request.query, isTyped: Object.self != DatabaseObject.self)
+        }
+
+        private static func context(of query: LiveQuery, _ loading: RelationshipLoading) -> DatabaseContext {
+            let core = query.core
+            return ContextCore(
+                database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
+                loading: loading, isReadOnly: true
+            ).context
         }
 
         /// The next update, once the result has changed.
@@ -78,19 +80,24 @@ extension LiveRequest: AsyncSequence {
 
         /// Shows an answer; nil if it equals the last update.
         private mutating func update(_ answer: LiveAnswer) async throws -> LiveUpdate<Object>? {
-            let entity = query.entity
+            let entity = answer.query.entity
             var update = LiveResumption.Start(snapshot: answer.snapshot, cause: shown == nil ? .first : answer.cause)
             if let shown {
                 if !query.isSorted { update.snapshot = update.snapshot.keepingOrder(of: shown) }
-                update.difference = update.snapshot.difference(from: shown)
+                update.difference = update.snapshot.difference(from: shown, of: query.entity, as: entity)
                 guard !update.difference.isEmpty else { return nil }
             } else if let resumption {
                 update = try await resumption.start(answer)
             }
             let (snapshot, difference) = (update.snapshot, update.difference)
             let removed = difference.removals.compactMap { place in
-                shown.map { ObjectID(entity, $0.rows[place].key) }
+                shown.map { ObjectID(query.entity, $0.rows[place].key) }
             }
+            if answer.query.core.runtime !== query.core.runtime {
+                // Objects keep their model, so that others take their place.
+                context = Self.context(of: answer.query, loading)
+            }
+            query = answer.query
             let (core, rows) = (context.core, snapshot.rows(of: entity))
             // The rollback of a transaction that the caller is in takes back nothing of it.
             let objects: [Object] = try entity.typed(try await TransactionJournal.with(nil) { try core.take(rows) })
@@ -112,8 +119,8 @@ private final class LiveSubscription: Sendable {
     let consumer: LiveConsumer
     private let hub: LiveHub
 
-    init(_ query: LiveQuery) {
-        consumer = LiveConsumer(query)
+    init(_ query: LiveQuery, isTyped: Bool) {
+        consumer = LiveConsumer(query, isTyped: isTyped)
         hub = LiveHub.join(consumer)
     }
 

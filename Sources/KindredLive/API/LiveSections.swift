@@ -39,7 +39,7 @@ public struct LiveSectionsUpdate<Object: DatabaseObject>: Sendable {
 /// A live request whose list is given in sections: made by ``LiveRequest/sections(by:)``.
 public struct LiveSections<Object: DatabaseObject>: Sendable {
     fileprivate let request: LiveRequest<Object>
-    fileprivate let column: Int
+    fileprivate let key: String
 }
 
 extension LiveRequest {
@@ -59,7 +59,7 @@ extension LiveRequest {
                 .invalidRequest, "Sections by \(name) need a request that is sorted by \(name) first",
                 entity: query.entity.name.description, key: name)
         }
-        return LiveSections(request: self, column: column)
+        return LiveSections(request: self, key: name)
     }
 }
 
@@ -67,21 +67,24 @@ extension LiveSections: AsyncSequence {
     /// The updates of one iteration.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var updates: LiveRequest<Object>.AsyncIterator
-        private let column: Int
+        private let key: String
         private var values: SectionValues
         private var last: [SectionValues.Value]?
 
         init(_ sections: LiveSections) {
             updates = LiveRequest.AsyncIterator(sections.request, takesDifference: false)
-            column = sections.column
-            values = SectionValues(column, of: sections.request.query)
+            key = sections.key
+            values = SectionValues(sections.request.query.core)
         }
 
         /// The next update, once the result has changed; throws as ``LiveRequest/AsyncIterator/next()`` does.
         public mutating func next() async throws -> LiveSectionsUpdate<Object>? {
             guard let update = try await updates.next() else { return nil }
             let rows = update.objects.map(\.row)
-            let found = try await values.values(of: rows)
+            // A change of the table may have moved it.
+            let entity = update.objects.first?.runtime
+            let column = entity?.attributeIndex(of: key) ?? 0
+            let found = try await values.values(of: rows, at: column, entity?.entity.attributes[column])
             var (sections, shown): ([LiveSection<Object>], [SectionValues.Value]) = ([], [])
             var members: [Object] = []
             for (place, object) in update.objects.enumerated() {

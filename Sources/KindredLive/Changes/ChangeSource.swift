@@ -42,8 +42,16 @@ protocol ChangeSource: Sendable {
     /// How often `attend` has to be called.
     var attendance: Duration { get }
 
-    /// Looks for tables whose changes may be missing; true if changes of tables themselves are told by records.
-    func check() async throws -> Bool
+    /// Looks for tables whose changes may be missing, and has it recorded.
+    func check() async throws -> ChangeCheck
+}
+
+/// The findings of a look for missing changes.
+struct ChangeCheck: Sendable {
+    /// Whether records tell of changes of tables themselves.
+    var tellsDefinitions: Bool
+    /// Whether changes of tables are missing, as long as this lasts.
+    var isMissing: Bool
 }
 
 /// Records of whole transactions, in the order in which the rows changed.

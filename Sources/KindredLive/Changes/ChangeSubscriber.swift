@@ -2,8 +2,8 @@ import Kindred
 import KindredPostgres
 import KindredSchema
 
-/// Thrown by `ChangeSubscriber.evaluate` where its statements no longer fit the tables: the subscriber adapts, and the step is run
-/// again.
+/// Thrown by `ChangeSubscriber.evaluate` where its statements no longer fit the tables: the model is read again, all subscribers adapt
+/// to it, and the step is run again.
 struct ModelIsOutdated: Error {}
 
 /// A part of the process that follows the database's changes: live requests, contexts that track.
@@ -33,9 +33,11 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// Returns when questions that it has sent apart from steps have their answers.
     func catchUp() async throws
 
-    /// Called after `evaluate` has thrown `ModelIsOutdated`, outside of the step's transaction: asks for the facts that
-    /// its next statements need.
-    func adapt() async throws
+    /// Called outside of steps where tables have changed, before the step that tells of it: goes on by the present tables, or
+    /// ends where a question cannot be asked any more, see `PresentTables`.
+    ///
+    /// - Parameter hasFailed: whether its own `evaluate` has thrown `ModelIsOutdated`.
+    func adapt(to tables: PresentTables, hasFailed: Bool) async throws
 
     /// Called after the step's end, when no crash of the server can take back the changes that it has seen: the results
     /// of `evaluate` are good.
@@ -59,7 +61,7 @@ extension ChangeSubscriber {
 
     func prepare() {}
 
-    func adapt() async throws {}
+    func adapt(to tables: PresentTables, hasFailed: Bool) async throws {}
 
     func catchUp() async throws {}
 

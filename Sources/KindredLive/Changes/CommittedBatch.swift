@@ -32,6 +32,9 @@ struct TableChanges: Sendable, Equatable {
     /// With a gap no key is named.
     var gap: Tracking.Gap?
 
+    /// The keys of the rows that are there.
+    var presentKeys: [ObjectKey] { Array(inserted) + updated.keys }
+
     /// The number of keys.
     var count: Int { inserted.count + updated.count + deleted.count }
 

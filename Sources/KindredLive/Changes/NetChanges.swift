@@ -76,6 +76,8 @@ struct NetChanges {
     private let limit: Int
     /// The tables that were changed themselves.
     private(set) var changedTables: Set<UInt32> = []
+    /// The transactions that have changed tables which are known.
+    private(set) var definingTransactions: Set<Int64> = []
 
     init(limit: Int = 500_000) {
         self.limit = limit
@@ -86,8 +88,12 @@ struct NetChanges {
         for record in records {
             if record.operation == .schema || record.gap(hasKey: true) == .schemaChanged {
                 changedTables.insert(record.relation)
+                let former = layout.former[record.relation] ?? []
+                if !former.isEmpty || layout.targets[record.relation] != nil {
+                    definingTransactions.insert(record.transaction)
+                }
                 // The model may have been read again since.
-                for name in layout.former[record.relation] ?? [] { lose(name, .schemaChanged) }
+                for name in former { lose(name, .schemaChanged) }
             }
             let key = record.key ?? layout.keys[record.relation] ?? []
             for target in layout.targets[record.relation] ?? [] { add(record, key: key, to: target) }

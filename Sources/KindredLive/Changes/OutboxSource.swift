@@ -93,9 +93,11 @@ struct OutboxSource: ChangeSource {
 
     var attendance: Duration { min(.seconds(60), facts.retention.withLock { $0 } / 3) }
 
-    func check() async throws -> Bool {
-        _ = try await query(TrackingStatements.check)
-        return try await query(TrackingStatements.hasEventTriggers).first?.decode(0, as: Bool.self) ?? false
+    func check() async throws -> ChangeCheck {
+        let faults = try await query(TrackingStatements.check)
+        let isMissing = try faults.contains { try $0.decode(1, as: String.self) != "dropped" }
+        let tells = try await query(TrackingStatements.hasEventTriggers).first?.decode(0, as: Bool.self) ?? false
+        return ChangeCheck(tellsDefinitions: tells, isMissing: isMissing)
     }
 
     private func query(_ sql: SQL) async throws -> QueryResult {

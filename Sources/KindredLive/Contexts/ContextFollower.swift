@@ -27,12 +27,10 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var slow: Set<ObjectIdentifier> = []
         /// The contexts that changes no longer reach, with the reasons.
         var stopped: [Stop] = []
-        /// The columns that the tables lack, by model; of models whose statements have failed.
+        /// The columns that the tables lack, by model; of models that are not the present one, or whose statements have failed.
         var fits: [ObjectIdentifier: ModelFit] = [:]
         /// The model whose statements did not fit the tables in the last step.
         var outdated: SchemaRuntime?
-        /// Whether the tables were looked at again for the changes of tables that the next step tells.
-        var areFitsNew = false
         /// The findings of the last evaluation.
         var plans: [ContextPlan] = []
 
@@ -165,7 +163,6 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             }
         }
         forgetTables(changes)
-        if changes.values.contains(where: { $0.gap == .schemaChanged }) { try renewFits() }
         var asked: [ContextPlan] = []
         for (model, group) in Dictionary(grouping: plans, by: { ObjectIdentifier($0.core.runtime) }) {
             asked += try await ask(group, after: batch, fitting: state.withLock { $0.fits[model] })
@@ -247,37 +244,25 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     // MARK: Models
 
-    func adapt() async throws {
-        let (outdated, fits) = state.withLock { state in
-            defer { state.outdated = nil }
-            return (state.outdated, state.fits)
+    func adapt(to tables: PresentTables, hasFailed: Bool) {
+        // Held until the end, as none may be released under the lock.
+        let cores = state.withLock { $0.cores }
+        let models = Dictionary(cores.map { (ObjectIdentifier($0.runtime), $0.runtime) }) { first, _ in first }
+        let types = reader.database.types
+        state.withLock { state in
+            let outdated = hasFailed ? state.outdated : nil
+            state.outdated = nil
+            state.fits = models.filter { $1 !== tables.model || $1 === outdated }.mapValues { model in
+                ModelFit(
+                    model, in: tables, after: state.fits[ObjectIdentifier(model)], hasFailed: model === outdated, types)
+            }
         }
-        var models = fits.values.map(\.model)
-        if let outdated, fits[ObjectIdentifier(outdated)] == nil { models.append(outdated) }
-        for model in models {
-            let cores = state.withLock { $0.cores }.filter { $0.runtime === model }
-            let entities = cores.reduce(into: Set<EntityRuntime>()) { $0.formUnion($1.following?.followed ?? []) }
-            let fit = try await ModelFit(
-                model, entities, after: fits[ObjectIdentifier(model)], hasFailed: model === outdated,
-                in: reader.database)
-            state.withLock { $0.fits[ObjectIdentifier(model)] = cores.isEmpty ? nil : fit }
-        }
-        state.withLock { $0.areFitsNew = true }
-    }
-
-    /// Has the tables looked at again after a change of them: columns may be there again.
-    ///
-    /// Throws `ModelIsOutdated`, once for each step that succeeds.
-    private func renewFits() throws {
-        try state.withLock { state in
-            if !state.fits.isEmpty, !state.areFitsNew { throw ModelIsOutdated() }
-        }
+        withExtendedLifetime(cores) {}
     }
 
     func commit(at cursor: ChangeCursor) {
         let plans = state.withLock { state in
             defer { state.plans = [] }
-            state.areFitsNew = false
             state.fits = state.fits.mapValues { $0.succeeded }
             return state.plans
         }

@@ -19,6 +19,8 @@ struct ContextPlan: Sendable {
     private(set) var unmoved: [EntityRuntime: Set<ObjectKey>] = [:]
     /// The entities with rows that are not named: all their loaded rows are read.
     private(set) var lost: Set<EntityRuntime> = []
+    /// The entities of which changed rows are read that were not deleted.
+    private var present: Set<EntityRuntime> = []
     /// The entities with changes that are not read, because no object has the rows.
     private(set) var leftOut: Set<EntityRuntime> = []
     /// The relationships whose answers are not corrected in memory.
@@ -63,6 +65,9 @@ struct ContextPlan: Sendable {
     /// The keys of the owners in `owners`.
     var ownerKeys: [RelationshipRuntime: [ObjectKey]] { owners.mapValues { $0.map(\.key) } }
 
+    /// Whether rows of an entity that are read are there, as far as the batch says.
+    func expectsRows(of entity: EntityRuntime) -> Bool { lost.contains(entity) || present.contains(entity) }
+
     // MARK: Planning
 
     /// Adds the changes of a table, as far as they concern the context.
@@ -82,9 +87,11 @@ struct ContextPlan: Sendable {
         let changed = changes.keys
         if isLinked {
             keys[entity, default: []].formUnion(changed)
+            if !changes.presentKeys.isEmpty { present.insert(entity) }
         } else {
             let held = changed.filter { core.liveObject(entity, $0) != nil }
             keys[entity, default: []].formUnion(held)
+            if changes.presentKeys.contains(where: held.contains) { present.insert(entity) }
             if held.count < changed.count { leftOut.insert(entity) }
         }
         let moving = Set(texts: entity.movingColumns.map { entity.entity.attributes[$0].name })

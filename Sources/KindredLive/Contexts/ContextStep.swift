@@ -36,7 +36,11 @@ struct ContextStep {
         for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) where !keys.isEmpty && !entity.key.isEmpty {
             let lacking = lacking(entity)
             let batch = try Array(keys).slices().map { try KeyStatements(entity: entity).select($0, lacking: lacking) }
-            rows[entity] = try await core.client.rows(batch, entity)
+            let found = try await core.client.rows(batch, entity)
+            if found.isEmpty, plans.contains(where: { $0.expectsRows(of: entity) }) {
+                try await core.database.changeReader.requireRows(of: [entity])
+            }
+            rows[entity] = found
         }
         return rows
     }

@@ -2,6 +2,9 @@ import Kindred
 import KindredPostgres
 import Synchronization
 
+/// Thrown where the step's snapshot does not show the rows of a table: a step with another snapshot does.
+struct SnapshotIsOutdated: Error {}
+
 // The questions of subscribers. In a step all share a transaction, so a question has little time there: a question that needs more
 // goes on alone.
 extension ChangeReader {
@@ -30,6 +33,16 @@ extension ChangeReader {
             if error.isPassing { try await hurry() }
             return .failure(error)
         }
+    }
+
+    /// Throws `SnapshotIsOutdated` where a table was emptied or written anew since the snapshot of the task's transaction, to which
+    /// it has no rows then.
+    ///
+    /// To be asked about an answer that has none of the rows which were there before.
+    func requireRows(of tables: some Sequence<EntityRuntime>) async throws {
+        database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
+        let answer = try await database.client.query(TrackingStatements.areEmptied(tables.map(\.entity.oid)))
+        if try answer.first?.decode(0, as: Bool.self) == true { throw SnapshotIsOutdated() }
     }
 
     /// Leaves the questions that follow in the step a tenth of the time: many may wait for the same, such as a lock.

@@ -100,6 +100,12 @@ final class ChangeReader: Sendable {
         try await interpreter.read(from: cursor, limit: limit)
     }
 
+    /// The model of the tables as they are, as far as they have been read.
+    var model: SchemaRuntime { interpreter.model }
+
+    /// Reads records by the present tables from now on.
+    func adapt(to tables: PresentTables) { interpreter.adapt(to: tables) }
+
     /// Leaves out the records of tables that the model does not have.
     func leaveOut(_ tables: Set<UInt32>) { interpreter.leaveOut(tables) }
 
@@ -206,10 +212,13 @@ final class ChangeReader: Sendable {
         }
     }
 
+    /// All that follows changes.
+    var subscribers: [any ChangeSubscriber] { state.change { $0.entries.map(\.subscriber) } }
+
     /// Tells which entities of the model are new, changed or gone.
     func tellSchemaChanges(_ names: Set<QualifiedName>) {
         guard !names.isEmpty else { return }
-        for subscriber in state.change({ $0.entries.map(\.subscriber) }) { subscriber.schemaChanged(names) }
+        for subscriber in subscribers { subscriber.schemaChanged(names) }
     }
 }
 

@@ -15,11 +15,15 @@ struct ReaderLoop {
     private var loss: Tracking.Gap?
     /// The subscribers whose evaluation failed on the server.
     private var retries = StepRetries<UInt64>()
-    /// The tables that were changed themselves, until the model was read again.
+    /// Tables that nothing follows and that were changed themselves, until the model was read again.
     private var changedTables: Set<UInt32>?
     /// The model that was told last, and the earliest time to read it again.
-    private var told: DatabaseSchema
+    private var told: SchemaRuntime
     private var modelReading = MonotonicTime.now
+    /// The transactions of the next step that have changed tables, and for which the model was read.
+    private var adapted: Set<Int64> = []
+    /// Entities that were found to be changed and have no record that says so.
+    private var unrecorded: Set<QualifiedName> = []
     /// Says that notifications are wanted, and until when.
     private var sleep: (token: Int64, end: MonotonicTime)?
     /// When a server that takes no writes is told again that notifications are wanted.
@@ -41,7 +45,7 @@ struct ReaderLoop {
         self.reader = reader
         database = reader.database
         source = reader.source
-        told = reader.database.schema
+        told = reader.model
         attendance = .now + reader.source.attendance
         listener = ReaderListener(reader.signal, warn: { [database] in database.warnOfPolling($0) }) { [source] in
             try await source.notifications()
@@ -83,7 +87,12 @@ struct ReaderLoop {
             step = try await database.client.withTransaction(isolation: .repeatableRead, readOnly: true) { _ in
                 var step = Step(reading: try await reader.read(from: start))
                 if step.reading.refusal != nil { return step }
-                if let loss { step.reading.lose(loss, database.runtime) }
+                guard step.reading.definingTransactions.isSubset(of: adapted) else {
+                    throw TablesHaveChanged(
+                        tables: step.reading.changedTables, transactions: step.reading.definingTransactions)
+                }
+                if let loss { step.reading.lose(loss, reader.model) }
+                for name in unrecorded { step.reading.batch.changes[name] = TableChanges(gap: .schemaChanged) }
                 let (at, batch) = (step.reading.cursor, step.reading.batch)
                 let entries = round.entries.filter {
                     $0.isAtItsFirstStep || !batch.isEmpty || $0.subscriber.wantsStep
@@ -98,18 +107,16 @@ struct ReaderLoop {
                 return step
             }
         } catch is ModelIsOutdated {
-            // Behind the step the model is read again, too.
-            changedTables = changedTables ?? []
-            try await failed?.subscriber.adapt()
+            try await adapt(to: [], in: round, failed)
+            return true
+        } catch let changed as TablesHaveChanged {
+            try await adapt(to: changed.tables, in: round)
+            adapted = changed.transactions
+            // Triggers may have been disabled or dropped.
+            check = .now
             return true
         } catch let unknown as UnknownTables {
-            do {
-                try await tell(unknown.tables)
-            } catch let error as SchemaError {
-                // The old model stays, and is read again later.
-                database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
-                changedTables = (changedTables ?? []).union(unknown.tables)
-            }
+            try await adapt(to: unknown.tables, in: round)
             reader.leaveOut(unknown.tables)
             return true
         } catch {
@@ -117,7 +124,6 @@ struct ReaderLoop {
             else { throw error }
             retries.end(failed.id)
             reader.fail(failed, error)
-            if error.meansNewSchema { changedTables = changedTables ?? [] }
             return true
         }
         for entry in step.evaluated { retries.end(entry.id) }
@@ -127,10 +133,10 @@ struct ReaderLoop {
         }
         if step.reading.isUnsafe || round.entries.contains(where: \.isAtItsFirstStep) { try await source.flush() }
         for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
-        if loss != nil || !step.reading.changedTables.isEmpty {
+        if loss != nil || adapted.isEmpty && !step.reading.changedTables.isEmpty {
             changedTables = (changedTables ?? []).union(step.reading.changedTables)
         }
-        (cursor, loss) = (step.reading.cursor, nil)
+        (cursor, loss, adapted, unrecorded) = (step.reading.cursor, nil, [], [])
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
         // Records count even if no subscriber is told of them: they may come as fast as other records.
@@ -176,13 +182,16 @@ struct ReaderLoop {
             }
             if now >= check {
                 check = now + .seconds(10)
+                let found = try await source.check()
                 // Where no event trigger tells of DDL, the catalog is read again.
-                if try await source.check() { check = now + .seconds(60) } else { changedTables = changedTables ?? [] }
+                if !found.tellsDefinitions { changedTables = changedTables ?? [] }
+                // As long as changes are missing it is told again and again.
+                if found.tellsDefinitions, !found.isMissing { check = now + .seconds(60) }
             }
             if let tables = changedTables, now >= modelReading {
                 // The next attempt after a failure waits.
                 modelReading = now + .seconds(10)
-                try await tell(tables)
+                try await lookAgain(at: tables)
                 (changedTables, modelReading) = (nil, now)
             }
         } catch {
@@ -256,17 +265,51 @@ struct ReaderLoop {
         return true
     }
 
-    /// Reads the model again, and tells its changes.
+    /// Reads the model again, and has all subscribers adapt to it, before a step tells them that tables have changed.
     ///
-    /// - Parameter tables: tables that are known to have changed; other tables are told if they differ.
-    private mutating func tell(_ tables: Set<UInt32>) async throws {
+    /// - Parameters:
+    ///   - tables: tables that are known to have changed; other tables are told if they differ.
+    ///   - failed: the subscriber whose statements did not fit.
+    private mutating func adapt(
+        to tables: Set<UInt32>, in round: ChangeReader.Round, _ failed: ChangeReader.Entry? = nil
+    ) async throws {
+        guard let present = try await readTables(tables) else { return }
+        for entry in round.entries {
+            try await entry.subscriber.adapt(to: present, hasFailed: entry.id == failed?.id)
+        }
+    }
+
+    /// Reads the model again where no record tells that tables which are followed have changed.
+    private mutating func lookAgain(at tables: Set<UInt32>) async throws {
+        let former = told
+        guard let present = try await readTables(tables) else { return }
+        let changed = former.entities.filter { entity in
+            present.model[entity.name].map { !$0.entity.hasSameRows(as: entity.entity) } ?? true
+        }
+        if changed.isEmpty { return }
+        for subscriber in reader.subscribers { try await subscriber.adapt(to: present, hasFailed: false) }
+        unrecorded.formUnion(changed.map(\.name))
+        reader.askForStep()
+    }
+
+    /// Reads the model again, and tells its changes; nil where annotations are wrong and the former model stays.
+    private mutating func readTables(_ tables: Set<UInt32>) async throws -> PresentTables? {
         do {
-            let schema = try await database.readModel(keepingEqual: true)
-            reader.tellSchemaChanges(Self.changes(from: told, to: schema, tables: tables))
-            told = schema
-        } catch let error as KindredError where error.code == .classMismatch {
-            // The old model stays, as for a call of the program.
+            let (model, refusal) = try await database.readPresentModel(after: told)
+            if let refusal {
+                database.mistakes.warn("The model was not replaced after a change of the schema: \(refusal)")
+            }
+            let present = PresentTables(model: model, refusal: refusal)
+            reader.adapt(to: present)
+            reader.tellSchemaChanges(Self.changes(from: told.schema, to: model.schema, tables: tables))
+            told = model
+            return present
+        } catch let error where error is SchemaError || (error as? KindredError)?.code == .classMismatch {
+            // The old model stays, as for a call of the program, and is read again later.
+            changedTables = (changedTables ?? []).union(tables)
+            modelReading = .now + .seconds(10)
             database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
+            return nil
         }
     }
 
@@ -283,6 +326,21 @@ struct ReaderLoop {
     }
 }
 
+/// Thrown in a step whose records tell that tables have changed which are known: the model is read first.
+private struct TablesHaveChanged: Error {
+    let tables: Set<UInt32>
+    let transactions: Set<Int64>
+}
+
+extension Entity {
+    /// Whether the rows of another model's entity of the same name are the same, and look the same.
+    fileprivate func hasSameRows(as other: Entity) -> Bool {
+        oid == other.oid && kind == other.kind && attributes == other.attributes && primaryKey == other.primaryKey
+            && filter == other.filter && rowTables == other.rowTables && obstacles == other.obstacles
+            && hasActivePolicies == other.hasActivePolicies
+    }
+}
+
 extension ChangeReading {
     /// Says of all tables that rows have changed which are not named.
     fileprivate mutating func lose(_ gap: Tracking.Gap, _ runtime: SchemaRuntime) {
@@ -296,6 +354,7 @@ extension Error {
 
     /// Whether the same may succeed later: the connection was lost, the server restarts or is busy.
     var isPassing: Bool {
+        if self is SnapshotIsOutdated { return true }
         // A reader that has read a primary waits until the standby has taken its place.
         if (self as? KindredError)?.code == .trackingOnStandby { return true }
         guard let error = ofServer else { return false }

@@ -12,6 +12,8 @@ struct UnknownTables: Error {
 final class RecordInterpreter: Sendable {
     private let database: Database
     private let source: any ChangeSource
+    /// The tables that were found last, and the database's model then.
+    private let present: RankedMutex<(tables: PresentTables, kept: SchemaRuntime)>
     /// How records were last read, and for which model.
     private let layout: RankedMutex<(runtime: SchemaRuntime, layout: ChangeLayout)>
     /// Tables that no model has.
@@ -22,6 +24,19 @@ final class RecordInterpreter: Sendable {
         self.source = source
         let runtime = database.runtime
         layout = RankedMutex((runtime, ChangeLayout(runtime, keys: [:])), .leaf)
+        present = RankedMutex((PresentTables(model: runtime, refusal: nil), runtime), .leaf)
+    }
+
+    /// The model of the tables as they are; where classes do not fit it, it is not the database's.
+    var model: SchemaRuntime {
+        let kept = database.runtime
+        return present.withLock { $0.kept === kept ? $0.tables.model : kept }
+    }
+
+    /// Reads records by the present tables from now on.
+    func adapt(to tables: PresentTables) {
+        let kept = database.runtime
+        present.withLock { $0 = (tables, kept) }
     }
 
     /// Reads the changes that became visible since a cursor, in the task's transaction.
@@ -30,7 +45,7 @@ final class RecordInterpreter: Sendable {
     ///   records.
     /// - Throws: `UnknownTables`.
     func read(from start: ChangeCursor, limit: Int? = nil) async throws -> ChangeReading {
-        let runtime = database.runtime
+        let runtime = model
         var reading = ChangeReading(cursor: start)
         var net = NetChanges()
         repeat {
@@ -53,7 +68,7 @@ final class RecordInterpreter: Sendable {
             guard let entity = runtime[name] else { continue }
             reading.batch.add(present: try await database.client.storedKeys(among: keys, of: entity), of: name)
         }
-        reading.changedTables = net.changedTables
+        (reading.changedTables, reading.definingTransactions) = (net.changedTables, net.definingTransactions)
         return reading
     }
 
@@ -95,6 +110,8 @@ struct ChangeReading: Sendable {
     var batch = CommittedBatch()
     /// The tables that were changed themselves.
     var changedTables: Set<UInt32> = []
+    /// The transactions that have changed tables which are known.
+    var definingTransactions: Set<Int64> = []
     var records = 0
     var age: Duration = .zero
 }

@@ -26,6 +26,8 @@ public enum LiveCause: Sendable, Hashable {
 
 /// An answer as it is given to consumers.
 struct LiveAnswer: Sendable {
+    /// The request in the model by which it was answered.
+    var query: LiveQuery
     var snapshot: LiveSnapshot
     var cause: LiveCause
     var cursor: ChangeCursor
@@ -38,11 +40,14 @@ final class LiveConsumer: Sendable {
         var error: (any Error)?
     }
 
+    /// The request as it was begun.
     let query: LiveQuery
+    /// Whether the program has objects of a class.
+    let isTyped: Bool
     private let answers: WaitQueue<State, Void, Result<LiveAnswer, any Error>>
 
-    init(_ query: LiveQuery) {
-        self.query = query
+    init(_ query: LiveQuery, isTyped: Bool = false) {
+        (self.query, self.isTyped) = (query, isTyped)
         answers = WaitQueue(State(), order: .any) { state, _ in
             // An answer that was found before an error is given before it.
             if let next = state.next {

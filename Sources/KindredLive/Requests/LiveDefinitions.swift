@@ -3,65 +3,56 @@ import KindredPostgres
 import KindredSchema
 import Synchronization
 
-/// Compares the tables of live requests with the present catalog: other tables may stand behind a view, a policy may
-/// show other rows, and a table may have another key.
+/// Live requests beside the present catalog: other tables may stand behind a view, a policy may show other rows, and a table may
+/// have other columns.
 struct LiveDefinitions: Sendable {
     /// The requests by their numbers.
     let queries: [Int: LiveQuery]
 
-    /// The requests with tables that are defined differently: as they go on, or why they cannot.
+    /// Whether tables of requests are defined differently; one statement, in the task's transaction.
+    func areOutdated() async throws -> Bool {
+        guard let core = queries.values.first?.core else { return false }
+        let tables = try await tables(behind: names, core)
+        return queries.values.contains { $0.tables != tables.part(behind: $0.tables.names) }
+    }
+
+    /// How the requests go on that the present tables concern, or why they cannot.
     ///
-    /// One statement for each model in use; where something differs, the catalog is read, in the task's transaction.
-    func changed() async throws -> [Int: Result<LiveQuery, any Error>] {
-        var changed: [Int: Result<LiveQuery, any Error>] = [:]
-        for queries in Dictionary(grouping: queries, by: { ObjectIdentifier($0.value.core.runtime) }).values {
-            guard let core = queries.first?.value.core else { continue }
-            let names = queries.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.value.tables.names) }
-            // Asked by time, and not because of a change.
-            core.database.live.trackingMetrics.withLock { $0.readerStatements += 2 }
-            // A large catalog takes longer than the limit of a question.
+    /// One statement for all requests.
+    func adapted(to present: PresentTables) async throws -> [Int: Result<LiveQuery, any Error>] {
+        guard let core = queries.values.first?.core else { return [:] }
+        let questions = queries.mapValues { query in Result { try query.question(for: present) } }
+        let new = questions.values.reduce(into: names) { names, question in
+            if case .success(let question?) = question { names.formUnion(question.names) }
+        }
+        let tables = try await tables(behind: new, core)
+        var adapted: [Int: Result<LiveQuery, any Error>] = [:]
+        for (number, question) in questions {
+            guard let query = queries[number] else { continue }
+            switch question {
+            case .failure(let error): adapted[number] = .failure(error)
+            case .success(let question?):
+                adapted[number] = Result { try query.asking(question, from: tables.part(behind: question.names)) }
+            case .success(nil):
+                let own = tables.part(behind: query.tables.names)
+                if own != query.tables { adapted[number] = Result { try query.reading(from: own) } }
+            }
+        }
+        return adapted
+    }
+
+    private var names: Set<QualifiedName> {
+        queries.values.reduce(into: Set<QualifiedName>()) { $0.formUnion($1.tables.names) }
+    }
+
+    /// Asks the catalog; this is no question of a request.
+    private func tables(behind names: Set<QualifiedName>, _ core: ContextCore) async throws -> LiveTables {
+        core.database.live.trackingMetrics.withLock { $0.readerStatements += 2 }
+        // A large catalog takes longer than the limit of a question.
+        if core.database.client.isInTransaction {
             _ = try await core.database.client.execute(own: TrackingStatements.ownLimits)
-            try await core.database.requireHelperSchema()
-            let tables = try await LiveTables(behind: names, core.database.client)
-            let outdated = queries.filter { $0.value.tables != tables.part(behind: $0.value.tables.names) }
-            if outdated.isEmpty { continue }
-            let schema: DatabaseSchema
-            do {
-                schema = try await SchemaReader.readServing(
-                    from: core.database.client, overrides: core.database.overrides
-                ) { try $0.servingFilters() }
-            } catch let error as SchemaError {
-                // Requests without a difference go on.
-                for (number, _) in outdated { changed[number] = .failure(error) }
-                continue
-            }
-            for (number, query) in outdated {
-                changed[number] = Result {
-                    try query.renewed(from: tables.part(behind: query.tables.names), in: schema)
-                }
-            }
         }
-        return changed
-    }
-}
-
-extension LiveQuery {
-    /// The request with the tables that stand behind its relations now.
-    ///
-    /// Throws `KindredError` `.schemaChanged` if its objects would have other keys than the objects that it has shown;
-    /// else as `FetchRequest.live()` does.
-    fileprivate func renewed(from tables: LiveTables, in schema: DatabaseSchema) throws -> LiveQuery {
-        for name in tables.names {
-            guard let entity = core.runtime[name]?.entity else { continue }
-            guard let new = schema[name] else { throw Self.hasChanged(name, "is gone") }
-            if new.identity != entity.identity { throw Self.hasChanged(name, "has another key") }
-        }
-        return try reading(from: tables)
-    }
-
-    private static func hasChanged(_ name: QualifiedName, _ what: String) -> KindredError {
-        KindredError(
-            .schemaChanged, "\(name) \(what) since the live request was begun: begin it again in a new context",
-            entity: name.description)
+        try await core.database.requireHelperSchema()
+        return try await LiveTables(behind: names, core.database.client)
     }
 }

@@ -8,83 +8,16 @@ import Synchronization
 ///
 /// It lives while a live request is iterated over.
 final class LiveHub: ChangeSubscriber {
-    private struct State {
-        var sources = LiveSources()
-        /// The consumers that need a first answer from a step that begins after they came.
-        var joining: [LiveConsumer] = []
-        var isClosed = false
-        /// The number of distinct requests that the metrics have.
-        var counted = 0
-        /// The requests that the server does not answer in the time of a common step: they are asked alone.
-        var slow: Set<Int> = []
-        /// The causes of their next updates.
-        var causes: [Int: LiveCause] = [:]
-        /// The rows that could not be read in a step, for the requests that are found by their values.
-        var missedRows: [EntityRuntime: Set<ObjectKey>] = [:]
-        /// The entities of these rows, and when they are read.
-        var retries = StepRetries<EntityRuntime>()
-        /// The shapes that the server always refuses to answer together, for instance because the joint statement's
-        /// values would meet a domain's CHECK.
-        var refused: Set<LiveQuery.Shape.Key> = []
-        /// The tables behind relations, as the catalog said while a model was in use.
-        var tables: [LiveTables.Key: LiveTables] = [:]
-        /// When they are compared with the catalog again, at the latest.
-        var definitionsAreDue = MonotonicTime.now + LiveHub.definitionsPause
-
-        /// Whether the last answer to a request may lack changes of the last step.
-        func isBehind(_ number: Int) -> Bool {
-            if slow.contains(number) { return true }
-            guard let query = sources.sources[number]?.query, query.equalities != nil else { return false }
-            return missedRows[query.entity] != nil
-        }
-
-        /// The consumers that a common step gives their first answers.
-        var mayJoin: some Sequence<LiveConsumer> {
-            joining.lazy.filter { consumer in sources.number(of: consumer).map { !isBehind($0) } ?? false }
-        }
-
-        /// Forgets that a request is asked alone, if it is.
-        mutating func endSlow(_ number: Int) {
-            slow.remove(number)
-            causes[number] = nil
-        }
-
-        /// Drops the rows of requests that have ended.
-        mutating func dropEnded() {
-            if missedRows.isEmpty { return }
-            missedRows = missedRows.filter { sources.core(of: $0.key) != nil }
-            retries.keep { [missedRows] in missedRows[$0] != nil }
-        }
-    }
-
-    /// An answer that a step has found.
-    private struct Found: Sendable {
-        let number: Int
-        let snapshot: LiveSnapshot
-        let cause: LiveCause
-        var changed: LiveSources.RowChanges?
-    }
-
-    /// The answers that the running step has found so far, and the consumers that were there before it began.
-    private struct Step {
-        var found: [Found] = []
-        var joined: [LiveConsumer] = []
-        /// The entities whose changed rows were read, for the requests that are found by their values.
-        var read: Set<EntityRuntime> = []
-        /// Requests that read other tables from now on; nil if definitions were not compared.
-        var renewed: [Int: LiveQuery]?
-    }
-
     /// The most new requests that are asked in one step, so that the other requests do not wait long for their answers.
     private static let newPerStep = 200
 
     /// DDL on tables and views is told with the changes; other DDL, such as that on policies, is looked for.
-    private static let definitionsPause: Duration = .seconds(10)
+    static let definitionsPause: Duration = .seconds(10)
 
     let settings: SessionSettings
     private let reader: ChangeReader
-    private let state = RankedMutex(State(), .leaf)
-    private let step = RankedMutex(Step(), .leaf)
+    private let state = RankedMutex(LiveHubState(), .leaf)
+    private let step = RankedMutex(LiveHubStep(), .leaf)
     private let slowQuestions: SlowQuestions<Int>
 
     private init(_ settings: SessionSettings, _ reader: ChangeReader) {
@@ -185,7 +118,8 @@ final class LiveHub: ChangeSubscriber {
 
     var wantsStep: Bool {
         state.withLock { state in
-            state.definitionsAreDue <= .now || state.retries.isAnyDue || state.mayJoin.contains { _ in true }
+            state.definitionsAreDue <= .now || state.retries.isAnyDue || !state.renewed.isEmpty
+                || state.mayJoin.contains { _ in true }
         }
     }
 
@@ -200,13 +134,11 @@ final class LiveHub: ChangeSubscriber {
             step.found = []
             return step.joined
         }
-        let renewed = try await renewed(after: batch)
+        try await compareDefinitions(after: batch)
         let (work, new) = state.withLock { state in
             let new = Set(joining.compactMap { state.sources.unanswered($0) })
             var work = batch.map { state.sources.work(for: $0) }
-            for number in renewed where state.sources.sources[number]?.latest != nil {
-                work?.ask(number, because: .everything(.schemaChanged))
-            }
+            for number in state.renewed { work?.ask(number, because: .everything(.schemaChanged)) }
             for (entity, keys) in state.missedRows { work?.read(keys, of: entity) }
             return (work, new)
         }
@@ -214,29 +146,58 @@ final class LiveHub: ChangeSubscriber {
         for number in new { try await evaluate(number, .first) }
     }
 
-    /// Compares the tables of the requests with the catalog, if it is time or a batch says that a definition was
-    /// changed.
+    /// Compares the tables of the requests with the catalog, if it is time or records are missing.
     ///
-    /// Requests that cannot go on end. Returns the requests with tables that are defined differently.
-    private func renewed(after batch: CommittedBatch?) async throws -> [Int] {
-        let isTold = batch?.changes.values.contains { $0.gap == .schemaChanged || $0.gap == .unrecorded } ?? false
+    /// Throws `ModelIsOutdated` where tables are defined differently.
+    private func compareDefinitions(after batch: CommittedBatch?) async throws {
+        let isTold = batch?.changes.values.contains { $0.gap == .unrecorded } ?? false
         let queries = state.withLock { state -> [Int: LiveQuery]? in
-            guard batch != nil, isTold || state.definitionsAreDue <= .now else { return nil }
+            guard batch != nil, isTold || state.definitionsAreDue <= .now, state.attempts == 0 else { return nil }
             return state.sources.sources.mapValues(\.query)
         }
-        guard let queries else { return [] }
-        var renewed: [Int: LiveQuery] = [:]
-        let changed = try await reader.database.client.withOwnSettings { _ in
-            try await LiveDefinitions(queries: queries).changed()
+        guard let queries else { return }
+        let areOutdated = try await reader.database.client.withOwnSettings { _ in
+            try await LiveDefinitions(queries: queries).areOutdated()
         }
-        for (number, result) in changed {
+        if areOutdated { throw ModelIsOutdated() }
+        step.withLock { $0.hasCompared = true }
+    }
+
+    func adapt(to tables: PresentTables, hasFailed: Bool) async throws {
+        let queries = state.withLock { state in
+            state.attempts += hasFailed ? 1 : 0
+            return state.sources.sources.mapValues(\.query)
+        }
+        for (number, query) in queries {
+            if let error = query.misfit(in: tables) { giveUp([number], error, \.isTyped) }
+        }
+        for (number, result) in try await LiveDefinitions(queries: queries).adapted(to: tables) {
             switch result {
-            case .success(let query): renewed[number] = query
+            case .success(let query): state.withLock { $0.renew(number, query) }
             case .failure(let error): giveUp([number], error)
             }
         }
-        step.withLock { $0.renewed = renewed }
-        return Array(renewed.keys)
+        state.withLock { state in
+            state.tables = [:]
+            state.definitionsAreDue = .now + Self.definitionsPause
+            state.attempts = max(state.attempts, 1)
+        }
+    }
+
+    /// Whether an error is about the model, so that it is read again: three times in a row, since it may be about anything else.
+    private func isOutdated(_ error: any Error) -> Bool {
+        error.meansOutdatedModel && state.withLock { $0.attempts < 3 }
+    }
+
+    /// Sends a question as `ChangeReader.ask` does.
+    ///
+    /// Throws `ModelIsOutdated`, too.
+    private func ask<Answer: Sendable>(
+        waiting: Bool = true, _ body: () async throws -> Answer
+    ) async throws -> Result<Answer, any Error> {
+        let answer = try await reader.ask(waiting: waiting, body)
+        if case .failure(let error) = answer, isOutdated(error) { throw ModelIsOutdated() }
+        return answer
     }
 
     private func evaluate(_ work: LiveSources.Work) async throws {
@@ -280,8 +241,10 @@ final class LiveHub: ChangeSubscriber {
             return nil
         }
         // A lock that is still held is not waited for again.
-        let rows = try await reader.ask(waiting: !isRepeated) {
-            try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
+        let rows = try await ask(waiting: !isRepeated) {
+            let rows = try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
+            if rows.isEmpty, !changes.presentKeys.isEmpty { try await reader.requireRows(of: [entity]) }
+            return rows
         }
         switch rows {
         case .success(let rows): return rows
@@ -345,7 +308,7 @@ final class LiveHub: ChangeSubscriber {
             let requests = asked.requests.filter { !whole.contains($0.key) && !$0.value.owners.isEmpty }
             if requests.isEmpty { continue }
             let owners = requests.values.reduce(into: Set<ObjectKey>()) { $0.formUnion($1.owners) }
-            let part = try await reader.ask { try await asked.query.members(at: asked.position, of: owners) }
+            let part = try await ask { try await asked.query.members(at: asked.position, of: owners) }
             guard case .success(let part) = part else {
                 // Which of them cannot be answered shows when each is asked alone.
                 whole.formUnion(requests.keys)
@@ -355,12 +318,12 @@ final class LiveHub: ChangeSubscriber {
         }
         for number in whole { try await evaluate(number, .change) }
         for (number, parts) in parts where !whole.contains(number) {
-            try await evaluating(number, because: .change) { _, latest in
+            try await evaluating(number, because: .change) { query, latest in
                 guard var snapshot = latest else { return nil }
                 for (position, owners, part) in parts {
                     snapshot = snapshot.replacing(membersAt: position, of: owners, from: part)
                 }
-                return Found(number: number, snapshot: snapshot, cause: .change)
+                return LiveFound(number: number, query: query, snapshot: snapshot, cause: .change)
             }
         }
     }
@@ -387,13 +350,16 @@ final class LiveHub: ChangeSubscriber {
     ) async throws -> [(Shaped, LiveSnapshot)] {
         guard let first = group.first else { return [] }
         func ask(_ group: [Shaped]) async throws -> [LiveSnapshot] {
-            try await LiveQuery.snapshots(of: group.map { ($0.query, $0.shape) }, among: keys)
+            let parts = try await LiveQuery.snapshots(of: group.map { ($0.query, $0.shape) }, among: keys)
+            let isAnyThere = parts.contains { !$0.rows.isEmpty }
+            if !isAnyThere, holds(group, keys) { try await reader.requireRows(of: [first.query.entity]) }
+            return parts
         }
         if group.count == 1 {
             let parts = try await self.ask(first.number, because: .change) { try await ask(group) }
             return Array(zip(group, parts ?? []))
         }
-        switch try await reader.ask({ try await ask(group) }) {
+        switch try await self.ask({ try await ask(group) }) {
         case .success(let parts): return Array(zip(group, parts))
         case .failure(let error):
             // Which of them cannot be answered shows when each is asked alone.
@@ -404,10 +370,25 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
+    /// The whole answer to a request.
+    private func snapshot(of query: LiveQuery, after latest: LiveSnapshot?) async throws -> LiveSnapshot {
+        let snapshot = try await query.snapshot()
+        if snapshot.rows.isEmpty, latest?.rows.isEmpty == false { try await reader.requireRows(of: query.followed) }
+        return snapshot
+    }
+
+    /// Whether last answers have rows with some keys.
+    private func holds(_ group: [Shaped], _ keys: [ObjectKey]) -> Bool {
+        let keys = Set(keys)
+        let latest = state.withLock { state in group.compactMap { state.sources.sources[$0.number]?.latest } }
+        return latest.contains { $0.rows.contains { keys.contains($0.key) } }
+    }
+
     /// Asks a request anew.
     private func evaluate(_ number: Int, _ cause: LiveCause) async throws {
-        try await evaluating(number, because: cause) { query, _ in
-            Found(number: number, snapshot: try await query.snapshot(), cause: cause)
+        try await evaluating(number, because: cause) { query, latest in
+            LiveFound(
+                number: number, query: query, snapshot: try await snapshot(of: query, after: latest), cause: cause)
         }
     }
 
@@ -416,20 +397,22 @@ final class LiveHub: ChangeSubscriber {
     /// - Parameter found: the part of the answer that has these rows.
     private func changed(
         _ number: Int, to query: LiveQuery, from latest: LiveSnapshot?, by keys: Set<ObjectKey>, _ found: LiveSnapshot
-    ) async throws -> Found? {
+    ) async throws -> LiveFound? {
         guard let latest, !found.rows.isEmpty || latest.rows.contains(where: { keys.contains($0.key) })
         else { return nil }
         guard let snapshot = try query.replacing(keys, in: latest, with: found) else {
-            return Found(number: number, snapshot: try await query.snapshot(), cause: .change)
+            return LiveFound(
+                number: number, query: query, snapshot: try await self.snapshot(of: query, after: latest),
+                cause: .change)
         }
-        return Found(
-            number: number, snapshot: snapshot, cause: .change,
+        return LiveFound(
+            number: number, query: query, snapshot: snapshot, cause: .change,
             changed: LiveSources.RowChanges(keys: keys, found: found.rows))
     }
 
     /// Runs a part of the step that is about one request.
     private func evaluating(
-        _ number: Int, because cause: LiveCause, _ body: (LiveQuery, LiveSnapshot?) async throws -> Found?
+        _ number: Int, because cause: LiveCause, _ body: (LiveQuery, LiveSnapshot?) async throws -> LiveFound?
     ) async throws {
         guard let source = state.withLock({ $0.sources.sources[number] }) else { return }
         let found = try await ask(number, because: cause) { try await body(source.query, source.latest) }
@@ -446,7 +429,7 @@ final class LiveHub: ChangeSubscriber {
             askAlone(number, cause)
             return nil
         }
-        switch try await reader.ask(body) {
+        switch try await ask(body) {
         case .success(let answer): return answer
         case .failure(let error):
             if error.isPassing { askAlone(number, cause) } else { giveUp([number], error) }
@@ -486,10 +469,18 @@ final class LiveHub: ChangeSubscriber {
         guard let asked else { return slowQuestions.end(number) }
         do {
             let found = try await reader.askAlone(asked.query.name, with: settings) { try await asked.query.snapshot() }
-            let answer = Found(number: number, snapshot: found.answer, cause: asked.cause)
+            let answer = LiveFound(number: number, query: asked.query, snapshot: found.answer, cause: asked.cause)
             give([answer], to: asked.joined, at: found.cursor)
             // Unless it is wished for again, it has a place in common steps again.
             state.withLock { if found.isQuick, $0.causes[number] == nil { $0.slow.remove(number) } }
+        } catch  where isOutdated(error) {
+            // The next common step finds out how it goes on.
+            state.withLock { state in
+                state.endSlow(number)
+                state.renewed.insert(number)
+            }
+            slowQuestions.end(number)
+            reader.askForStep()
         } catch {
             state.withLock { $0.causes[number] = $0.causes[number].map { asked.cause.merged(with: $0) } ?? asked.cause }
             throw error
@@ -501,33 +492,34 @@ final class LiveHub: ChangeSubscriber {
 
     // MARK: Ends
 
-    /// Ends requests with an error.
-    private func giveUp(_ numbers: [Int], _ error: any Error) {
-        let left = state.withLock { state in
+    /// Ends requests with an error; only for the consumers that it is about.
+    private func giveUp(_ numbers: [Int], _ error: any Error, _ isAbout: (LiveConsumer) -> Bool = { _ in true }) {
+        let (left, ended) = state.withLock { state in
             // One of them may have been why a shape was refused.
             state.refused = []
-            let left = numbers.flatMap { state.sources.remove($0) }
-            for number in numbers { state.endSlow(number) }
+            let left = numbers.flatMap { state.sources.consumers(of: $0).filter(isAbout) }
+            let ended = left.compactMap { state.sources.remove($0) }
+            for number in ended { state.endSlow(number) }
             state.joining.removeAll { consumer in left.contains { $0 === consumer } }
-            return left
+            return (left, ended)
         }
-        for number in numbers { slowQuestions.end(number) }
+        for number in ended { slowQuestions.end(number) }
         for consumer in left { consumer.fail(error) }
     }
 
     func commit(at cursor: ChangeCursor) {
         let step = step.withLock { step in
-            defer { step = Step() }
+            defer { step = LiveHubStep() }
             return step
         }
         state.withLock { state in
-            if let renewed = step.renewed {
-                for (number, query) in renewed { state.sources.renew(number, query) }
+            (state.renewed, state.attempts) = ([], 0)
+            if step.hasCompared {
                 // Tables that no request reads now were not compared.
                 let read = state.sources.sources.values.reduce(into: Set<QualifiedName>()) {
                     $0.formUnion($1.query.tables.names)
                 }
-                state.tables = renewed.isEmpty ? state.tables.filter { $0.key.names.isSubset(of: read) } : [:]
+                state.tables = state.tables.filter { $0.key.names.isSubset(of: read) }
                 state.definitionsAreDue = .now + Self.definitionsPause
             }
             for entity in step.read {
@@ -546,12 +538,17 @@ final class LiveHub: ChangeSubscriber {
     /// Gives answers to the consumers of their requests, and first answers to new consumers.
     ///
     /// - Parameter joined: the consumers that were there before the questions were sent.
-    private func give(_ found: [Found], to joined: [LiveConsumer], at cursor: ChangeCursor) {
+    private func give(_ found: [LiveFound], to joined: [LiveConsumer], at cursor: ChangeCursor) {
         let answers = state.withLock { state -> [(LiveConsumer, LiveAnswer)] in
             var answers: [(LiveConsumer, LiveAnswer)] = []
             let waiting = Set(state.joining.map { ObjectIdentifier($0) })
             for found in found {
-                let answer = LiveAnswer(snapshot: found.snapshot, cause: found.cause, cursor: cursor)
+                // Asked alone, the answer may be of a model that is no longer followed; the request is asked again.
+                guard state.sources.sources[found.number]?.query.core.runtime === found.query.core.runtime else {
+                    continue
+                }
+                let answer = LiveAnswer(
+                    query: found.query, snapshot: found.snapshot, cause: found.cause, cursor: cursor)
                 for consumer in state.sources.set(found.snapshot, of: found.number, changed: found.changed)
                 where !waiting.contains(ObjectIdentifier(consumer)) {
                     answers.append((consumer, answer))
@@ -560,11 +557,12 @@ final class LiveHub: ChangeSubscriber {
             let answered = Set(found.map(\.number))
             var left: Set<ObjectIdentifier> = []
             for consumer in joined where waiting.contains(ObjectIdentifier(consumer)) {
-                guard let number = state.sources.number(of: consumer), let latest = state.sources.latest(for: consumer),
-                    answered.contains(number) || !state.isBehind(number)
+                guard let number = state.sources.number(of: consumer), let source = state.sources.sources[number],
+                    let latest = source.latest, answered.contains(number) || !state.isBehind(number)
                 else { continue }
                 left.insert(ObjectIdentifier(consumer))
-                answers.append((consumer, LiveAnswer(snapshot: latest, cause: .first, cursor: cursor)))
+                let answer = LiveAnswer(query: source.query, snapshot: latest, cause: .first, cursor: cursor)
+                answers.append((consumer, answer))
             }
             // A request that the server has not answered yet is asked again.
             state.joining.removeAll { left.contains(ObjectIdentifier($0)) }

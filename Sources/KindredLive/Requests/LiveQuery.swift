@@ -8,6 +8,8 @@ struct LiveQuery: Sendable {
     let core: ContextCore
     let entity: EntityRuntime
     let query: SelectQuery
+    /// The query as the program has made it.
+    private let given: SelectQuery
     let prefetched: PrefetchTree
     /// The rows and columns that it reads, by the model.
     private let reads: Reads
@@ -111,13 +113,23 @@ struct LiveQuery: Sendable {
         _ query: SelectQuery, prefetching prefetched: PrefetchTree = PrefetchTree(), of entity: EntityRuntime,
         in core: ContextCore, at place: SourcePlace? = nil, reading reads: Reads, from tables: LiveTables
     ) throws {
+        let question = Question(
+            query: query, prefetched: prefetched, entity: entity, model: core.runtime, reads: reads)
+        try self.init(question, in: core, at: place, from: tables)
+    }
+
+    private init(
+        _ question: Question, in core: ContextCore, at place: SourcePlace?, from tables: LiveTables
+    ) throws {
         self.place = place
-        let schema = core.runtime.schema
+        let (model, entity, prefetched, reads) = (question.model, question.entity, question.prefetched, question.reads)
+        let schema = model.schema
         self.core = ContextCore(
-            database: core.database, model: core.runtime, client: core.client, tenant: core.tenant,
+            database: core.database, model: model, client: core.client, tenant: core.tenant,
             loading: .batch, isReadOnly: true)
         self.entity = entity
-        var query = query
+        given = question.query
+        var query = question.query
         // Memory compares them.
         query.leftOut = (query.leftOut ?? entity.lazyColumns)
             .subtracting(reads[entity]?.deciding ?? [])
@@ -128,7 +140,7 @@ struct LiveQuery: Sendable {
         isSorted = query.isSorted
         order = query.isSorted ? LiveOrder(self.query.sort, of: entity) : nil
         statement = try self.query.statement(in: schema)
-        key = Key(statement, prefetching: prefetched, isSorted: isSorted, of: entity, in: core.runtime)
+        key = Key(statement, prefetching: prefetched, isSorted: isSorted, of: entity, in: model)
         try follow(tables)
     }
 
@@ -137,6 +149,56 @@ struct LiveQuery: Sendable {
         var query = self
         try query.follow(tables)
         return query
+    }
+
+    /// The question of a request, in a model of the database.
+    struct Question: Sendable {
+        fileprivate let query: SelectQuery
+        fileprivate let prefetched: PrefetchTree
+        fileprivate let entity: EntityRuntime
+        fileprivate let model: SchemaRuntime
+        fileprivate let reads: Reads
+
+        /// The relations that it reads.
+        var names: Set<QualifiedName> { reads.names(in: model) }
+    }
+
+    /// The question for the present tables; nil if it stays as it is.
+    ///
+    /// Throws where it cannot be asked any more, see `PresentTables`.
+    func question(for present: PresentTables) throws -> Question? {
+        for name in tables.names {
+            if let error = core.runtime[name].flatMap({ present.end(of: $0) }) { throw error }
+        }
+        let model = try core.counterpart(of: present.model)
+        if model === core.runtime || tables.names.allSatisfy({ model[$0]?.entity == core.runtime[$0]?.entity }) {
+            return nil
+        }
+        do {
+            guard let entity = model[entity.name] else { return nil }
+            let query = try given.rebound(to: model)
+            let prefetched = try prefetched.rebound(to: model, from: self.entity, at: entity)
+            return Question(
+                query: query, prefetched: prefetched, entity: entity, model: model,
+                reads: try Self.reads(of: query, prefetching: prefetched, in: model))
+        } catch {
+            throw PresentTables.end(of: entity, for: error)
+        }
+    }
+
+    /// The request with another question.
+    func asking(_ question: Question, from tables: LiveTables) throws -> LiveQuery {
+        try LiveQuery(question, in: core, at: place, from: tables)
+    }
+
+    /// The tables behind it that the model has.
+    var followed: [EntityRuntime] { sources.keys.compactMap { core.runtime[$0] } }
+
+    /// Why the objects cannot be given as their classes any more; nil if they can.
+    func misfit(in present: PresentTables) -> KindredError? {
+        var error = present.misfit(of: entity)
+        prefetched.forEach { if error == nil { error = present.misfit(of: $0.destination) } }
+        return error
     }
 
     private mutating func follow(_ tables: LiveTables) throws {

@@ -16,7 +16,6 @@ struct LiveResumption {
     private static let maximumRecords = 10_000
 
     let cursor: LiveCursor
-    let query: LiveQuery
     /// Whether the client can use the difference to a list that it alone has.
     let takesDifference: Bool
 
@@ -24,15 +23,15 @@ struct LiveResumption {
     ///
     /// One statement for a list without hashes in its cursor, about the records since then. Throws `CancellationError`.
     func start(_ answer: LiveAnswer) async throws -> Start {
-        let (known, current) = (cursor.changes, answer.cursor)
+        let (known, current, query) = (cursor.changes, answer.cursor, answer.query)
         guard cursor.request == query.hash, known.system == current.system, known.database == current.database else {
             return Start(snapshot: answer.snapshot, cause: .everything(.foreignCursor))
         }
         guard let list = cursor.list else {
-            let gap = try await gap(known)
+            let gap = try await gap(known, of: query)
             return Start(snapshot: answer.snapshot, cause: gap.map { .everything($0) } ?? .unchanged)
         }
-        let start = self.start(answer.snapshot, from: list)
+        let start = self.start(answer.snapshot, isSorted: query.isSorted, from: list)
         if start.cause == .change, !takesDifference {
             return Start(snapshot: answer.snapshot, cause: .everything(.overflow))
         }
@@ -40,12 +39,12 @@ struct LiveResumption {
     }
 
     /// The difference to a list of which the hashes are known.
-    private func start(_ snapshot: LiveSnapshot, from list: LiveListHashes) -> Start {
+    private func start(_ snapshot: LiveSnapshot, isSorted: Bool, from list: LiveListHashes) -> Start {
         func hashes(of snapshot: LiveSnapshot) -> [LiveListHashes.Row] {
             snapshot.rows.map { LiveListHashes.row($0, in: snapshot, seed: list.seed) }
         }
         var (snapshot, rows) = (snapshot, hashes(of: snapshot))
-        if !query.isSorted {
+        if !isSorted {
             let places = Dictionary(
                 list.rows.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
             let found = Dictionary(
@@ -61,7 +60,7 @@ struct LiveResumption {
     }
 
     /// Why the list may have changed since a place in the stream of changes; nil if it has not.
-    private func gap(_ known: ChangeCursor) async throws -> Tracking.Gap? {
+    private func gap(_ known: ChangeCursor, of query: LiveQuery) async throws -> Tracking.Gap? {
         let reading: ChangeReading
         do {
             reading = try await query.core.database.reading(since: known, limit: Self.maximumRecords)

@@ -29,11 +29,16 @@ final class LiveSnapshot: Sendable {
     }
 
     /// The difference of this answer to an earlier answer of the same request.
-    func difference(from last: LiveSnapshot) -> LiveDifference {
+    ///
+    /// - Parameters:
+    ///   - former: the request's entity in the model of the earlier answer.
+    ///   - entity: the entity in the model of this answer.
+    func difference(from last: LiveSnapshot, of former: EntityRuntime, as entity: EntityRuntime) -> LiveDifference {
         if last === self { return LiveDifference() }
-        return LiveDifference(from: last.rows.map(\.key), to: rows.map(\.key)) { former, place in
-            let (old, new) = (last.rows[former].row, rows[place].row)
-            return old.hasSameBytes(as: new) && LiveBranch.haveSameMembers(last.branches, of: old, branches, of: new)
+        return LiveDifference(from: last.rows.map(\.key), to: rows.map(\.key)) { oldPlace, place in
+            let (old, new) = (last.rows[oldPlace].row, rows[place].row)
+            return old.hasSameValues(of: former, as: new, of: entity)
+                && LiveBranch.haveSameMembers(last.branches, of: old, branches, of: new)
         }
     }
 }
@@ -113,9 +118,25 @@ struct LiveBranch: Sendable {
             let (former, current) = (old.members(of: oldOwner), new.members(of: newOwner))
             return former.count == current.count
                 && zip(former, current).allSatisfy { former, current in
-                    former.key == current.key && former.row.hasSameBytes(as: current.row)
+                    former.key == current.key
+                        && former.row.hasSameValues(
+                            of: old.relationship.destination, as: current.row, of: new.relationship.destination)
                         && haveSameMembers(old.branches, of: former.row, new.branches, of: current.row)
                 }
+        }
+    }
+}
+
+extension Row {
+    /// Whether a newer row has the same values in all columns that this one has; the newer one may be of another model.
+    fileprivate func hasSameValues(of entity: EntityRuntime, as new: Row, of newEntity: EntityRuntime) -> Bool {
+        if entity === newEntity { return hasSameBytes(as: new) }
+        return entity.entity.attributes.indices.allSatisfy { column in
+            guard let place = newEntity.attributeIndex(of: entity.entity.attributes[column].name) else { return false }
+            if isLeftOut(at: column) || new.isLeftOut(at: place) {
+                return isLeftOut(at: column) == new.isLeftOut(at: place)
+            }
+            return valueOrRaw(at: column) == new.valueOrRaw(at: place)
         }
     }
 }

@@ -32,6 +32,8 @@ struct LiveSources: Sendable {
 
     private(set) var sources: [Int: Source] = [:]
     private var numbers: [LiveQuery.Key: Int] = [:]
+    /// The requests of consumers.
+    private var requests: [ObjectIdentifier: Int] = [:]
     private var lastNumber = 0
     /// The requests that read a table, without those found by values.
     private var readers: [QualifiedName: Set<Int>] = [:]
@@ -52,6 +54,7 @@ struct LiveSources: Sendable {
             enter(number, query)
         }
         sources[number]?.consumers[ObjectIdentifier(consumer)] = consumer
+        requests[ObjectIdentifier(consumer)] = number
         return number
     }
 
@@ -59,8 +62,7 @@ struct LiveSources: Sendable {
     ///
     /// - Returns: The number of the request that went.
     mutating func remove(_ consumer: LiveConsumer) -> Int? {
-        guard let number = numbers[consumer.query.key], sources[number]?.consumers[ObjectIdentifier(consumer)] != nil
-        else { return nil }
+        guard let number = requests.removeValue(forKey: ObjectIdentifier(consumer)) else { return nil }
         sources[number]?.consumers[ObjectIdentifier(consumer)] = nil
         guard sources[number]?.consumers.isEmpty == true else { return nil }
         _ = remove(number)
@@ -68,22 +70,29 @@ struct LiveSources: Sendable {
     }
 
     /// The number of a consumer's request.
-    func number(of consumer: LiveConsumer) -> Int? {
-        numbers[consumer.query.key].flatMap { sources[$0]?.consumers[ObjectIdentifier(consumer)] == nil ? nil : $0 }
-    }
+    func number(of consumer: LiveConsumer) -> Int? { requests[ObjectIdentifier(consumer)] }
 
     /// Removes a request; returns its consumers.
     mutating func remove(_ number: Int) -> [LiveConsumer] {
         guard let source = sources.removeValue(forKey: number) else { return [] }
-        numbers[source.query.key] = nil
+        forget(number, source.query)
+        for consumer in source.consumers.keys { requests[consumer] = nil }
         leave(number, source)
         return Array(source.consumers.values)
     }
 
-    /// Lets a request go on with other tables behind the relations that it reads.
+    /// Takes the number from equal requests that come later.
+    private mutating func forget(_ number: Int, _ query: LiveQuery) {
+        // After a change of the tables two requests may be equal that were not when they came.
+        if numbers[query.key] == number { numbers[query.key] = nil }
+    }
+
+    /// Lets a request go on in another model, or with other tables behind the relations that it reads.
     mutating func renew(_ number: Int, _ query: LiveQuery) {
         guard var source = sources[number] else { return }
         leave(number, source)
+        forget(number, source.query)
+        if numbers[query.key] == nil { numbers[query.key] = number }
         source.query = query
         sources[number] = source
         enter(number, query)
@@ -147,14 +156,12 @@ struct LiveSources: Sendable {
         for key in kept { routes[entity]?.holders[key, default: []].insert(number) }
     }
 
-    /// The last answer to a consumer's request.
-    func latest(for consumer: LiveConsumer) -> LiveSnapshot? {
-        numbers[consumer.query.key].flatMap { sources[$0]?.latest }
-    }
+    /// The consumers of a request.
+    func consumers(of number: Int) -> [LiveConsumer] { sources[number].map { Array($0.consumers.values) } ?? [] }
 
     /// The number of a consumer's request, if it has no answer yet.
     func unanswered(_ consumer: LiveConsumer) -> Int? {
-        numbers[consumer.query.key].flatMap { sources[$0]?.latest == nil ? $0 : nil }
+        number(of: consumer).flatMap { sources[$0]?.latest == nil ? $0 : nil }
     }
 
     /// The requests of an entity that are found by values.
@@ -278,6 +285,4 @@ extension TableChanges {
     /// The keys of all rows that have changed.
     var keys: Set<ObjectKey> { inserted.union(deleted).union(updated.keys) }
 
-    /// The keys of the rows that are there.
-    var presentKeys: [ObjectKey] { Array(inserted) + updated.keys }
 }

@@ -16,25 +16,20 @@ struct SectionValues: Sendable {
     }
 
     private let core: ContextCore
-    private let attribute: Attribute
-    private let column: Int
     /// The numbers of the values in the last list, by spelling.
     private var numbers: [ServerText: Int] = [:]
     private var lastNumber = 0
 
-    init(_ column: Int, of query: LiveQuery) {
-        (core, self.column) = (query.core, column)
-        attribute = query.entity.entity.attributes[column]
-    }
+    init(_ core: ContextCore) { self.core = core }
 
-    /// The values of a list's rows; nothing is sent unless a spelling is new.
-    mutating func values(of rows: [Row]) async throws -> [Value] {
-        guard attribute.isComparedByServer(with: attribute) else {
+    /// The values of a list's rows in a column; nothing is sent unless a spelling is new.
+    mutating func values(of rows: [Row], at column: Int, _ attribute: Attribute?) async throws -> [Value] {
+        guard let attribute, attribute.isComparedByServer(with: attribute) else {
             return try rows.map { .known(try ObjectKey($0, [column])) }
         }
         let texts = rows.map { $0.valueOrRaw(at: column).map { ServerText($0.description) } }
         let new = Set(texts.compactMap(\.self).filter { numbers[$0] == nil }).sorted()
-        if !new.isEmpty { try await number(new) }
+        if !new.isEmpty { try await number(new, attribute) }
         // Spellings that no row has any more are forgotten.
         numbers = Dictionary(
             texts.compactMap { text in text.flatMap { text in numbers[text].map { (text, $0) } } },
@@ -43,7 +38,7 @@ struct SectionValues: Sendable {
     }
 
     /// Numbers new spellings: those of a known value as that.
-    private mutating func number(_ new: [ServerText]) async throws {
+    private mutating func number(_ new: [ServerText], _ attribute: Attribute) async throws {
         let known = Dictionary(numbers.map { ($1, $0) }, uniquingKeysWith: { first, _ in first }).sorted {
             $0.key < $1.key
         }

@@ -33,6 +33,8 @@ final class ChangeFeed: ChangeSubscriber {
         /// Where it began.
         var start: ChangeCursor?
         var failure: (any Error)?
+        /// Why it ends behind the changes of the next step.
+        var end: (any Error)?
 
         /// Whether the consumer has taken all collected changes.
         var isTaken: Bool { pending.allSatisfy(\.value.isEmpty) }
@@ -45,6 +47,7 @@ final class ChangeFeed: ChangeSubscriber {
     }
 
     private let reader: ChangeReader
+    private let followed: [EntityRuntime]
     private let entities: Set<QualifiedName>
     private let limit: Int
     private let queue: WaitQueue<State, Void, Result<Delivery, any Error>>
@@ -54,9 +57,9 @@ final class ChangeFeed: ChangeSubscriber {
     /// - Parameters:
     ///   - since: where it begins; nil for the present.
     ///   - limit: the number of keys above which the consumer is too slow.
-    init(_ reader: ChangeReader, of entities: Set<QualifiedName>, since: ChangeCursor?, limit: Int) {
-        self.reader = reader
-        self.entities = entities
+    init(_ reader: ChangeReader, of followed: [EntityRuntime], since: ChangeCursor?, limit: Int) {
+        (self.reader, self.followed) = (reader, followed)
+        entities = Set(followed.map(\.name))
         self.limit = limit
         let place = since.map { Place.behind($0) } ?? .joined
         queue = WaitQueue(State(place: place, cursor: since, start: since)) { state, _ in
@@ -137,9 +140,16 @@ final class ChangeFeed: ChangeSubscriber {
             place: reading.isLast ? .joined : .behind(reading.cursor))
     }
 
+    func adapt(to tables: PresentTables, hasFailed: Bool) {
+        let end = followed.lazy.compactMap { tables.end(of: $0, asTable: true) }.first
+        queue.change { $0.end = end }
+    }
+
     func commit(at cursor: ChangeCursor) {
         queue.change { state in
-            guard let staged = state.staged else { return }
+            guard let staged = state.staged, state.failure == nil else { return }
+            // A consumer that is behind gets the changes before it first, and the end with the last piece.
+            if case .joined = staged.place { state.failure = state.end }
             state.staged = nil
             (state.place, state.cursor) = (staged.place, staged.cursor)
             if state.start == nil { state.start = staged.cursor }

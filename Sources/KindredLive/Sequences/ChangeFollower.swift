@@ -48,7 +48,7 @@ struct ChangeFollower {
     private func subscribe(
         to entities: [EntityRuntime], since cursor: ChangeCursor?, limit: Int
     ) async throws -> (ChangeSequence.Subscription, ChangeCursor) {
-        let feed = ChangeFeed(reader, of: Set(entities.map(\.name)), since: cursor, limit: limit)
+        let feed = ChangeFeed(reader, of: entities, since: cursor, limit: limit)
         let subscription = ChangeSequence.Subscription(reader, feed)
         try await reader.add(feed)
         guard let start = feed.start else { throw CancellationError() }

@@ -62,26 +62,6 @@ enum LiveStatements {
 }
 
 extension LiveStatements {
-    /// The columns of tables, the system's among them: each row has the number of the name asked for, the column's name and type.
-    ///
-    /// A table that is gone has no row in the result. Qualified by names and operators, so that no search path matters.
-    static func columns(of names: [QualifiedName]) throws -> Statement {
-        var parameters = Parameters()
-        let schemas = try parameters.array(names.map { .string($0.schema) }, of: .text)
-        let relations = try parameters.array(names.map { .string($0.name) }, of: .text)
-        return parameters.statement(
-            StatementText(
-                """
-                SELECT o.number, a.attname::pg_catalog.text, a.atttypid::pg_catalog.int8
-                FROM ROWS FROM (pg_catalog.unnest(\(schemas)), pg_catalog.unnest(\(relations)))
-                    WITH ORDINALITY AS o(namespace, name, number)
-                JOIN pg_catalog.pg_namespace AS n ON n.nspname OPERATOR(pg_catalog.=) o.namespace::pg_catalog.name
-                JOIN pg_catalog.pg_class AS c ON c.relnamespace OPERATOR(pg_catalog.=) n.oid
-                    AND c.relname OPERATOR(pg_catalog.=) o.name::pg_catalog.name
-                JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND NOT a.attisdropped
-                """))
-    }
-
     /// The first of the texts whose values are equal, for each of some texts of a column's values: by the equality of its type and
     /// collation, in the order of the texts.
     static func firstEqual(to texts: [String], _ attribute: Attribute) throws -> Statement {

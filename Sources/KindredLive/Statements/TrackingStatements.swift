@@ -131,6 +131,18 @@ enum TrackingStatements {
         """
     }
 
+    /// Whether tables were emptied or written anew since the snapshot of the transaction: their rows are in other files.
+    static func areEmptied(_ tables: [UInt32]) -> SQL {
+        """
+        SELECT EXISTS (SELECT FROM pg_catalog.unnest(\(tables.map { Int64($0) })::pg_catalog.int8[]) AS t (relation)
+            CROSS JOIN LATERAL (SELECT t.relation::pg_catalog.oid AS oid
+                UNION SELECT p.relid FROM pg_catalog.pg_partition_tree(t.relation::pg_catalog.oid::pg_catalog.regclass) AS p) AS a
+            JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.oid
+            WHERE c.relfilenode OPERATOR(pg_catalog.<>) 0::pg_catalog.oid
+                AND pg_catalog.pg_relation_filenode(c.oid::pg_catalog.regclass) IS DISTINCT FROM c.relfilenode)
+        """
+    }
+
     /// Asks for the facts that tell apart the servers, databases and installations that connections lead to.
     static let place: SQL = """
         SELECT i.system, i.database::pg_catalog.int8, i.epoch::pg_catalog.text FROM kindred.tracking_identity() AS i
@@ -184,6 +196,11 @@ enum TrackingStatements {
 
     static func disable(_ table: QualifiedName) -> SQL {
         "SELECT kindred.tracking_disable(\(existing(table)))"
+    }
+
+    /// Ends the recording of a table that was dropped.
+    static func forget(_ table: QualifiedName) -> SQL {
+        "SELECT kindred.tracking_forget(\(table.schema)::pg_catalog.text, \(table.name)::pg_catalog.text)"
     }
 
     /// The statements that `enable` runs.

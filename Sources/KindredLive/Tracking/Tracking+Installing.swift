@@ -110,7 +110,7 @@ extension Tracking {
         try await change(names, by: TrackingStatements.enable) { try $0.requireRecordable() }
     }
 
-    /// Ends the recording of changes of tables.
+    /// Ends the recording of changes of tables; a table that was dropped is forgotten by the name that it had.
     ///
     /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func disable(_ names: String...) async throws {
@@ -119,7 +119,17 @@ extension Tracking {
 
     /// Ends the recording of changes of tables.
     public func disable(_ names: [String]) async throws {
-        try await change(names, by: TrackingStatements.disable)
+        let tracked = try await status()?.tables ?? []
+        let dropped = names.compactMap { name in
+            tracked.first { $0.fault == "dropped" && [$0.name.description, $0.name.name].contains(name) }?.name
+        }
+        let left = names.filter { name in !dropped.contains { [$0.description, $0.name].contains(name) } }
+        try await change(left, by: TrackingStatements.disable)
+        if dropped.isEmpty { return }
+        try await change {
+            try await check()
+            for table in dropped { try await client.query(TrackingStatements.forget(table)) }
+        }
     }
 
     /// The statements that ``enable(_:)-([String])`` would run; none where all is in place.

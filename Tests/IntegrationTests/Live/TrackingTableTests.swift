@@ -163,4 +163,32 @@ private let schema = """
             try await other.query("DROP ROLE \(identifier: role)")
         }
     }
+
+    /// A table that stays dropped is no fault for ever.
+    @Test(arguments: ["disable", "prune", "reader"]) func aDroppedTableIsForgotten(by what: String) async throws {
+        try await withDatabase { database, _, other in
+            try await database.tracking.install()
+            try await other.query("CREATE TABLE passing (id integer PRIMARY KEY)")
+            try await database.tracking.enable("passing", "person")
+            try await other.query("DROP TABLE passing")
+            try await other.query("SELECT FROM kindred.tracking_check()")
+            func faults() async throws -> [String?] { try await database.tracking.status()?.tables.map(\.fault) ?? [] }
+            #expect(try await faults() == ["dropped", nil])
+            switch what {
+            case "disable": try await database.tracking.disable("passing")
+            case "prune": try await database.tracking.prune()
+            default:
+                // Whoever makes it again within the retention finds it tracked.
+                try await other.query("SELECT FROM kindred.tracking_check()")
+                #expect(try await faults() == ["dropped", nil])
+                try await other.query("UPDATE kindred.tracking_table SET gap_at = gap_at - interval '2 hours'")
+                try await other.query("SELECT FROM kindred.tracking_check()")
+            }
+            #expect(try await faults() == [nil])
+            #expect(
+                try await other.value("SELECT count(*) FROM pg_proc WHERE proname LIKE 'tracking\\_note\\_%'")
+                    == .integer(1))
+            await expectError(.unknownEntity) { try await database.tracking.disable("passing") }
+        }
+    }
 }

@@ -26,7 +26,7 @@ import Testing
         let people = [try fixture.member(1), try fixture.member(2)]
         let first = try snapshot(people, [.integer(1): try emails(1, [1, 2]), .integer(2): []])
         func updates(_ emails: [ObjectKey: [Member]]) throws -> [Int] {
-            try snapshot(people, emails).difference(from: first).updates
+            try snapshot(people, emails).difference(from: first, of: fixture.person, as: fixture.person).updates
         }
         #expect(try updates([.integer(1): try emails(1, [1, 2]), .integer(2): []]) == [])
         #expect(try updates([.integer(1): try emails(1, [2, 1]), .integer(2): []]) == [0])
@@ -38,7 +38,7 @@ import Testing
         let last = LiveSnapshot(try [5, 3, 8].map { try fixture.member($0) })
         let next = LiveSnapshot(try [1, 3, 5, 9].map { try fixture.member($0) }).keepingOrder(of: last)
         #expect(next.rows.map(\.key.integer) == [5, 3, 1, 9])
-        let difference = next.difference(from: last)
+        let difference = next.difference(from: last, of: fixture.person, as: fixture.person)
         #expect(difference.moves == [] && difference.removals == [2] && difference.insertions == [2, 3])
     }
 

@@ -14,6 +14,8 @@ extension EntityRuntime {
         return try resultTypes.indices.filter { column in
             let (type, expected) = (columns.dataTypes[column], resultTypes[column])
             if type == expected { return false }
+            // A column that was left out has no values.
+            if columns.leftOut.contains(column) { return true }
             // Values of a key are compared as they arrive.
             let isKey =
                 key.contains(column) && (type.isInteger != expected.isInteger || attributes([column])[0].isArray)

@@ -46,7 +46,11 @@ extension Database {
     ///
     /// Throws `KindredError` `.invalidRequest` if no table has the column.
     func model(ofTenantsBy column: String) throws -> SchemaRuntime {
-        let base = runtime
+        try model(ofTenantsBy: column, in: runtime)
+    }
+
+    /// A model for contexts of tenants, which is kept as long as it is asked for.
+    fileprivate func model(ofTenantsBy column: String, in base: SchemaRuntime) throws -> SchemaRuntime {
         if let known = tenantModels.withLock({ $0.model(column, of: base) }) { return known }
         guard base.schema.entities.contains(where: { $0.belongsToTenants && $0.attribute(named: column) != nil }) else {
             throw KindredError(
@@ -54,12 +58,19 @@ extension Database {
         }
         var schema = base.schema
         schema.tenantColumn = column
-        let made = try SchemaRuntime(schema, classes: base.registered).checked()
+        let made = try SchemaRuntime(schema, classes: base.registered).checked(asIn: base)
         return tenantModels.withLock { $0.keep(made, column, of: base) }
     }
 }
 
 extension ContextCore {
+    /// The model that a context with the same tenant and role has if it is made from another model of the database.
+    package func counterpart(of model: SchemaRuntime) throws -> SchemaRuntime {
+        let base = try tenant.map { try database.model(ofTenantsBy: $0.column, in: model) } ?? model
+        let hasRole = settings.missing(among: ["role"]).isEmpty
+        return try base.model(for: hasRole ? "" : nil)
+    }
+
     /// The schema of the context's tenant; nil unless the tenant has tables of its own.
     package var tenantSchema: TenantSchema? { client.settings?.schema }
 

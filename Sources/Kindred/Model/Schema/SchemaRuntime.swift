@@ -37,7 +37,7 @@ package final class SchemaRuntime: Sendable {
     func model(for role: String?) throws -> SchemaRuntime {
         guard role != nil, mayHideMoreFromOthers else { return self }
         if let known = ofOtherRole.withLock({ $0 }) { return known }
-        let made = try SchemaRuntime(schema.ofOtherRole, classes: registered).checked()
+        let made = try SchemaRuntime(schema.ofOtherRole, classes: registered).checked(asIn: self)
         return ofOtherRole.withLock { known in
             let model = known ?? made
             known = model

@@ -48,8 +48,22 @@ extension SchemaRuntime {
         )
     }
 
+    /// Returns the schema unchanged; throws if a class does not match it, unless classes did not match the model that it was
+    /// made from.
+    func checked(asIn base: SchemaRuntime) throws -> SchemaRuntime { base.mismatches.isEmpty ? try checked() : self }
+
+    /// The properties of an entity's class that do not fit the entity, each with the reason.
+    package func mismatches(of entity: EntityRuntime) -> [String] {
+        mismatches.filter { $0.hasPrefix("\(entity.name).") }
+    }
+
     /// Throws if annotations of a class's entity do not fit.
     func requireUsable() throws {
         for entity in entities where classes[entity.name] != nil { _ = try entity.used }
     }
+}
+
+extension TypedLayout {
+    /// The name of the class.
+    package var className: String { "\(objectClass.objectType)" }
 }

@@ -94,6 +94,35 @@ package struct PrefetchTree: Sendable {
     }
 }
 
+extension PrefetchTree {
+    /// The same relationships in another model of the database.
+    ///
+    /// Throws `KindredError` `.unknownKey` for a relationship that is gone or has another name.
+    ///
+    /// - Parameter entity: the entity from which the branches start there.
+    package func rebound(
+        to runtime: SchemaRuntime, from old: EntityRuntime, at entity: EntityRuntime
+    ) throws -> PrefetchTree {
+        var tree = PrefetchTree()
+        tree.leftOut = leftOut.map { entity.columns(named: $0, of: old) }
+        tree.branches = try branches.map { branch in
+            let relationship = try entity.relationship(branch.relationship.model)
+            return Branch(
+                relationship: relationship, part: try branch.part?.rebound(to: runtime, relationship),
+                tree: try branch.tree.rebound(
+                    to: runtime, from: branch.relationship.destination, at: relationship.destination))
+        }
+        return tree
+    }
+}
+
+extension EntityRuntime {
+    /// The columns that have the names of another model's columns.
+    func columns(named columns: ColumnSet, of other: EntityRuntime) -> ColumnSet {
+        ColumnSet(columns.compactMap { attributeIndex(of: other.entity.attributes[$0].name) })
+    }
+}
+
 extension String {
     /// The keys of a path such as `person.surname`, or `"a.b".name` where a key contains a dot.
     ///

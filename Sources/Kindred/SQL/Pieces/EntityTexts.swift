@@ -134,6 +134,6 @@ extension Attribute {
         "CASE WHEN false THEN \(name) END\(isReadAsText ? "::text" : "") AS \(alias)"
     }
 
-    /// The place of a column that the table may no longer have.
-    fileprivate var lacking: String { leftOut("NULL::\(sqlType)") }
+    /// The place of a column that the table may no longer have; a type that is not built in may be gone, too.
+    fileprivate var lacking: String { leftOut("NULL::\(type.isUserDefined ? "text" : sqlType)") }
 }

@@ -39,6 +39,13 @@ package final class PartQuery: Sendable {
         }
     }
 
+    /// The same part in another model of the database.
+    ///
+    /// Throws as `SelectQuery.rebound` does.
+    func rebound(to runtime: SchemaRuntime, _ relationship: RelationshipRuntime) throws -> PartQuery {
+        try PartQuery(relationship, try query.rebound(to: runtime), in: runtime.schema)
+    }
+
     /// The key regardless of the order.
     func memberKey(in schema: DatabaseSchema) throws -> Key {
         var query = query

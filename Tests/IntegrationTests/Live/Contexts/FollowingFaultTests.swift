@@ -222,5 +222,5 @@ private final class InterruptedSource: ChangeSource {
 
     var attendance: Duration { source.attendance }
 
-    func check() async throws -> Bool { try await source.check() }
+    func check() async throws -> ChangeCheck { try await source.check() }
 }
