@@ -103,7 +103,8 @@ import Testing
         #expect(
             places(of: ["truncatingIfNeeded", "numericCast"]) == [
                 "Kindred/Conditions/Parsing/FormatLexer.swift": 1, "Kindred/Graph/Tables/ObjectTable.swift": 4,
-                "Kindred/Model/Entities/RowTable.swift": 1,
+                "Kindred/Model/Entities/RowTable.swift": 1, "Kindred/Reading/Requests/CursorText.swift": 1,
+                "KindredLive/Requests/ContentHash.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresInet.swift": 1,
                 "KindredPostgres/Values/Types/Network/PostgresMACAddress.swift": 1,
             ])

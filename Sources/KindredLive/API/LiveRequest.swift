@@ -44,7 +44,7 @@ extension LiveRequest: AsyncSequence {
         /// The answer that the context shows.
         private var shown: LiveSnapshot?
         private var givenAt = ContinuousClock.now
-        /// What the client that comes back was shown last; until the first update.
+        /// Leads a client that comes back from its last list to the first update.
         private let resumption: LiveResumption?
 
         /// - Parameter takesDifference: whether the first update may be the difference to a list of the client's.

@@ -1,7 +1,7 @@
 import Kindred
 import KindredPostgres
 
-/// SipHash-2-4: hashes that are the same in every process, and that nobody can aim at without the seed.
+/// SipHash-2-4: hashes that are the same in every process, and that a writer of rows cannot aim at without the seed.
 ///
 /// `Hasher` has another seed in each process.
 struct ContentHash {

@@ -1,8 +1,8 @@
 import Kindred
 import KindredPostgres
 
-/// What a client of a live request was shown last, as a text that the client keeps: with it a request goes on where it was, in
-/// this process or another, by ``Kindred/FetchRequest/live(since:atMostEvery:fileID:line:)``.
+/// The last list that a client of a live request was shown, as a text that the client keeps: with it a request goes on where it
+/// was, in this process or another, by ``Kindred/FetchRequest/live(since:atMostEvery:fileID:line:)``.
 ///
 /// It holds the place in the stream of changes, and up to 200 rows' hashes: no names and no values. A client can make one of its
 /// own, but gets nothing by it that the request does not show.

@@ -69,7 +69,7 @@ struct LiveResumption {
         } catch is UnknownTables {
             return .schemaChanged
         } catch {
-            // The list itself was read: what cannot be known is taken for a change.
+            // The list itself was read; that it has not changed cannot be known.
             return .unrecorded
         }
         if let refusal = reading.refusal { return refusal }

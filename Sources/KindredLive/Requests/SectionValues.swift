@@ -7,7 +7,7 @@ import KindredSchema
 /// Equal values may have several spellings: of `citext`, and in collations that ignore case or accents. The server is asked about
 /// spellings that are new.
 struct SectionValues: Sendable {
-    /// What objects of one section have in common.
+    /// The value of a section.
     enum Value: Hashable, Sendable {
         /// A value of which memory knows the equality; nil for NULL.
         case known(ObjectKey?)
@@ -37,7 +37,7 @@ struct SectionValues: Sendable {
         return texts.map { text in text.flatMap { numbers[$0] }.map { .spelled($0) } ?? .known(nil) }
     }
 
-    /// Numbers new spellings: those of a known value as that.
+    /// Numbers new spellings; each spelling of a known value gets the value's number.
     private mutating func number(_ new: [ServerText], _ attribute: Attribute) async throws {
         let known = Dictionary(numbers.map { ($1, $0) }, uniquingKeysWith: { first, _ in first }).sorted {
             $0.key < $1.key

@@ -76,3 +76,8 @@ extension EntityRuntime {
         )
     }
 }
+
+extension TypedLayout {
+    /// The name of the class.
+    package var className: String { "\(objectClass.objectType)" }
+}

@@ -246,35 +246,67 @@ private struct SentQuery {
     }
 }
 
-// Rows of objects.
-extension ContextCore {
-    /// A row of an object that was replaced.
-    fileprivate struct ReplacedRow {
-        /// The row that was stored before.
-        let old: Row
-        /// Whether `old` was a row of the database.
-        let wasStored: Bool
-        /// Whether something was staged before, and is staged now.
-        let (wasStaged, isStaged): (Bool, Bool)
-        let wasStale: Bool
+/// A row of an object that was replaced.
+private struct ReplacedRow {
+    /// The row that was stored before.
+    let old: Row
+    /// Whether `old` was a row of the database.
+    let wasStored: Bool
+    /// Whether something was staged before, and is staged now.
+    let (wasStaged, isStaged): (Bool, Bool)
+    let wasStale: Bool
+}
+
+/// An object, with its row and the row that this has replaced.
+///
+/// Apart from `ReplacedRow`: the optimizer of Swift 6.3 ends with an error where a closure drops a struct that has the object.
+private struct FollowedRow {
+    let object: DatabaseObject
+    let replaced: ReplacedRow
+    let new: Row
+
+    var old: Row { replaced.old }
+
+    /// Whether the row has another key, or another value of a column that foreign keys refer to.
+    var isFoundOtherwise: Bool {
+        object.runtime.findingColumns.contains { !old.hasSameBytes(as: new, at: $0) }
     }
+}
 
-    /// An object, with its row and the row that this has replaced.
-    ///
-    /// Apart from `ReplacedRow`: the optimizer of Swift 6.3 ends with an error where a closure drops a struct that has the object.
-    fileprivate struct FollowedRow {
-        let object: DatabaseObject
-        let replaced: ReplacedRow
-        let new: Row
-
-        var old: Row { replaced.old }
-
-        /// Whether the row has another key, or another value of a column that foreign keys refer to.
-        var isFoundOtherwise: Bool {
-            object.runtime.findingColumns.contains { !old.hasSameBytes(as: new, at: $0) }
+extension SavedObject {
+    /// Gives the object the row that its statement has returned.
+    fileprivate func replaceRow(by row: Row, in core: ContextCore) -> ReplacedRow {
+        core.staged.withLock { staged in
+            let change = object.withState { replaceRow(in: &$0, by: row, at: core.tick()) }
+            if change.isStaged { staged.insert(object) } else { staged.remove(object) }
+            return change
         }
     }
 
+    /// Gives the object its row, in the journals of other tasks' scopes, too.
+    fileprivate func replaceRow(by row: Row, in core: ContextCore, _ own: TransactionJournal?) -> ReplacedRow {
+        core.journals.applying(of: object, by: own) {
+            _ = replaceRow(in: &$0, by: row, at: core.tick())
+        } _: { _ in
+            replaceRow(by: row, in: core)
+        }
+    }
+
+    fileprivate func replaceRow(in state: inout ObjectState, by row: Row, at time: ContextTime) -> ReplacedRow {
+        let (old, wasStored) = (state.storedRow, state.status == .persistent)
+        let (wasStaged, wasStale) = (state.stagingBox != nil, state.isStale)
+        state.settle(self, in: entity)
+        state.rebase(on: row, of: entity)
+        state.changed(at: time)
+        state.isStale = false
+        return ReplacedRow(
+            old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
+            wasStale: wasStale)
+    }
+}
+
+// Rows of objects.
+extension ContextCore {
     /// Gives an object its new row.
     func take(_ row: Row, for object: DatabaseObject, by origin: ChangeOrigin = .written) throws {
         let askedAt = origin.askedAt
@@ -320,7 +352,8 @@ extension ContextCore {
             return
         }
         if change.wasStaged { releaseIfUnstaged(object) }
-        try follow(FollowedRow(object: object, replaced: change, new: row), by: origin)
+        let followed = FollowedRow(object: object, replaced: change, new: row)
+        try follow(CollectionOfOne(followed), of: object.runtime, by: origin)
     }
 
     /// Gives saved objects of one entity the rows that their statement has returned; changes staged since it was made stay
@@ -330,9 +363,14 @@ extension ContextCore {
     func take(_ rows: [Row?], of saved: ArraySlice<SavedObject>) throws {
         // A span: an element of an array would be copied.
         let objects = saved.span
+        let own = journal
         if objects.count == 1 {
-            if let row = rows[0] { try take(row, of: objects[0]) }
-            return
+            // Without lists of one.
+            guard let row = rows[0] else { return }
+            own?.record(objects[0].object)
+            let change = objects[0].replaceRow(by: row, in: self, own)
+            let followed = FollowedRow(object: objects[0].object, replaced: change, new: row)
+            return try follow(CollectionOfOne(followed), of: followed.object.runtime, by: .written)
         }
         var written: [DatabaseObject] = []
         written.reserveCapacity(rows.count)
@@ -340,92 +378,45 @@ extension ContextCore {
         guard let entity = written.first?.runtime else { return }
         var replaced: [FollowedRow] = []
         replaced.reserveCapacity(written.count)
-        let own = journal
         own?.record(written)
         guard journals.others(than: own).isEmpty else {
             for case (let saved, let row?) in zip(saved, rows) {
-                replaced.append(FollowedRow(object: saved.object, replaced: replace(saved, by: row, own), new: row))
+                replaced.append(
+                    FollowedRow(object: saved.object, replaced: saved.replaceRow(by: row, in: self, own), new: row))
             }
-            return try follow(replaced, of: entity)
+            return try follow(replaced, of: entity, by: .written)
         }
         for place in objects.indices {
             guard let row = rows[place] else { continue }
-            let change = replaceRow(of: objects[place], by: row)
+            let change = objects[place].replaceRow(by: row, in: self)
             replaced.append(FollowedRow(object: objects[place].object, replaced: change, new: row))
         }
-        try follow(replaced, of: entity)
+        try follow(replaced, of: entity, by: .written)
         // A journal may have recorded objects meanwhile.
         for other in journals.others(than: own) {
             for case (let saved, let row?) in zip(saved, rows) {
-                _ = other.change(saved.object) { _ = replaceRow(in: &$0, of: saved, by: row) }
+                _ = other.change(saved.object) { _ = saved.replaceRow(in: &$0, by: row, at: tick()) }
             }
         }
     }
 
-    /// Gives a saved object the row that its statement has returned, without a list of one.
-    private func take(_ row: Row, of saved: SavedObject) throws {
-        let own = journal
-        own?.record(saved.object)
-        let change = replace(saved, by: row, own)
-        try follow(FollowedRow(object: saved.object, replaced: change, new: row), by: .written)
-    }
-
-    /// Gives a saved object its row, in the journals of other tasks' scopes, too.
-    private func replace(_ saved: SavedObject, by row: Row, _ own: TransactionJournal?) -> ReplacedRow {
-        journals.applying(of: saved.object, by: own) {
-            _ = replaceRow(in: &$0, of: saved, by: row)
-        } _: { _ in
-            replaceRow(of: saved, by: row)
-        }
-    }
-
-    private func replaceRow(of saved: SavedObject, by row: Row) -> ReplacedRow {
-        staged.withLock { staged in
-            let change = saved.object.withState { replaceRow(in: &$0, of: saved, by: row) }
-            if change.isStaged { staged.insert(saved.object) } else { staged.remove(saved.object) }
-            return change
-        }
-    }
-
-    private func replaceRow(in state: inout ObjectState, of saved: SavedObject, by row: Row) -> ReplacedRow {
-        let (old, wasStored) = (state.storedRow, state.status == .persistent)
-        let (wasStaged, wasStale) = (state.stagingBox != nil, state.isStale)
-        state.settle(saved, in: saved.entity)
-        state.rebase(on: row, of: saved.entity)
-        state.changed(at: tick())
-        state.isStale = false
-        return ReplacedRow(
-            old: old, wasStored: wasStored, wasStaged: wasStaged, isStaged: state.stagingBox != nil,
-            wasStale: wasStale)
-    }
-
-    /// Appends a changed row of an object, and follows it to the rows that refer to it.
-    private func follow(_ followed: FollowedRow, by origin: ChangeOrigin) throws {
-        let entity = followed.object.runtime
-        let change = try take(followed, of: entity)
-        append(.row(change, at: nil), by: origin)
-        // A change that a read has shown is no write of the context.
-        guard case .written = origin else { return }
-        try follow(written: CollectionOfOne(followed), of: entity, isBeforeKnown: change.isBeforeKnown)
-    }
-
     /// Appends the changed rows of a statement at one time, and follows them to the rows that refer to them.
-    private func follow(_ replaced: [FollowedRow], of entity: EntityRuntime) throws {
+    private func follow(
+        _ replaced: some Collection<FollowedRow>, of entity: EntityRuntime, by origin: ChangeOrigin
+    ) throws {
         var isBeforeKnown = true
-        var events: [ChangeLog.Event] = []
-        events.reserveCapacity(replaced.count)
-        for followed in replaced {
+        func event(_ followed: FollowedRow) throws -> ChangeLog.Event {
             let change = try take(followed, of: entity)
             if !change.isBeforeKnown { isBeforeKnown = false }
-            events.append(.row(change, at: nil))
+            return .row(change, at: nil)
         }
-        append(events)
-        try follow(written: replaced, of: entity, isBeforeKnown: isBeforeKnown)
-    }
-
-    private func follow(
-        written replaced: some Collection<FollowedRow>, of entity: EntityRuntime, isBeforeKnown: Bool
-    ) throws {
+        if replaced.count == 1, let followed = replaced.first {
+            append(try event(followed), by: origin)
+        } else {
+            append(try replaced.map(event), by: origin)
+        }
+        // A change that a read has shown is no write of the context.
+        guard case .written = origin else { return }
         appendWriteThrough(entity)
         if !isBeforeKnown {
             // A row has left owners which are not known, as its former row may have been undone.

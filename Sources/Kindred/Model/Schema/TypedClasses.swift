@@ -62,8 +62,3 @@ extension SchemaRuntime {
         for entity in entities where classes[entity.name] != nil { _ = try entity.used }
     }
 }
-
-extension TypedLayout {
-    /// The name of the class.
-    package var className: String { "\(objectClass.objectType)" }
-}
