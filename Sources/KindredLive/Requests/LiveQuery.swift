@@ -170,7 +170,7 @@ struct LiveQuery: Sendable {
         for name in tables.names {
             if let error = core.runtime[name].flatMap({ present.end(of: $0) }) { throw error }
         }
-        let model = try core.counterpart(of: present.model)
+        let model = try present.model.model(as: core)
         if model === core.runtime || tables.names.allSatisfy({ model[$0]?.entity == core.runtime[$0]?.entity }) {
             return nil
         }

@@ -404,16 +404,15 @@ extension ContextCore {
     private func follow(
         _ replaced: some Collection<FollowedRow>, of entity: EntityRuntime, by origin: ChangeOrigin
     ) throws {
-        var isBeforeKnown = true
-        func event(_ followed: FollowedRow) throws -> ChangeLog.Event {
-            let change = try take(followed, of: entity)
-            if !change.isBeforeKnown { isBeforeKnown = false }
-            return .row(change, at: nil)
-        }
+        let isBeforeKnown: Bool
         if replaced.count == 1, let followed = replaced.first {
-            append(try event(followed), by: origin)
+            let change = try take(followed, of: entity)
+            isBeforeKnown = change.isBeforeKnown
+            append(.row(change, at: nil), by: origin)
         } else {
-            append(try replaced.map(event), by: origin)
+            let changes = try replaced.map { try take($0, of: entity) }
+            isBeforeKnown = changes.allSatisfy(\.isBeforeKnown)
+            append(changes.map { .row($0, at: nil) }, by: origin)
         }
         // A change that a read has shown is no write of the context.
         guard case .written = origin else { return }

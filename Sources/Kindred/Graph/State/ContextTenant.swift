@@ -63,14 +63,16 @@ extension Database {
     }
 }
 
-extension ContextCore {
-    /// The model that a context with the same tenant and role has if it is made from another model of the database.
-    package func counterpart(of model: SchemaRuntime) throws -> SchemaRuntime {
-        let base = try tenant.map { try database.model(ofTenantsBy: $0.column, in: model) } ?? model
-        let hasRole = settings.missing(among: ["role"]).isEmpty
+extension SchemaRuntime {
+    /// The model that a context has that is made from this one, with the tenant and role of a context of a former model.
+    package func model(as former: ContextCore) throws -> SchemaRuntime {
+        let base = try former.tenant.map { try former.database.model(ofTenantsBy: $0.column, in: self) } ?? self
+        let hasRole = former.settings.missing(among: ["role"]).isEmpty
         return try base.model(for: hasRole ? "" : nil)
     }
+}
 
+extension ContextCore {
     /// The schema of the context's tenant; nil unless the tenant has tables of its own.
     package var tenantSchema: TenantSchema? { client.settings?.schema }
 
