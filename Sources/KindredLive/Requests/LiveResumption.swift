@@ -1,6 +1,7 @@
 import Kindred
 import KindredPostgres
 import KindredSchema
+import Synchronization
 
 /// Leads a client that has seen a list before to the list of now.
 struct LiveResumption {
