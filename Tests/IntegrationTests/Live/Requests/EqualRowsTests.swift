@@ -76,7 +76,7 @@ private let schema = """
                 let stored = try await other.query("SELECT word_code::text FROM usage ORDER BY id")
                     .map { try $0.decode(0, as: String.self).map { PostgresValue.string($0) } }
                 #expect(usages.map { $0["word_code"] } == stored && word.isDeleted)
-                #expect(entries.allSatisfy(\.isDeleted))
+                #expect(!entries.isEmpty && entries.map(\.isDeleted).allSatisfy { $0 })
                 let update = try await list.update()
                 #expect(update.values("word_code") == stored)
                 let shown = try await words.update()
