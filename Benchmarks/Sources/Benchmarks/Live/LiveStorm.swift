@@ -17,18 +17,26 @@ struct LiveStorm: Sendable {
         }
         let counter = StatementCounter(database.client)
         let time = try await ContinuousClock().measure {
-            try await withThrowingTaskGroup(of: LiveRequest<DatabaseObject>.AsyncIterator.self) { group in
+            let (given, first) = AsyncThrowingStream<Void, any Error>.makeStream()
+            try await withThrowingDiscardingTaskGroup { group in
                 for owner in 1...count {
                     group.addTask {
-                        let request = try database.makeContext().fetch("part").where("owner_id == %@", owner)
-                        var updates = try await request.live().makeAsyncIterator()
-                        _ = try await updates.next()
-                        return updates
+                        do {
+                            let request = try database.makeContext().fetch("part").where("owner_id == %@", owner)
+                            var updates = try await request.live().makeAsyncIterator()
+                            _ = try await updates.next()
+                            first.yield()
+                            // All stay open until the last one has had its update.
+                            try? await Task.sleep(for: .seconds(600))
+                            withExtendedLifetime(updates) {}
+                        } catch {
+                            first.finish(throwing: error)
+                        }
                     }
                 }
-                // All stay open until the last one has had its update.
-                var open: [LiveRequest<DatabaseObject>.AsyncIterator] = []
-                for try await updates in group { open.append(updates) }
+                var updates = given.makeAsyncIterator()
+                for _ in 1...count { _ = try await updates.next() }
+                group.cancelAll()
             }
         }
         let statements = counter.count
