@@ -108,6 +108,7 @@ final class LiveAgent: Sendable {
         switch update.cause {
         case .first: facts["why"] = .string("first")
         case .change: facts["why"] = .string("change")
+        case .unchanged: facts["why"] = .string("unchanged")
         case .everything(let reason):
             facts["why"] = .string("everything")
             facts["reason"] = .string(reason.rawValue)

@@ -40,8 +40,13 @@ extension ChangeReader {
     ///
     /// To be asked about an answer that has none of the rows which were there before.
     func requireRows(of tables: some Sequence<EntityRuntime>) async throws {
-        database.live.trackingMetrics.withLock { $0.readerStatements += 1 }
-        let answer = try await database.client.query(TrackingStatements.areEmptied(tables.map(\.entity.oid)))
+        // It is a statement of the reader's, not of the question that counts those in its scope.
+        database.live.trackingMetrics.withLock { metrics in
+            metrics.readerStatements += 1
+            metrics.statements -= 1
+        }
+        let answer = try await database.client.execute(
+            own: TrackingStatements.areEmptied(tables.map(\.entity.oid)))
         if try answer.first?.decode(0, as: Bool.self) == true { throw SnapshotIsOutdated() }
     }
 

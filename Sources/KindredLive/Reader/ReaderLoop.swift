@@ -366,8 +366,9 @@ extension Error {
         }
         guard let state = error.sqlState else { return false }
         // A pooler's other session does not know a prepared statement; the client prepares it anew, or prepares no
-        // more.
-        return state == .lockNotAvailable || state == .idleInTransactionTimeout || state == .invalidStatementName
+        // more. A step whose savepoint could not be ended in time is made again.
+        return state == .lockNotAvailable || state == .inFailedTransaction || state == .idleInTransactionTimeout
+            || state == .invalidStatementName
             || [.connectionException, .transactionRollback, .insufficientResources, .operatorIntervention]
                 .contains(state.class)
     }
@@ -376,7 +377,9 @@ extension Error {
     var isOfStatement: Bool {
         guard let error = ofServer else { return false }
         if error.code == .timeout { return true }
-        guard error.code == .server, let state = error.sqlState, state != .invalidStatementName else { return false }
+        guard error.code == .server, let state = error.sqlState, state != .invalidStatementName,
+            state != .inFailedTransaction
+        else { return false }
         return !state.rawValue.hasPrefix("57P") && !state.rawValue.hasPrefix("08")
     }
 

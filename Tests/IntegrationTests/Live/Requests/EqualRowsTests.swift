@@ -18,7 +18,7 @@ private let schema = """
     INSERT INTO rivalry VALUES (3, 3), (1, 3), (3, 2), (1, 2);
     INSERT INTO word VALUES ('a'), ('b');
     INSERT INTO usage VALUES (1, 'a'), (2, 'A'), (3, 'b');
-    INSERT INTO entry VALUES ('a', 1), ('A', 2), ('b', 1);
+    INSERT INTO entry VALUES ('a', 1), ('a', 2), ('b', 1);
     """
 
 /// Changes by which rows are equal to what they were, and not the same.
