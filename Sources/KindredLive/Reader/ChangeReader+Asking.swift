@@ -40,7 +40,7 @@ extension ChangeReader {
     ///
     /// To be asked about an answer that has none of the rows which were there before.
     func requireRows(of tables: some Sequence<EntityRuntime>) async throws {
-        // It is a statement of the reader's, not of the question that counts those in its scope.
+        // A statement of the reader, and none of the question in whose scope it is sent.
         database.live.trackingMetrics.withLock { metrics in
             metrics.readerStatements += 1
             metrics.statements -= 1
