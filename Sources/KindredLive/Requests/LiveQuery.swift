@@ -240,6 +240,15 @@ struct LiveQuery: Sendable {
         }
     }
 
+    /// Whether tables that it reads have other columns than in the model of an earlier form of the request.
+    func hasOtherColumns(than former: LiveQuery) -> Bool {
+        let (model, other) = (core.runtime, former.core.runtime)
+        if model === other { return false }
+        return tables.names.contains {
+            model[$0]?.entity.attributes.map(\.name) != other[$0]?.entity.attributes.map(\.name)
+        }
+    }
+
     /// The statement and the values that the request had when it was made.
     var question: (text: String, values: Bindings) { (statement.text.text, statement.bindings) }
 
