@@ -86,11 +86,9 @@ extension LiveRequest: AsyncSequence {
                 if !query.isSorted { update.snapshot = update.snapshot.keepingOrder(of: shown) }
                 update.difference = update.snapshot.difference(from: shown, of: query.entity, as: entity)
                 guard !update.difference.isEmpty else { return nil }
-                if answer.query.hasOtherColumns(than: query) {
-                    // Each object shows other columns than before.
-                    update.difference = LiveDifference(
-                        from: shown.rows.map(\.key), to: update.snapshot.rows.map(\.key)
-                    ) { _, _ in false }
+                if answer.query.core.runtime !== query.core.runtime {
+                    update.difference.updates = answer.query.updates(
+                        update.difference.updates, to: update.snapshot, from: shown, of: query)
                 }
             } else if let resumption {
                 update = try await resumption.start(answer)

@@ -240,13 +240,25 @@ struct LiveQuery: Sendable {
         }
     }
 
-    /// Whether tables that it reads have other columns than in the model of an earlier form of the request.
-    func hasOtherColumns(than former: LiveQuery) -> Bool {
-        let (model, other) = (core.runtime, former.core.runtime)
-        if model === other { return false }
-        return tables.names.contains {
-            model[$0]?.entity.attributes.map(\.name) != other[$0]?.entity.attributes.map(\.name)
+    /// Updates together with the objects that show other columns than in the model of an earlier form of the request.
+    func updates(_ known: [Int], to list: LiveSnapshot, from last: LiveSnapshot, of former: LiveQuery) -> [Int] {
+        func hasOtherColumns(_ entity: EntityRuntime) -> Bool {
+            entity.entity.attributes.map(\.name) != former.core.runtime[entity.name]?.entity.attributes.map(\.name)
         }
+        func showsOthers(_ branches: [LiveBranch], of owner: Row) -> Bool {
+            branches.contains { branch in
+                let members = branch.members(of: owner)
+                if members.isEmpty { return false }
+                return hasOtherColumns(branch.relationship.destination)
+                    || members.contains { showsOthers(branch.branches, of: $0.row) }
+            }
+        }
+        let (isOther, keys) = (hasOtherColumns(entity), Set(last.rows.map(\.key)))
+        let others = list.rows.indices.filter { place in
+            keys.contains(list.rows[place].key)
+                && (isOther || showsOthers(list.branches, of: list.rows[place].row))
+        }
+        return Set(known).union(others).sorted()
     }
 
     /// The statement and the values that the request had when it was made.
