@@ -151,10 +151,11 @@ let package = Package(
             path: "sql/tracking",
             resources: [
                 .embedInCode("versions.sql"), .embedInCode("tables.sql"), .embedInCode("shapes.sql"),
-                .embedInCode("triggers.sql"), .embedInCode("enabling.sql"), .embedInCode("ddl.sql"),
-                .embedInCode("reading.sql"), .embedInCode("retention.sql"), .embedInCode("consumers.sql"),
-                .embedInCode("locks.sql"), .embedInCode("status.sql"), .embedInCode("rights.sql"),
-                .embedInCode("uninstall.sql"), .embedInCode("events.sql"), .embedInCode("events-uninstall.sql"),
+                .embedInCode("triggers.sql"), .embedInCode("enabling.sql"),
+                .embedInCode("concerned.sql"), .embedInCode("ddl.sql"), .embedInCode("reading.sql"),
+                .embedInCode("retention.sql"), .embedInCode("consumers.sql"), .embedInCode("locks.sql"),
+                .embedInCode("status.sql"), .embedInCode("rights.sql"), .embedInCode("uninstall.sql"),
+                .embedInCode("events-schema.sql"), .embedInCode("events.sql"), .embedInCode("events-uninstall.sql"),
             ]
         ),
         .target(name: "KindredTerminal", dependencies: ["HarmlessText"]),

@@ -71,6 +71,7 @@ extension LiveQuery {
     var hash: UInt64 {
         var hash = ContentHash(seed: 0)
         hash.combine(core.client.configuration.user ?? "")
+        hash.combine(core.settings.sortedValues.count)
         for (name, value) in core.settings.sortedValues {
             hash.combine(name)
             hash.combine(value)
@@ -91,7 +92,9 @@ extension ContentHash {
             combine(branch.relationship.model.name)
             combine(branch.part?.limit ?? -1)
             if let part = branch.part { combine(part.statement) }
-            for column in branch.tree.leftOut.map(Array.init) ?? [] { combine(column) }
+            let leftOut = branch.tree.leftOut.map(Array.init) ?? []
+            combine(leftOut.count)
+            for column in leftOut { combine(column) }
             combine(branch.tree)
         }
     }

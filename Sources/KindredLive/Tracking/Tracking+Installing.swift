@@ -112,6 +112,8 @@ extension Tracking {
 
     /// Ends the recording of changes of tables; a table that was dropped is forgotten by the name that it had.
     ///
+    /// One transaction.
+    ///
     /// - Throws: `KindredError` `.unknownEntity`, `.trackingNotInstalled`, `.trackingVersion`; `PostgresError`.
     public func disable(_ names: String...) async throws {
         try await disable(names)
@@ -119,16 +121,20 @@ extension Tracking {
 
     /// Ends the recording of changes of tables.
     public func disable(_ names: [String]) async throws {
-        let tracked = try await status()?.tables ?? []
-        let dropped = names.compactMap { name in
-            tracked.first { $0.fault == "dropped" && [$0.name.description, $0.name.name].contains(name) }?.name
+        let schema = try await SchemaReader.readDiagnosed(from: client).schema
+        let dropped = try await status()?.tables.filter { $0.fault == "dropped" }.map(\.name) ?? []
+        let statements = try names.flatMap { name in
+            let meant = schema.interpretations(of: name).first { schema[$0] != nil || dropped.contains($0) }
+            guard let meant, dropped.contains(meant) else {
+                return [TrackingStatements.disable(try schema.table(named: name).name)]
+            }
+            // Another table may have the name by now.
+            let present = schema[meant] == nil ? [] : [TrackingStatements.disable(meant)]
+            return [TrackingStatements.forget(meant)] + present
         }
-        let left = names.filter { name in !dropped.contains { [$0.description, $0.name].contains(name) } }
-        try await change(left, by: TrackingStatements.disable)
-        if dropped.isEmpty { return }
         try await change {
             try await check()
-            for table in dropped { try await client.query(TrackingStatements.forget(table)) }
+            for statement in statements { try await client.query(statement) }
         }
     }
 
@@ -248,13 +254,9 @@ extension Tracking {
     ) async throws -> [QualifiedName] {
         let schema = try await SchemaReader.readDiagnosed(from: client).schema
         return try names.map { name in
-            do {
-                let entity = try schema.entity(named: name)
-                try check(entity)
-                return entity.name
-            } catch let error as SchemaError {
-                throw KindredError(.unknownEntity, error.message, entity: name)
-            }
+            let entity = try schema.table(named: name)
+            try check(entity)
+            return entity.name
         }
     }
 
@@ -303,6 +305,17 @@ extension Tracking {
                 throw KindredError(.untrackable, error.server?.message ?? error.message, underlying: error)
             default: throw KindredError(trackingNeeds: error) ?? error
             }
+        }
+    }
+}
+
+extension DatabaseSchema {
+    /// The entity of a name; throws `KindredError` `.unknownEntity`.
+    fileprivate func table(named name: String) throws -> Entity {
+        do {
+            return try entity(named: name)
+        } catch let error as SchemaError {
+            throw KindredError(.unknownEntity, error.message, entity: name)
         }
     }
 }

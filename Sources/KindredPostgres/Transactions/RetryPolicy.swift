@@ -11,9 +11,9 @@ public struct RetryPolicy: Sendable, Hashable {
     private(set) var needsServer = false
 
     /// The policy of a call that is a transaction of its own: after a deadlock or a serialization failure, which have rolled back
-    /// all of it, it runs again, three times at most.
+    /// all of it, it runs again, six times at most: each of several writers that were under way before it may cost it an attempt.
     package static let ofCall: RetryPolicy = {
-        var policy = RetryPolicy(attempts: 4)
+        var policy = RetryPolicy(attempts: 7)
         policy.needsServer = true
         return policy
     }()

@@ -191,4 +191,31 @@ private let schema = """
             await expectError(.unknownEntity) { try await database.tracking.disable("passing") }
         }
     }
+
+    /// Equal names in other schemas, and names that look alike, are other tables'.
+    @Test func aDroppedTableIsForgottenByItsOwnName() async throws {
+        try await withDatabase { database, _, other in
+            try await database.tracking.install()
+            let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+            try await other.query("CREATE SCHEMA stock")
+            for name in ["stock.person", #"public."\#(composed)""#, #"public."\#(decomposed)""#] {
+                try await other.query(SQL(unsafeRaw: "CREATE TABLE \(name) (id integer PRIMARY KEY)"))
+            }
+            try await database.tracking.enable("stock.person", "person", composed, decomposed)
+            func tracked() async throws -> [PropertyValue?] {
+                try await other.values("SELECT schema_name || '.' || table_name FROM kindred.tracking_table ORDER BY 1")
+            }
+            try await other.query("DROP TABLE stock.person")
+            try await other.query(SQL(unsafeRaw: #"DROP TABLE "\#(decomposed)""#))
+            // The search path leads to the table that is there.
+            try await database.tracking.disable("person", decomposed)
+            let (own, others) = (PropertyValue.string("public.\(composed)"), PropertyValue.string("stock.person"))
+            #expect(try await tracked() == [own, others])
+            // All or nothing.
+            await expectError(.unknownEntity) { try await database.tracking.disable("stock.person", decomposed) }
+            #expect(try await tracked() == [own, others])
+            try await database.tracking.disable("stock.person")
+            #expect(try await tracked() == [own])
+        }
+    }
 }

@@ -191,9 +191,9 @@ private let unlucky = """
     }
 
     @Test(
-        "what is staged stays staged where a save fails for the fourth time, and hooks run once",
+        "what is staged stays staged where a save fails for the seventh time, and hooks run once",
         .database(.sql(unlucky)))
-    func threeTimesAtMost() async throws {
+    func sixTimesAtMost() async throws {
         try await withDatabase { database, context, other in
             let saves = Calls()
             try database.addHooks(
@@ -206,15 +206,15 @@ private let unlucky = """
             try await owner.set(forKey: "parts").insert(new)
             let gone = try await context.get("part", 2)
             try context.stageDeletion(of: gone)
-            try await scene.fail(4)
+            try await scene.fail(7)
             await #expect(throws: PostgresError.self) { try await context.save() }
-            #expect(database.client.metrics.retries == 3)
+            #expect(database.client.metrics.retries == 6)
             #expect(saves.count == 3)
             #expect(new.isInserted && part.hasStagedChanges && gone.isDeletionStaged && part["name"] == "again")
             #expect(try await other.value("SELECT count(*) FROM part WHERE name IN ('again', 'new')") == 0)
             try await scene.fail(3)
             try await context.save()
-            #expect(database.client.metrics.retries == 6 && !context.hasStagedChanges)
+            #expect(database.client.metrics.retries == 9 && !context.hasStagedChanges)
             #expect(saves.count == 6)
             #expect(
                 try await other.values("SELECT name FROM part WHERE owner_id = 1 ORDER BY id") == ["again", "new"])

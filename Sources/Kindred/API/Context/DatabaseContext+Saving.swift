@@ -27,7 +27,7 @@ extension DatabaseContext {
     ///
     /// Changed rows are sent in the order of their tables and keys, and new rows in the order of their keys where the
     /// server makes no numbers for them, so that saves of the same rows wait for each other. A save that a deadlock or
-    /// a serialization failure has rolled back runs again, three times at most: hooks except `prepareForDeletion` do
+    /// a serialization failure has rolled back runs again, six times at most: hooks except `prepareForDeletion` do
     /// not. A new object with an end of a one-to-one relationship that has a partner already is refused, unless the
     /// partner leaves or is deleted in the same save.
     ///
