@@ -20,7 +20,7 @@ CREATE OR REPLACE FUNCTION kindred.tracking_installer() RETURNS name
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS
 $$ SELECT pg_get_userbyid(c.relowner) FROM pg_class AS c WHERE c.oid = 'kindred.tracking_state'::regclass $$;
 
--- What a role may learn of a table's changes: 2 keys, 1 that there are changes, 0 nothing.
+-- What a role may learn of a table's changes: 2 keys, 1 that there are changes, and of which kind and columns, 0 that there are changes.
 CREATE OR REPLACE FUNCTION kindred.tracking_sees(caller name, place oid) RETURNS integer
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
 DECLARE
@@ -31,7 +31,9 @@ BEGIN
     IF role.rolsuper THEN RETURN 2; END IF;
     SELECT * INTO class FROM pg_class AS c WHERE c.oid = place;
     IF NOT FOUND THEN RETURN 1; END IF;
-    IF NOT has_any_column_privilege(caller, place, 'SELECT') THEN RETURN 0; END IF;
+    IF NOT has_any_column_privilege(caller, place, 'SELECT') OR NOT has_schema_privilege(caller, class.relnamespace, 'USAGE') THEN
+        RETURN 0;
+    END IF;
     -- Keys are data: what a policy hides, no record shows.
     IF class.relrowsecurity AND NOT role.rolbypassrls AND (class.relforcerowsecurity OR NOT pg_has_role(caller, class.relowner, 'USAGE'))
         OR NOT has_table_privilege(caller, place, 'SELECT')
@@ -40,6 +42,16 @@ BEGIN
     END IF;
     RETURN 2;
 END $$;
+
+-- A text that differs after each change of a role's rights on a table. Of a table that it may not read a role learns by it that
+-- others have got rights, which the catalog shows to every role.
+CREATE OR REPLACE FUNCTION kindred.tracking_rights(place oid) RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+    SELECT md5(concat_ws(' ', c.xmin, n.xmin,
+        (SELECT string_agg(a.xmin::text, ',' ORDER BY a.attnum) FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0),
+        (SELECT string_agg(m.xmin::text, ',' ORDER BY m.roleid, m.member, m.grantor) FROM pg_auth_members AS m)))
+    FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = place
+$$;
 
 -- Whether a cursor has seen all that a snapshot shows.
 CREATE OR REPLACE FUNCTION kindred.tracking_covers(cursor pg_snapshot, snapshot pg_snapshot) RETURNS boolean
@@ -285,8 +297,10 @@ BEGIN
     IF was_away THEN
         -- They may have written no record, since no reader was there when they looked.
         RETURN QUERY SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, 0::bigint, '0'::xid8, clock_timestamp(), t.root, 'G'::"char", 0::smallint,
-            NULL::text[], NULL::text[], NULL::text[], NULL::text[], 'unread'
-        FROM kindred.tracking_table AS t WHERE kindred.tracking_sees(caller, t.root) > 0 GROUP BY t.root;
+            NULL::text[], NULL::text[], CASE WHEN s.sees = 0 THEN ARRAY[kindred.tracking_rights(s.root)] END, NULL::text[],
+            CASE WHEN s.sees = 0 THEN 'access' ELSE 'unread' END
+        FROM (SELECT p.root, kindred.tracking_sees(caller, p.root) AS sees FROM (SELECT DISTINCT t.root FROM kindred.tracking_table AS t) AS p)
+            AS s;
     END IF;
     IF total = 0 THEN RETURN; END IF;
     RETURN QUERY
@@ -303,5 +317,11 @@ BEGIN
             coalesce(r.reason, CASE WHEN s.sees = 1 THEN 'policy' END)
         FROM r JOIN s ON s.relation = r.relation
         WHERE s.sees > 0 AND (rest IS NULL OR r.xid IN (SELECT unnest(chosen)))
-        ORDER BY r.seq;
+        UNION ALL
+        SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, min(r.seq), '0'::xid8, max(r.at), r.relation, 'G'::"char", 0::smallint,
+            NULL::text[], NULL::text[], ARRAY[kindred.tracking_rights(r.relation)], NULL::text[], 'access'
+        FROM r JOIN s ON s.relation = r.relation
+        WHERE s.sees = 0 AND (rest IS NULL OR r.xid IN (SELECT unnest(chosen)))
+        GROUP BY r.relation
+        ORDER BY 4;
 END $$;

@@ -97,6 +97,8 @@ struct ChangeRecord: Sendable, Equatable {
     /// The keys after an update that changed some, in the same order.
     var newKeys: [String]?
     /// The columns that an update changed; nil if they are not known.
+    ///
+    /// Of a table that the role may not read a text that stands for the role's rights.
     var columns: [String]?
     /// The columns of the keys, where they differ from `ChangeSource.keys`.
     var key: [String]?
@@ -109,6 +111,7 @@ struct ChangeRecord: Sendable, Equatable {
         case .schema: return .schemaChanged
         case .unread: return .unrecorded
         case .gap:
+            if reason == "access" { return .accessDenied }
             return ["changed", "created again", "dropped"].contains(reason) ? .schemaChanged : .unrecorded
         case .insert, .update, .delete:
             if keys != nil { return nil }

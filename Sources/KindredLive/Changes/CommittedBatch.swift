@@ -9,6 +9,9 @@ struct CommittedBatch: Sendable {
     /// The keys of rows that came and went between the cursors: a context that read in between may hold them.
     var passed: [QualifiedName: Set<ObjectKey>] = [:]
 
+    /// Texts that stand for the role's rights on the tables that it may not read.
+    var rights: [QualifiedName: String] = [:]
+
     /// Whether nothing has changed.
     var isEmpty: Bool { changes.isEmpty && passed.isEmpty }
 

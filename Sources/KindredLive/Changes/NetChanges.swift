@@ -78,6 +78,7 @@ struct NetChanges {
     private(set) var changedTables: Set<UInt32> = []
     /// The transactions that have changed tables which are known.
     private(set) var definingTransactions: Set<Int64> = []
+    private var rights: [QualifiedName: String] = [:]
 
     init(limit: Int = 500_000) {
         self.limit = limit
@@ -94,6 +95,15 @@ struct NetChanges {
                 }
                 // The model may have been read again since.
                 for name in former { lose(name, .schemaChanged) }
+            }
+            if record.gap(hasKey: true) == .accessDenied {
+                // A table that the role may not read may be missing in the model.
+                let present = layout.targets[record.relation]?.map(\.name) ?? []
+                for name in (layout.former[record.relation] ?? []).union(present) {
+                    lose(name, .accessDenied)
+                    rights[name] = record.columns?.first
+                }
+                continue
             }
             let key = record.key ?? layout.keys[record.relation] ?? []
             for target in layout.targets[record.relation] ?? [] { add(record, key: key, to: target) }
@@ -155,7 +165,7 @@ struct NetChanges {
     ///
     /// The rows of uncertain keys came as often as they went. Where they are there, `CommittedBatch.add` is to be told.
     func sum() -> (batch: CommittedBatch, uncertain: [QualifiedName: [ObjectKey]]) {
-        var batch = CommittedBatch()
+        var batch = CommittedBatch(rights: rights)
         var uncertain: [QualifiedName: [ObjectKey]] = [:]
         for (name, table) in tables {
             var changes = TableChanges(gap: table.gap)

@@ -21,11 +21,13 @@ struct PresentTables: Sendable {
     ///
     /// - Parameters:
     ///   - entity: the entity, of the model in use.
-    ///   - isTable: whether it has to be a table, and a view of its name does not do.
+    ///   - isTable: whether it has to be a table, and a view of its name does not do; then nothing is asked, and the role
+    ///     need not be able to read it.
     func end(of entity: EntityRuntime, asTable isTable: Bool = false) -> KindredError? {
         let name = entity.name
         guard let present = model[name] else {
             switch model.schema.hidden[name] {
+            case .unreadable? where isTable: return nil
             case .unreadable(let role):
                 return KindredError(
                     .accessDenied, "The role \(role) may no longer read \(name): grant it SELECT, and begin again",

@@ -77,7 +77,8 @@ final class RecordInterpreter: Sendable {
 
     /// Throws if a table was made since the model was read, as in place of a table that is followed.
     private func requireKnown(_ records: [ChangeRecord], _ layout: ChangeLayout) throws {
-        var tables = Set(records.filter { $0.operation != .schema }.map(\.relation))
+        let named = records.filter { $0.operation != .schema && $0.gap(hasKey: true) != .accessDenied }
+        var tables = Set(named.map(\.relation))
         tables.subtract(layout.targets.keys)
         if tables.isEmpty { return }
         tables.subtract(foreign.withLock { $0 })

@@ -15,6 +15,7 @@ final class ChangeFeed: ChangeSubscriber {
     /// Changes that no crash takes back once the step is committed.
     private struct Staged {
         var changes: [QualifiedName: TableChanges] = [:]
+        var rights: [QualifiedName: String] = [:]
         var cursor: ChangeCursor
         var place: Place
     }
@@ -30,6 +31,8 @@ final class ChangeFeed: ChangeSubscriber {
         var staged: Staged?
         var pending: [QualifiedName: TableChanges] = [:]
         var cursor: ChangeCursor?
+        /// The rights with which the role could not read tables when their changes were told.
+        var rights: [QualifiedName: String] = [:]
         /// Where it began.
         var start: ChangeCursor?
         var failure: (any Error)?
@@ -107,7 +110,7 @@ final class ChangeFeed: ChangeSubscriber {
             state.staged = nil
             return (state.place, state.isTaken)
         }
-        let changes = batch?.changes.filter { entities.contains($0.key) } ?? [:]
+        let changes = batch.map(told) ?? [:]
         var own: ChangeCursor?
         if case .behind(let cursor) = place {
             own = cursor
@@ -115,11 +118,22 @@ final class ChangeFeed: ChangeSubscriber {
             // Too much for one step, as after a long pause of the process: it goes on by pieces.
             own = reader.cursor
         }
-        var staged = Staged(changes: changes, cursor: cursor, place: .joined)
+        var staged = Staged(changes: changes, rights: batch?.rights ?? [:], cursor: cursor, place: .joined)
         if let own {
             staged = isTaken ? try await piece(from: own, at: cursor) : Staged(cursor: own, place: .behind(own))
         }
         queue.change { $0.staged = staged }
+    }
+
+    /// The changes of the followed entities.
+    ///
+    /// Of a table that the role may not read changes are told once, until its rights change.
+    private func told(_ batch: CommittedBatch) -> [QualifiedName: TableChanges] {
+        let known = queue.change { $0.rights }
+        return batch.changes.filter { name, changes in
+            guard entities.contains(name) else { return false }
+            return changes.gap != .accessDenied || known[name] == nil || known[name] != batch.rights[name]
+        }
     }
 
     /// Reads the next piece of a consumer that is behind; with the last piece it joins the other consumers, whose place
@@ -135,7 +149,7 @@ final class ChangeFeed: ChangeSubscriber {
             reading = try await reader.read(from: own, limit: 100)
         }
         return Staged(
-            changes: reading.batch.changes.filter { entities.contains($0.key) },
+            changes: told(reading.batch), rights: reading.batch.rights,
             cursor: reading.isLast ? cursor : reading.cursor,
             place: reading.isLast ? .joined : .behind(reading.cursor))
     }
@@ -152,6 +166,7 @@ final class ChangeFeed: ChangeSubscriber {
             if case .joined = staged.place { state.failure = state.end }
             state.staged = nil
             (state.place, state.cursor) = (staged.place, staged.cursor)
+            state.rights.merge(staged.rights) { $1 }
             if state.start == nil { state.start = staged.cursor }
             let isWaiting = !state.isTaken
             for (name, changes) in staged.changes { state.pending[name, default: TableChanges()].merge(changes) }

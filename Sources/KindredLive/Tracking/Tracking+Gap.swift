@@ -12,6 +12,8 @@ extension Tracking {
         case unrecorded
         /// The table has no key, or a policy hides keys from the role.
         case unnamed
+        /// The role may not read the table: a sequence is told once until its rights change.
+        case accessDenied
         /// The consumer was too slow.
         case overflow
         /// The cursor is older than the records that are kept.
