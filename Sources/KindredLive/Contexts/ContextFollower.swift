@@ -23,6 +23,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var entries: [Entry] = []
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
+        var views = FollowedViews()
         /// The contexts for which the server does not answer in the time of a common step: it is asked for each alone.
         var slow: Set<ObjectIdentifier> = []
         /// The contexts that changes no longer reach, with the reasons.
@@ -97,9 +98,17 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         }
     }
 
-    /// Throws unless the changes of the entities' tables are recorded.
+    /// Throws unless the changes of the entities' tables are recorded, and of the tables behind views.
     private func requireRecorded(_ entities: [EntityRuntime]) async throws {
         for entity in entities { try entity.entity.requireRecordable() }
+        let (views, unknown) = state.withLock { state in
+            (entities.filter { state.views.names.contains($0.name) }, state.views.unknown(among: entities))
+        }
+        if !unknown.isEmpty {
+            let relations = try await relations(behind: Set(unknown.map(\.name)))
+            try state.withLock { try $0.views.add(unknown, behind: relations) }
+        }
+        let entities = entities.filter { !views.contains($0) && !unknown.contains($0) }
         func missing() -> [EntityRuntime] {
             state.withLock { state in entities.filter { !state.tables.contains($0.entity.oid) } }
         }
@@ -109,6 +118,15 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         state.withLock { $0.tables = Set(tables.keys) }
         let names = missing().map(\.name)
         guard names.isEmpty else { throw KindredError(untracked: names) }
+    }
+
+    /// The tables behind views; one statement.
+    private func relations(behind views: Set<QualifiedName>) async throws -> LiveTables {
+        // Detached as above.
+        try await Task.detached { [database = reader.database] in
+            try await database.requireHelperSchema()
+            return try await LiveTables(behind: views, database.client)
+        }.value
     }
 
     func contextEnded() {
@@ -144,6 +162,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     }
 
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
+        let views = state.withLock { $0.views }
+        let batch = batch.map(views.adding)
         let changes = batch?.changes ?? [:]
         let entries = state.withLock { state in
             state.entries.compactMap { entry in
@@ -244,7 +264,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     // MARK: Models
 
-    func adapt(to tables: PresentTables, hasFailed: Bool) {
+    func adapt(to tables: PresentTables, hasFailed: Bool) async throws {
+        try await adaptViews()
         // Held until the end, as none may be released under the lock.
         let cores = state.withLock { $0.cores }
         let models = Dictionary(cores.map { (ObjectIdentifier($0.runtime), $0.runtime) }) { first, _ in first }
@@ -258,6 +279,17 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             }
         }
         withExtendedLifetime(cores) {}
+    }
+
+    /// Looks for the tables that are behind the views by now.
+    private func adaptViews() async throws {
+        let names = state.withLock { $0.views.names }
+        if names.isEmpty { return }
+        let relations = try await relations(behind: names)
+        let lost = state.withLock { $0.views.update(by: relations) }
+        for (view, error) in lost {
+            for core in state.withLock({ $0.cores }) where core.follows(view) { stop(core, error, isForGood: false) }
+        }
     }
 
     func commit(at cursor: ChangeCursor) {
@@ -322,6 +354,10 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 }
 
 extension ContextCore {
+    fileprivate func follows(_ view: QualifiedName) -> Bool {
+        following?.followed.contains { $0.name == view } ?? false
+    }
+
     /// Whether something is to be asked for again, outside of transactions.
     fileprivate var wantsStep: Bool {
         guard let following, !isBesideTransaction else { return false }

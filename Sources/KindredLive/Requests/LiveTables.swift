@@ -103,7 +103,11 @@ struct LiveTables: Sendable, Equatable {
     /// The error for a relation whose changes cannot be known.
     static func unfollowable(_ name: QualifiedName, _ what: String) -> KindredError {
         KindredError(
-            .invalidRequest, "\(name) is \(what), whose changes are not recorded: a live request cannot read it",
+            .invalidRequest,
+            """
+            \(name) is \(what), whose changes are not recorded: neither a live request nor a context that tracks changes can \
+            read it
+            """,
             entity: name.description)
     }
 }
