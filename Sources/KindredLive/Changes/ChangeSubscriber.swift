@@ -47,6 +47,9 @@ protocol ChangeSubscriber: AnyObject, Sendable {
     /// database is closed). Not for an error of its first step, which `ChangeReader.add` throws.
     func fail(_ error: any Error)
 
+    /// Whether it wants to hear of every table that is made, also of tables that concern no other.
+    var hearsOfUnrelatedTables: Bool { get }
+
     /// Called after the model was read again, with the entities that are new, changed or gone.
     func schemaChanged(_ names: Set<QualifiedName>)
 
@@ -64,6 +67,8 @@ extension ChangeSubscriber {
     func adapt(to tables: PresentTables, hasFailed: Bool) async throws {}
 
     func catchUp() async throws {}
+
+    var hearsOfUnrelatedTables: Bool { false }
 
     func schemaChanged(_ names: Set<QualifiedName>) {}
 }

@@ -16,7 +16,9 @@ struct ReaderLoop {
     /// The subscribers whose evaluation failed on the server.
     private var retries = StepRetries<UInt64>()
     /// Tables that nothing follows and that were changed themselves, until the model was read again.
-    private var changedTables: Set<UInt32>?
+    private var changedTables: Set<UInt32> = []
+    /// Whether tables may have changed that no record tells of, until the model was read again.
+    private var isModelInDoubt = false
     /// The model that was told last, and the earliest time to read it again.
     private var told: SchemaRuntime
     private var modelReading = MonotonicTime.now
@@ -133,9 +135,8 @@ struct ReaderLoop {
         }
         if step.reading.isUnsafe || round.entries.contains(where: \.isAtItsFirstStep) { try await source.flush() }
         for entry in step.evaluated { entry.subscriber.commit(at: step.reading.cursor) }
-        if loss != nil || adapted.isEmpty && !step.reading.changedTables.isEmpty {
-            changedTables = (changedTables ?? []).union(step.reading.changedTables)
-        }
+        if loss != nil { isModelInDoubt = true }
+        if adapted.isEmpty { changedTables.formUnion(step.reading.changedTables) }
         (cursor, loss, adapted, unrecorded) = (step.reading.cursor, nil, [], [])
         count(step, round)
         reader.finish(round, at: step.reading.cursor)
@@ -184,15 +185,24 @@ struct ReaderLoop {
                 check = now + .seconds(10)
                 let found = try await source.check()
                 // Where no event trigger tells of DDL, the catalog is read again.
-                if !found.tellsDefinitions { changedTables = changedTables ?? [] }
+                if !found.tellsDefinitions { isModelInDoubt = true }
                 // As long as changes are missing it is told again and again.
                 if found.tellsDefinitions, !found.isMissing { check = now + .seconds(60) }
             }
-            if let tables = changedTables, now >= modelReading {
+            if isModelInDoubt || !changedTables.isEmpty, now >= modelReading {
                 // The next attempt after a failure waits.
                 modelReading = now + .seconds(10)
-                try await lookAgain(at: tables)
-                (changedTables, modelReading) = (nil, now)
+                let tables = changedTables
+                var isConcerned = isModelInDoubt
+                if !isConcerned { isConcerned = try await concern(tables) }
+                (changedTables, isModelInDoubt) = ([], false)
+                do {
+                    if isConcerned { try await lookAgain(at: tables) }
+                } catch {
+                    (changedTables, isModelInDoubt) = (tables, true)
+                    throw error
+                }
+                if !isModelInDoubt { modelReading = now }
             }
         } catch {
             // A lost connection is noticed by the next step.
@@ -245,7 +255,7 @@ struct ReaderLoop {
         sleep = nil
         if error.meansNewSchema, !pace.keepsFailing {
             _ = try? await database.readModel()
-            changedTables = changedTables ?? []
+            isModelInDoubt = true
         } else if !error.isPassing, !error.isOfReadOnlyServer {
             return false
         }
@@ -279,6 +289,19 @@ struct ReaderLoop {
         }
     }
 
+    /// Whether the model may have changed with some tables: it has one of them, or one of them concerns another table.
+    ///
+    /// With 1,000 tables the model takes 30 times as long to read as this answer.
+    private func concern(_ tables: Set<UInt32>) async throws -> Bool {
+        if reader.subscribers.contains(where: \.hearsOfUnrelatedTables) { return true }
+        let known = told.entities.lazy.flatMap { entity in
+            [entity.entity.oid] + (entity.rowTable.map { Array($0.tables.names.keys) } ?? [])
+        }
+        if known.contains(where: tables.contains) { return true }
+        let answer = try await database.client.execute(own: TrackingStatements.concern(Array(tables)))
+        return try answer.first?.decode(0, as: Bool.self) ?? true
+    }
+
     /// Reads the model again where no record tells that tables which are followed have changed.
     private mutating func lookAgain(at tables: Set<UInt32>) async throws {
         let former = told
@@ -306,7 +329,7 @@ struct ReaderLoop {
             return present
         } catch let error where error is SchemaError || (error as? KindredError)?.code == .classMismatch {
             // The old model stays, as for a call of the program, and is read again later.
-            changedTables = (changedTables ?? []).union(tables)
+            (changedTables, isModelInDoubt) = (changedTables.union(tables), true)
             modelReading = .now + .seconds(10)
             database.mistakes.warn("The model was not replaced after a change of the schema: \(error)")
             return nil

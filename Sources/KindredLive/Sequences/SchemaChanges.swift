@@ -89,6 +89,8 @@ final class SchemaChangeFeed: ChangeSubscriber {
 
     var wantsStep: Bool { false }
 
+    var hearsOfUnrelatedTables: Bool { true }
+
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) {}
 
     func commit(at cursor: ChangeCursor) {}

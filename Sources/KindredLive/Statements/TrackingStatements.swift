@@ -131,6 +131,24 @@ enum TrackingStatements {
         """
     }
 
+    /// Whether tables that no model has concern other tables: by a foreign key, as a child or partition, as a view, or by an annotation.
+    static func concern(_ tables: [UInt32]) -> SQL {
+        """
+        SELECT EXISTS (
+            SELECT FROM pg_catalog.unnest(\(tables.map { Int64($0) })::pg_catalog.int8[]) AS u (number)
+            CROSS JOIN LATERAL (SELECT u.number::pg_catalog.oid AS oid) AS t
+            WHERE EXISTS (SELECT FROM pg_catalog.pg_constraint AS k
+                    WHERE k.conrelid OPERATOR(pg_catalog.=) t.oid AND k.contype OPERATOR(pg_catalog.=) 'f'
+                        AND k.confrelid OPERATOR(pg_catalog.<>) t.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) t.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_rewrite AS r WHERE r.ev_class OPERATOR(pg_catalog.=) t.oid)
+                OR EXISTS (SELECT FROM pg_catalog.pg_description AS d
+                    WHERE d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+                        AND d.objoid OPERATOR(pg_catalog.=) t.oid
+                        AND d.description OPERATOR(pg_catalog.~~) '%@kindred%'))
+        """
+    }
+
     /// Whether tables were emptied or written anew since the snapshot of the transaction: their rows are in other files.
     static func areEmptied(_ tables: [UInt32]) -> SQL {
         """
