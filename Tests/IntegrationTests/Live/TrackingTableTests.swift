@@ -202,14 +202,14 @@ private let schema = """
                 try await other.query(SQL(unsafeRaw: "CREATE TABLE \(name) (id integer PRIMARY KEY)"))
             }
             try await database.tracking.enable("stock.person", "person", composed, decomposed)
-            func tracked() async throws -> [PropertyValue?] {
+            func tracked() async throws -> [PostgresValue?] {
                 try await other.values("SELECT schema_name || '.' || table_name FROM kindred.tracking_table ORDER BY 1")
             }
             try await other.query("DROP TABLE stock.person")
             try await other.query(SQL(unsafeRaw: #"DROP TABLE "\#(decomposed)""#))
             // The search path leads to the table that is there.
             try await database.tracking.disable("person", decomposed)
-            let (own, others) = (PropertyValue.string("public.\(composed)"), PropertyValue.string("stock.person"))
+            let (own, others) = (PostgresValue.string("public.\(composed)"), PostgresValue.string("stock.person"))
             #expect(try await tracked() == [own, others])
             // All or nothing.
             await expectError(.unknownEntity) { try await database.tracking.disable("stock.person", decomposed) }

@@ -81,11 +81,11 @@ private let schema = """
         try await withLive("player") { database, _, other in
             let context = database.makeContext(tracking: .automatic)
             _ = try await context.fetch("scorer").all()
-            let untracked = await expectError(.trackingNotEnabled) { try await context.fetch("standing").all() }
+            let untracked = await expectError(.trackingNotEnabled) { _ = try await context.fetch("standing").all() }
             #expect(untracked?.message.contains("public.team") == true)
-            let keyless = await expectError(.untrackable) { try await context.fetch("keyless").all() }
+            let keyless = await expectError(.untrackable) { _ = try await context.fetch("keyless").all() }
             #expect(keyless?.message.contains("key") == true)
-            let stored = await expectError(.invalidRequest) { try await context.fetch("stored").all() }
+            let stored = await expectError(.invalidRequest) { _ = try await context.fetch("stored").all() }
             #expect(stored?.message.contains("materialized view") == true)
             _ = other
         }
