@@ -61,14 +61,14 @@ extension ConnectionDriver {
                 first.hasAnswer = true
                 state.noteRefused(first)
             case PGRES_TUPLES_OK where isUnfinished(result, of: first):
+                let error = violation("The server broke off the answer to a statement", result, of: first, handle)
                 result.clear()
-                let error = PostgresError(.protocolViolation, "The server broke off the answer to a statement")
                 first.fail(error, at: nil)
                 return end(error, &effects)
             case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
                 first.hasAnswer = true
                 copyAnswer?.wasShown(result)
-                accept(result, for: first)
+                accept(result, for: first, handle)
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 let status = result.status
                 copyAnswer?.wasShown(result)
@@ -93,7 +93,7 @@ extension ConnectionDriver {
     }
 
     /// Takes the result of a step.
-    private mutating func accept(_ result: ResultHandle, for pending: PendingRequest) {
+    private mutating func accept(_ result: ResultHandle, for pending: PendingRequest, _ handle: ConnectionHandle) {
         switch pending.currentStep {
         case .prepare?, .discard?, .reset?:
             result.clear()
@@ -116,9 +116,26 @@ extension ConnectionDriver {
         case nil where state.isInScript || pending.isReset:
             result.clear()
         case nil:
+            pending.fail(violation("The server sent an unexpected answer", result, of: pending, handle), at: nil)
             result.clear()
-            pending.fail(PostgresError(.protocolViolation, "The server sent an unexpected answer"), at: nil)
         }
+    }
+
+    /// The error of an answer that no server sends; writes to the log what was asked and answered, as no one can ask later.
+    private func violation(
+        _ message: String, _ result: ResultHandle, of pending: PendingRequest, _ handle: ConnectionHandle
+    ) -> PostgresError {
+        context.logger?.error(
+            "\(message)",
+            metadata: [
+                "step": "\(pending.step) of \(pending.steps.count): \(pending.currentStep?.kind ?? "none")",
+                "answers": "\(pending.results.count)", "attempt": "\(pending.attempts)",
+                "inFlight": "\(state.inFlight.count)", "status": "\(result.status.rawValue)",
+                "columns": "\(result.columnCount)", "rows": "\(result.rowCount)", "isAlive": "\(handle.isAlive)",
+                "libpq": "\(handle.message)", "lastWords": "\(notices.lastWords?.message ?? "none")",
+                "firstError": "\(pending.error?.message ?? "none")", "backend": "\(handle.processID)",
+            ])
+        return PostgresError(.protocolViolation, message)
     }
 
     private func warnOfPooler() {

@@ -14,6 +14,17 @@ final class PendingRequest {
         case discard
         /// A statement that puts the session back, under the Sync of the request.
         case reset
+
+        /// The case's name, without the statement.
+        var kind: String {
+            switch self {
+            case .prepare: "prepare"
+            case .execute(_, let position): "execute \(position)"
+            case .describe: "describe"
+            case .discard: "discard"
+            case .reset: "reset"
+            }
+        }
     }
 
     let request: Request

@@ -51,8 +51,10 @@ final class TestPooler: Sendable {
     /// - Parameters:
     ///   - parameters: parameters to add to the URI over which it is used.
     ///   - kept: the number of prepared statements that it keeps for each connection; nil leaves that to it.
+    ///   - resetsAlways: whether it sends DISCARD ALL after each transaction.
     convenience init(
-        sessions: Int, _ parameters: String = "statementCacheCapacity=0", keeping kept: Int? = nil
+        sessions: Int, _ parameters: String = "statementCacheCapacity=0", keeping kept: Int? = nil,
+        resetsAlways: Bool = false
     ) async throws {
         // Its own limits are too short for a machine on which all tests run at once.
         try await self.init(
@@ -65,6 +67,7 @@ final class TestPooler: Sendable {
                 client_login_timeout = 300
                 query_wait_timeout = 0
                 \(kept.map { "max_prepared_statements = \($0)" } ?? "")
+                server_reset_query_always = \(resetsAlways ? 1 : 0)
                 """, parameters)
     }
 

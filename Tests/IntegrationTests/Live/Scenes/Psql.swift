@@ -22,6 +22,19 @@ struct Psql {
         return FileManager.default.isExecutableFile(atPath: folder + "/psql") ? folder + "/psql" : nil
     }
 
+    /// Restores a dump of the test's database in another.
+    static func restore(in uri: String) async throws {
+        guard let program = await program() else { throw Failure(message: "psql is not installed") }
+        let result = try await Subprocess.run(
+            .name("sh"),
+            arguments: [
+                "-c",
+                #""$1/pg_dump" --dbname="$2" | "$1/psql" --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --dbname="$3""#,
+                "sh", URL(filePath: program).deletingLastPathComponent().path(), try TestDatabase.current.uri, uri,
+            ], input: .none, output: .discarded, error: .string(limit: 1 << 16))
+        guard result.terminationStatus.isSuccess else { throw Failure(message: result.standardError) }
+    }
+
     /// psql in the test's database.
     init() async throws {
         guard let program = await Self.program() else { throw Failure(message: "psql is not installed") }
