@@ -30,8 +30,6 @@ extension FetchRequest {
         line: Int = #line
     ) async throws -> LiveRequest<Object> {
         let core = context.core
-        // A tenant with a schema of its own is not a column's value, by which rows could be told apart.
-        if core.tenantSchema != nil { try core.requireNoTenant(for: "live requests") }
         try core.client.requireSettings()
         try core.settings.requireFollowable()
         return try await core.client.called(at: fileID, line) {

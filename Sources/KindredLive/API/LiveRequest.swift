@@ -95,7 +95,7 @@ extension LiveRequest: AsyncSequence {
             }
             let (snapshot, difference) = (update.snapshot, update.difference)
             let removed = difference.removals.compactMap { place in
-                shown.map { ObjectID(query.entity, $0.rows[place].key) }
+                shown.map { ObjectID(query.entity, $0.rows[place].key, in: query.core.tenantSchema?.name) }
             }
             if answer.query.core.runtime !== query.core.runtime {
                 // Objects keep their model, so that others take their place.

@@ -40,28 +40,10 @@ struct ChangeLayout: Sendable {
     /// The entities that a table's rows were of in earlier models: it was renamed, or dropped and made anew.
     var former: [UInt32: Set<QualifiedName>] = [:]
 
-    init(targets: [UInt32: [Target]], keys: [UInt32: [String]]) {
+    /// - Parameter earlier: the layout of the model before.
+    init(targets: [UInt32: [Target]], keys: [UInt32: [String]], after earlier: ChangeLayout? = nil) {
         self.targets = targets
         self.keys = keys
-    }
-
-    /// The layout of a model's tables.
-    ///
-    /// - Parameter earlier: the layout of the model before.
-    init(_ runtime: SchemaRuntime, keys: [UInt32: [String]], after earlier: ChangeLayout? = nil) {
-        var targets: [UInt32: [Target]] = [:]
-        for entity in runtime.entities {
-            let tables = entity.rowTable.map { Array($0.tables.names.keys) } ?? [entity.entity.oid]
-            for oid in tables {
-                let position = entity.referencedKey
-                targets[oid, default: []].append(
-                    Target(
-                        name: entity.name, key: position.map { entity.entity.attributes[$0].name },
-                        types: position.map { entity.resultTypes[$0] },
-                        table: entity.rowTable == nil ? nil : .integer(Int64(oid))))
-            }
-        }
-        self.init(targets: targets, keys: keys)
         guard let earlier else { return }
         former = earlier.former
         for (oid, known) in earlier.targets { former[oid, default: []].formUnion(known.map(\.name)) }
@@ -69,5 +51,48 @@ struct ChangeLayout: Sendable {
             let left = names.subtracting(targets[oid]?.map(\.name) ?? [])
             former[oid] = left.isEmpty ? nil : left
         }
+    }
+
+    /// The layout of a model's tables.
+    ///
+    /// - Parameters:
+    ///   - tenants: the models of tenants by the names of their schemas.
+    ///   - earlier: the layout of the model before.
+    init(
+        _ runtime: SchemaRuntime, _ tables: [UInt32: TrackedTable], tenants: [ServerText: SchemaRuntime] = [:],
+        after earlier: ChangeLayout? = nil
+    ) {
+        var targets: [UInt32: [Target]] = [:]
+        for entity in runtime.entities {
+            let tables = entity.rowTable.map { Array($0.tables.names.keys) } ?? [entity.entity.oid]
+            for oid in tables { targets[oid, default: []].append(Target(entity, at: oid, as: entity.name)) }
+        }
+        if !tenants.isEmpty {
+            for (oid, table) in tables {
+                guard let name = table.name, let model = tenants[ServerText(name.schema)] else { continue }
+                targets[oid] = Target.all(of: oid, name, in: model)
+            }
+        }
+        self.init(targets: targets, keys: tables.mapValues(\.key), after: earlier)
+    }
+}
+
+extension ChangeLayout.Target {
+    fileprivate init(_ entity: EntityRuntime, at table: UInt32, as name: QualifiedName) {
+        let position = entity.referencedKey
+        self.init(
+            name: name, key: position.map { entity.entity.attributes[$0].name },
+            types: position.map { entity.resultTypes[$0] },
+            table: entity.rowTable == nil ? nil : .integer(Int64(table)))
+    }
+
+    /// The entities of a tenant's model that show a table's rows, by their names in the tenant's schema.
+    fileprivate static func all(of table: UInt32, _ name: QualifiedName, in model: SchemaRuntime) -> [Self] {
+        model.entities.filter { entity in
+            guard entity.name.isTenants else { return false }
+            // A model with tables that inherit is no other tenant's, and has the tenant's own numbers.
+            return entity.rowTable.map { $0.tables.names.keys.contains(table) }
+                ?? (ServerText(entity.name.name) == ServerText(name.name))
+        }.map { Self($0, at: table, as: QualifiedName(schema: name.schema, name: $0.name.name)) }
     }
 }

@@ -18,8 +18,8 @@ protocol ChangeSource: Sendable {
     /// limit.
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece
 
-    /// The columns of keys in records, by table; tables whose changes are not recorded are missing.
-    func keys() async throws -> [UInt32: [String]]
+    /// The tables whose changes are recorded.
+    func tables() async throws -> [UInt32: TrackedTable]
 
     /// Returns once everything is on disk that was visible before.
     func flush() async throws
@@ -44,6 +44,14 @@ protocol ChangeSource: Sendable {
 
     /// Looks for tables whose changes may be missing, and has it recorded.
     func check() async throws -> ChangeCheck
+}
+
+/// A table whose changes are recorded.
+struct TrackedTable: Sendable {
+    /// The columns of keys in records.
+    var key: [String] = []
+    /// Its name; nil where it is not known.
+    var name: QualifiedName?
 }
 
 /// The findings of a look for missing changes.

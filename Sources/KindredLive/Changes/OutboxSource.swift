@@ -1,5 +1,6 @@
 import Kindred
 import KindredPostgres
+import KindredSchema
 import Synchronization
 
 /// The outbox that the helper schema's triggers write.
@@ -56,15 +57,18 @@ struct OutboxSource: ChangeSource {
         return piece
     }
 
-    func keys() async throws -> [UInt32: [String]] {
-        var keys: [UInt32: [String]] = [:]
+    func tables() async throws -> [UInt32: TrackedTable] {
+        var tables: [UInt32: TrackedTable] = [:]
         try await database.requireHelperSchema()
-        for row in try await query(TrackingStatements.keys) {
+        for row in try await query(TrackingStatements.trackedTables) {
             try Tracking.requireCompatible(row, at: 2)
-            guard let table = try row.oid(at: 0) else { continue }
-            keys[table] = try row.decode(1, as: [String].self) ?? []
+            guard let table = try row.oid(at: 0), let schema = try row.decode(4, as: String.self),
+                let name = try row.decode(5, as: String.self)
+            else { continue }
+            tables[table] = TrackedTable(
+                key: try row.decode(1, as: [String].self) ?? [], name: QualifiedName(schema: schema, name: name))
         }
-        return keys
+        return tables
     }
 
     func flush() async throws { _ = try await query(TrackingStatements.flush) }

@@ -23,6 +23,8 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         var entries: [Entry] = []
         /// The tables whose changes are recorded, by OID, as far as known.
         var tables: Set<UInt32> = []
+        /// The same of a tenant with a schema of its own, by their names in the model.
+        var tenantTables: Set<QualifiedName> = []
         var views = FollowedViews()
         /// The contexts for which the server does not answer in the time of a common step: it is asked for each alone.
         var slow: Set<ObjectIdentifier> = []
@@ -39,6 +41,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     }
 
     let settings: SessionSettings
+    private let tenant: TenantNames?
     private let reader: ChangeReader
     private let state = RankedMutex(State(), .leaf)
     private let slowQuestions: SlowQuestions<ObjectIdentifier>
@@ -47,11 +50,13 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     init(_ settings: SessionSettings, _ reader: ChangeReader) {
         (self.settings, self.reader, slowQuestions) = (settings, reader, reader.slowQuestions())
+        tenant = TenantNames(settings, in: reader.database)
     }
 
     // MARK: Contexts
 
     func follow(_ entities: [EntityRuntime], in core: ContextCore) async throws {
+        reader.follow(core)
         // Before the gate: tasks that wait for another one's attempt wait no longer than that.
         let deadline = MonotonicTime.now + .seconds(60)
         try await gate.withLock {
@@ -109,23 +114,31 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
             try state.withLock { try $0.views.add(unknown, behind: relations) }
         }
         let entities = entities.filter { !views.contains($0) && !unknown.contains($0) }
+        if tenant != nil { return try await requireRecordedTenantTables(Set(entities.map(\.name))) }
         func missing() -> [EntityRuntime] {
             state.withLock { state in entities.filter { !state.tables.contains($0.entity.oid) } }
         }
         guard !missing().isEmpty else { return }
         // Detached: the caller may be in a transaction, or count its statements.
-        let tables = try await Task.detached { [source = reader.source] in try await source.keys() }.value
+        let tables = try await Task.detached { [source = reader.source] in try await source.tables() }.value
         state.withLock { $0.tables = Set(tables.keys) }
         let names = missing().map(\.name)
         guard names.isEmpty else { throw KindredError(untracked: names) }
     }
 
+    private func requireRecordedTenantTables(_ names: Set<QualifiedName>) async throws {
+        let unknown = names.subtracting(state.withLock { $0.tenantTables })
+        if unknown.isEmpty { return }
+        _ = try await relations(behind: unknown).sources()
+        state.withLock { $0.tenantTables.formUnion(unknown) }
+    }
+
     /// The tables behind views; one statement.
     private func relations(behind views: Set<QualifiedName>) async throws -> LiveTables {
         // Detached as above.
-        try await Task.detached { [database = reader.database] in
+        try await Task.detached { [database = reader.database, tenant] in
             try await database.requireHelperSchema()
-            return try await LiveTables(behind: views, database.client)
+            return try await LiveTables(behind: views, of: tenant, database.client)
         }.value
     }
 
@@ -163,7 +176,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
         let views = state.withLock { $0.views }
-        let batch = batch.map(views.adding)
+        let batch = (batch?.named(for: tenant)).map(views.adding)
         let changes = batch?.changes ?? [:]
         let entries = state.withLock { state in
             state.entries.compactMap { entry in
@@ -306,7 +319,7 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     /// Tables that were changed, or whose changes were missing, may no longer be recorded.
     private func forgetTables(_ changes: [QualifiedName: TableChanges]) {
         if changes.values.contains(where: { $0.gap == .schemaChanged || $0.gap == .unrecorded }) {
-            state.withLock { $0.tables = [] }
+            state.withLock { ($0.tables, $0.tenantTables) = ([], []) }
         }
     }
 

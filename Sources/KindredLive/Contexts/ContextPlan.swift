@@ -108,7 +108,9 @@ struct ContextPlan: Sendable {
     private func mayBeHidden(_ entity: EntityRuntime) -> Bool {
         guard core.client.hasSettings else { return false }
         // Policies may be newer than the context's model.
-        return core.database.runtime[entity.name]?.entity.obstacles.contains(.policies) ?? true
+        let database = core.database
+        let model = core.tenantSchema.map { database.knownModel(ofTenant: $0.name) ?? core.runtime } ?? database.runtime
+        return model[entity.name]?.entity.obstacles.contains(.policies) ?? true
     }
 
     /// Plans to read everything loaded of an entity.

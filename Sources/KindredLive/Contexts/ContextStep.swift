@@ -38,7 +38,7 @@ struct ContextStep {
             let batch = try Array(keys).slices().map { try KeyStatements(entity: entity).select($0, lacking: lacking) }
             let found = try await core.client.rows(batch, entity)
             if found.isEmpty, plans.contains(where: { $0.expectsRows(of: entity) }) {
-                try await core.database.changeReader.requireRows(of: [entity])
+                try await core.database.changeReader.requireRows(of: [entity], with: core.settings)
             }
             rows[entity] = found
         }

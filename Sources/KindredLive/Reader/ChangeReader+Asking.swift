@@ -39,14 +39,16 @@ extension ChangeReader {
     /// it has no rows then.
     ///
     /// To be asked about an answer that has none of the rows which were there before.
-    func requireRows(of tables: some Sequence<EntityRuntime>) async throws {
+    func requireRows(of tables: some Sequence<EntityRuntime>, with settings: SessionSettings) async throws {
+        let tenant = TenantNames(settings, in: database)
+        let names = tables.map { tenant?.name(inDatabase: $0.name) ?? $0.name }
         // A statement of the reader, and none of the question in whose scope it is sent.
         database.live.trackingMetrics.withLock { metrics in
             metrics.readerStatements += 1
             metrics.statements -= 1
         }
         let answer = try await database.client.execute(
-            own: TrackingStatements.areEmptied(tables.map(\.entity.oid)))
+            own: TrackingStatements.areEmptied(names))
         if try answer.first?.decode(0, as: Bool.self) == true { throw SnapshotIsOutdated() }
     }
 

@@ -35,7 +35,7 @@ final class ChangeReader: Sendable {
     let signal = ReaderSignal()
     /// The places of questions that are asked alone: a fourth of the pool's connections; the others are left to the program.
     let slowPlaces: AsyncGate
-    private let interpreter: RecordInterpreter
+    let interpreter: RecordInterpreter
     /// A wish is the number of a waiting task.
     private let state = WaitQueue<State, UInt64, Result<Void, any Error>>(State(), order: .any) { state, id in
         state.outcomes.removeValue(forKey: id)
@@ -105,6 +105,12 @@ final class ChangeReader: Sendable {
 
     /// Reads records by the present tables from now on.
     func adapt(to tables: PresentTables) { interpreter.adapt(to: tables) }
+
+    /// Reads the records of a context's tenant, too, if it has a schema of its own.
+    func follow(_ core: ContextCore) {
+        guard let tenant = TenantNames(core.settings, in: database) else { return }
+        interpreter.follow(tenant, database.knownModel(ofTenant: tenant.schema) ?? core.runtime)
+    }
 
     /// Leaves out the records of tables that the model does not have.
     func leaveOut(_ tables: Set<UInt32>) { interpreter.leaveOut(tables) }

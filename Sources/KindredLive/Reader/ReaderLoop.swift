@@ -93,7 +93,7 @@ struct ReaderLoop {
                     throw TablesHaveChanged(
                         tables: step.reading.changedTables, transactions: step.reading.definingTransactions)
                 }
-                if let loss { step.reading.lose(loss, reader.model) }
+                if let loss { step.reading.lose(loss, reader.interpreter.names) }
                 for name in unrecorded { step.reading.batch.changes[name] = TableChanges(gap: .schemaChanged) }
                 let (at, batch) = (step.reading.cursor, step.reading.batch)
                 let entries = round.entries.filter {
@@ -285,8 +285,29 @@ struct ReaderLoop {
     ) async throws {
         guard let present = try await readTables(tables) else { return }
         for entry in round.entries {
-            try await entry.subscriber.adapt(to: present, hasFailed: entry.id == failed?.id)
+            try await adapt(entry.subscriber, to: present, after: tables, hasFailed: entry.id == failed?.id)
         }
+    }
+
+    /// Has a subscriber go on by the present tables, of which a tenant with a schema of its own has others than the database itself.
+    private func adapt(
+        _ subscriber: any ChangeSubscriber, to present: PresentTables, after tables: Set<UInt32>, hasFailed: Bool
+    ) async throws {
+        var own = present
+        if let tenant = TenantNames(subscriber.settings, in: database) {
+            guard hasFailed || reader.interpreter.concern(tenant, tables) else { return }
+            do {
+                let model = try await database.model(ofTenant: tenant.schema)
+                reader.interpreter.follow(tenant, model)
+                own = PresentTables(model: model, refusal: nil)
+            } catch let error as KindredError where error.code == .notFound {
+                // The schema is gone, and the present tables are none of it.
+            } catch let error as KindredError where [.classMismatch, .invalidRequest].contains(error.code) {
+                database.mistakes.warn("The model of a tenant was not replaced after a change of the schema: \(error)")
+                return
+            }
+        }
+        try await subscriber.adapt(to: own, hasFailed: hasFailed)
     }
 
     /// Whether the model may have changed with some tables: it has one of them, or one of them concerns another table.
@@ -294,11 +315,10 @@ struct ReaderLoop {
     /// With 1,000 tables the model takes 30 times as long to read as this answer.
     private func concern(_ tables: Set<UInt32>) async throws -> Bool {
         if reader.subscribers.contains(where: \.hearsOfUnrelatedTables) { return true }
-        let known = told.entities.lazy.flatMap { entity in
-            [entity.entity.oid] + (entity.rowTable.map { Array($0.tables.names.keys) } ?? [])
-        }
-        if known.contains(where: tables.contains) { return true }
-        let answer = try await database.client.execute(own: TrackingStatements.concern(Array(tables)))
+        let known = reader.interpreter.knownTables
+        if !known.isDisjoint(with: tables) { return true }
+        let answer = try await database.client.execute(
+            own: TrackingStatements.concern(Array(tables), known: Array(known)))
         return try answer.first?.decode(0, as: Bool.self) ?? true
     }
 
@@ -310,7 +330,9 @@ struct ReaderLoop {
             present.model[entity.name].map { !$0.entity.hasSameRows(as: entity.entity) } ?? true
         }
         if changed.isEmpty { return }
-        for subscriber in reader.subscribers { try await subscriber.adapt(to: present, hasFailed: false) }
+        for subscriber in reader.subscribers {
+            try await adapt(subscriber, to: present, after: tables, hasFailed: false)
+        }
         unrecorded.formUnion(changed.map(\.name))
         reader.askForStep()
     }
@@ -366,8 +388,8 @@ extension Entity {
 
 extension ChangeReading {
     /// Says of all tables that rows have changed which are not named.
-    fileprivate mutating func lose(_ gap: Tracking.Gap, _ runtime: SchemaRuntime) {
-        for entity in runtime.entities { batch.changes[entity.name] = TableChanges(gap: gap) }
+    fileprivate mutating func lose(_ gap: Tracking.Gap, _ tables: [QualifiedName]) {
+        for name in tables { batch.changes[name] = TableChanges(gap: gap) }
     }
 }
 

@@ -18,12 +18,14 @@ final class RecordInterpreter: Sendable {
     private let layout: RankedMutex<(runtime: SchemaRuntime, layout: ChangeLayout)>
     /// Tables that no model has.
     private let foreign = RankedMutex<Set<UInt32>>([], .leaf)
+    /// The models of followed tenants that have schemas of their own, by the names of these.
+    private let tenants = RankedMutex<[ServerText: SchemaRuntime]>([:], .leaf)
 
     init(_ database: Database, _ source: any ChangeSource) {
         self.database = database
         self.source = source
         let runtime = database.runtime
-        layout = RankedMutex((runtime, ChangeLayout(runtime, keys: [:])), .leaf)
+        layout = RankedMutex((runtime, ChangeLayout(runtime, [:])), .leaf)
         present = RankedMutex((PresentTables(model: runtime, refusal: nil), runtime), .leaf)
     }
 
@@ -37,6 +39,49 @@ final class RecordInterpreter: Sendable {
     func adapt(to tables: PresentTables) {
         let kept = database.runtime
         present.withLock { $0 = (tables, kept) }
+    }
+
+    /// Reads the records of a tenant's tables, too, by its model.
+    func follow(_ tenant: TenantNames, _ model: SchemaRuntime) {
+        let isNew = tenants.withLock { tenants in
+            let isNew = tenants[ServerText(tenant.schema)] !== model
+            tenants[ServerText(tenant.schema)] = model
+            return isNew
+        }
+        guard isNew else { return }
+        foreign.withLock { $0 = [] }
+        layout.withLock { $0.layout = ChangeLayout(targets: [:], keys: [:], after: $0.layout) }
+    }
+
+    /// Whether a change of tables concerns a tenant; not if all of them are other tenants'.
+    func concern(_ tenant: TenantNames, _ tables: Set<UInt32>) -> Bool {
+        let (layout, schemas) = (layout.withLock { $0.layout }, Set(tenants.withLock { $0 }.keys))
+        return tables.isEmpty
+            || tables.contains { table in
+                let names = (layout.targets[table]?.map(\.name) ?? []) + (layout.former[table] ?? [])
+                return names.isEmpty
+                    || names.contains { name in
+                        ServerText(name.schema) == ServerText(tenant.schema)
+                            || !schemas.contains(ServerText(name.schema))
+                    }
+            }
+    }
+
+    /// The tables that are in a model, by their numbers.
+    var knownTables: Set<UInt32> {
+        let tables = model.entities.flatMap { entity in
+            [entity.entity.oid] + (entity.rowTable.map { Array($0.tables.names.keys) } ?? [])
+        }
+        return layout.withLock { Set($0.layout.targets.keys) }.union(tables)
+    }
+
+    /// The names of all tables whose records are read.
+    var names: [QualifiedName] {
+        let tenants = tenants.withLock { $0 }
+        return model.entities.map(\.name)
+            + tenants.flatMap { tenant, model in
+                model.entities.map { QualifiedName(schema: tenant.text, name: $0.name.name) }
+            }
     }
 
     /// Reads the changes that became visible since a cursor, in the task's transaction.
@@ -65,7 +110,11 @@ final class RecordInterpreter: Sendable {
         let (batch, uncertain) = net.sum()
         reading.batch = batch
         for (name, keys) in uncertain {
-            guard let entity = runtime[name] else { continue }
+            guard let entity = runtime[name] else {
+                // A tenant's table, whose rows cannot be asked for here.
+                reading.batch.changes[name] = TableChanges(gap: .bulk)
+                continue
+            }
             reading.batch.add(present: try await database.client.storedKeys(among: keys, of: entity), of: name)
         }
         (reading.changedTables, reading.definingTransactions) = (net.changedTables, net.definingTransactions)
@@ -93,10 +142,20 @@ final class RecordInterpreter: Sendable {
             return known.layout.keys[$0.relation] == nil || gap == .schemaChanged || gap == .unrecorded
         }
         if known.runtime === runtime, !isNew { return known.layout }
-        var keys = try await source.keys()
+        var tables = try await source.tables()
         // Not asked again for a table that is no longer tracked.
-        for record in records where keys[record.relation] == nil { keys[record.relation] = [] }
-        let made = ChangeLayout(runtime, keys: keys, after: known.layout)
+        for record in records where tables[record.relation] == nil { tables[record.relation] = TrackedTable() }
+        let tenants = tenants.withLock { $0 }
+        if database.tenantTemplate != nil {
+            // The tables of tenants that nothing follows are in no model here.
+            let path = Set(texts: runtime.schema.searchPath)
+            let others = tables.filter { _, table in
+                table.name.map { !path.contains(ServerText($0.schema)) && tenants[ServerText($0.schema)] == nil }
+                    ?? false
+            }
+            foreign.withLock { $0.formUnion(others.keys) }
+        }
+        let made = ChangeLayout(runtime, tables, tenants: tenants, after: known.layout)
         layout.withLock { $0 = (runtime, made) }
         return made
     }

@@ -53,6 +53,7 @@ struct LiveDefinitions: Sendable {
             _ = try await core.database.client.execute(own: TrackingStatements.ownLimits)
         }
         try await core.database.requireHelperSchema()
-        return try await LiveTables(behind: names, core.database.client)
+        return try await LiveTables(
+            behind: names, of: TenantNames(core.settings, in: core.database), core.database.client)
     }
 }

@@ -28,6 +28,7 @@ final class LiveHub: ChangeSubscriber {
 
     /// Begins to follow a request for a consumer; errors reach it as answers do.
     static func join(_ consumer: LiveConsumer) -> LiveHub {
+        consumer.query.core.database.changeReader.follow(consumer.query.core)
         while true {
             guard let (hub, isNew) = hub(of: consumer.query.core), hub.add(consumer) else { continue }
             if isNew { hub.start() } else { hub.reader.askForStep() }
@@ -53,13 +54,14 @@ final class LiveHub: ChangeSubscriber {
     ///
     /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
     static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
-        let key = LiveTables.Key(runtime: core.runtime, names: names)
+        let tenant = TenantNames(core.settings, in: core.database)
+        let key = LiveTables.Key(runtime: core.runtime, tenant: tenant, names: names)
         let hub = core.database.live.liveHubs.withLock { $0[core.settings] as? LiveHub }
         if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
         // As the connection's role: the catalog's answer is the same for all.
         let ask = {
             try await core.database.requireHelperSchema()
-            return try await LiveTables(behind: names, core.database.client)
+            return try await LiveTables(behind: names, of: tenant, core.database.client)
         }
         let shared = core.database.live.tableQuestions.withLock {
             $0.first(or: SharedAnswers<LiveTables.Key, LiveTables>())
@@ -130,6 +132,7 @@ final class LiveHub: ChangeSubscriber {
     }
 
     func evaluate(_ batch: CommittedBatch?, at cursor: ChangeCursor) async throws {
+        let batch = batch?.named(for: TenantNames(settings, in: reader.database))
         let joining = step.withLock { step in
             step.found = []
             return step.joined
@@ -243,7 +246,7 @@ final class LiveHub: ChangeSubscriber {
         // A lock that is still held is not waited for again.
         let rows = try await ask(waiting: !isRepeated) {
             let rows = try await LiveQuery.rows(of: entity, changes.presentKeys, in: core)
-            if rows.isEmpty, !changes.presentKeys.isEmpty { try await reader.requireRows(of: [entity]) }
+            if rows.isEmpty, !changes.presentKeys.isEmpty { try await reader.requireRows(of: [entity], with: settings) }
             return rows
         }
         switch rows {
@@ -351,8 +354,8 @@ final class LiveHub: ChangeSubscriber {
         guard let first = group.first else { return [] }
         func ask(_ group: [Shaped]) async throws -> [LiveSnapshot] {
             let parts = try await LiveQuery.snapshots(of: group.map { ($0.query, $0.shape) }, among: keys)
-            let isAnyThere = parts.contains { !$0.rows.isEmpty }
-            if !isAnyThere, holds(group, keys) { try await reader.requireRows(of: [first.query.entity]) }
+            let isMissing = !parts.contains { !$0.rows.isEmpty } && holds(group, keys)
+            if isMissing { try await reader.requireRows(of: [first.query.entity], with: settings) }
             return parts
         }
         if group.count == 1 {
@@ -373,7 +376,8 @@ final class LiveHub: ChangeSubscriber {
     /// The whole answer to a request.
     private func snapshot(of query: LiveQuery, after latest: LiveSnapshot?) async throws -> LiveSnapshot {
         let snapshot = try await query.snapshot()
-        if snapshot.rows.isEmpty, latest?.rows.isEmpty == false { try await reader.requireRows(of: query.followed) }
+        let isEmptied = snapshot.rows.isEmpty && latest?.rows.isEmpty == false
+        if isEmptied { try await reader.requireRows(of: query.followed, with: settings) }
         return snapshot
     }
 

@@ -75,7 +75,10 @@ struct LiveResumption {
         }
         if let refusal = reading.refusal { return refusal }
         guard reading.isLast else { return .overflow }
-        let concerning = reading.batch.changes.filter { query.isConcerned(by: $0, changing: $1.columns) }
+        let tenant = TenantNames(query.core.settings, in: query.core.database)
+        let concerning = reading.batch.named(for: tenant).changes.filter {
+            query.isConcerned(by: $0, changing: $1.columns)
+        }
         return concerning.isEmpty ? nil : concerning.values.compactMap(\.gap).first ?? .overflow
     }
 }

@@ -20,14 +20,16 @@ struct LiveTables: Sendable, Equatable {
     /// The relations that requests read, in a model.
     struct Key: Hashable, Sendable {
         let runtime: SchemaRuntime
+        let tenant: TenantNames?
         let names: Set<QualifiedName>
 
         static func == (left: Key, right: Key) -> Bool {
-            left.runtime === right.runtime && left.names == right.names
+            left.runtime === right.runtime && left.tenant == right.tenant && left.names == right.names
         }
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(ObjectIdentifier(runtime))
+            hasher.combine(tenant)
             hasher.combine(names)
         }
     }
@@ -35,12 +37,18 @@ struct LiveTables: Sendable, Equatable {
     /// The relations that are read.
     let names: Set<QualifiedName>
     private let relations: Set<Relation>
+    /// The tenant whose tables they are; nil for tables that all share.
+    private let tenant: TenantNames?
 
     /// Asks the catalog, in one statement.
-    init(behind names: Set<QualifiedName>, _ client: PostgresClient) async throws {
-        self.names = names
+    ///
+    /// - Parameters:
+    ///   - names: the names in the model.
+    ///   - tenant: the tenant whose tables are meant.
+    init(behind names: Set<QualifiedName>, of tenant: TenantNames?, _ client: PostgresClient) async throws {
+        (self.names, self.tenant) = (names, tenant)
         let starts = Array(names)
-        let statement = try LiveStatements.tables(read: starts)
+        let statement = try LiveStatements.tables(read: starts.map { tenant?.name(inDatabase: $0) ?? $0 })
         let rows = try await KindredError.tracking(client) { try await client.execute(statement) }
         if let row = rows.first { try Tracking.requireCompatible(row, at: 7) }
         relations = try Set(
@@ -51,19 +59,20 @@ struct LiveTables: Sendable, Equatable {
                     let isTracked = try row.decode(5, as: Bool.self),
                     let definition = try row.decode(6, as: String.self)
                 else { return nil }
+                let found = QualifiedName(schema: schema, name: name)
                 return Relation(
-                    start: starts[number - 1], isOwn: isOwn, name: QualifiedName(schema: schema, name: name),
+                    start: starts[number - 1], isOwn: isOwn, name: tenant?.name(inModel: found) ?? found,
                     kind: kind, isTracked: isTracked, definition: definition)
             })
     }
 
     /// The tables that stand behind some of the relations.
     func part(behind names: Set<QualifiedName>) -> LiveTables {
-        LiveTables(names: names, relations: relations.filter { names.contains($0.start) })
+        LiveTables(names: names, relations: relations.filter { names.contains($0.start) }, of: tenant)
     }
 
-    init(names: Set<QualifiedName>, relations: Set<Relation>) {
-        (self.names, self.relations) = (names, relations)
+    init(names: Set<QualifiedName>, relations: Set<Relation>, of tenant: TenantNames? = nil) {
+        (self.names, self.relations, self.tenant) = (names, relations, tenant)
     }
 
     /// A table that stands behind relations that a request reads.
@@ -84,7 +93,7 @@ struct LiveTables: Sendable, Equatable {
         for relation in relations {
             if let what = Self.unfollowable[relation.kind] { throw Self.unfollowable(relation.name, what) }
             guard relation.kind == "r" || relation.kind == "p" else { continue }
-            if !relation.isTracked { untracked.insert(relation.name) }
+            if !relation.isTracked { untracked.insert(tenant?.name(inDatabase: relation.name) ?? relation.name) }
             if relation.isOwn {
                 found[relation.name, default: Source()].relations.append(relation.start)
             } else {

@@ -93,7 +93,7 @@ struct ChangeFollower {
 
     /// Throws unless changes of all these tables are recorded; the error names all tables that are not.
     func requireEnabled(_ entities: [EntityRuntime]) async throws {
-        let tables = try await reader.source.keys()
+        let tables = try await reader.source.tables()
         let missing = entities.filter { tables[$0.entity.oid] == nil }.map(\.name)
         guard missing.isEmpty else { throw KindredError(untracked: missing) }
     }

@@ -115,9 +115,11 @@ enum TrackingStatements {
 
     static let hasEventTriggers: SQL = "SELECT s.has_event_triggers FROM kindred.tracking_status() AS s"
 
-    /// The columns of keys in records, with the installed version; one row without a table if none is tracked.
-    static let keys: SQL = """
-        SELECT t.root::pg_catalog.int8, t.key, i.version, i.compatible FROM kindred.tracking_identity() AS i
+    /// The tracked tables with the columns of keys in records, with the installed version; one row without a table if none is tracked.
+    static let trackedTables: SQL = """
+        SELECT t.root::pg_catalog.int8, t.key, i.version, i.compatible, t.schema_name::pg_catalog.text,
+            t.table_name::pg_catalog.text
+        FROM kindred.tracking_identity() AS i
         LEFT JOIN kindred.tracking_tables() AS t ON t.relation OPERATOR(pg_catalog.=) t.root
         """
 
@@ -131,30 +133,44 @@ enum TrackingStatements {
         """
     }
 
-    /// Whether tables that no model has concern other tables: by a foreign key, as a child or partition, as a view, or by an annotation.
-    static func concern(_ tables: [UInt32]) -> SQL {
+    /// Whether tables that no model has concern tables that one has: by a foreign key, as a child or partition, as a view, or by an
+    /// annotation.
+    static func concern(_ tables: [UInt32], known: [UInt32]) -> SQL {
         """
         SELECT EXISTS (
             SELECT FROM pg_catalog.unnest(\(tables.map { Int64($0) })::pg_catalog.int8[]) AS u (number)
             CROSS JOIN LATERAL (SELECT u.number::pg_catalog.oid AS oid) AS t
-            WHERE EXISTS (SELECT FROM pg_catalog.pg_constraint AS k
+            CROSS JOIN LATERAL (
+                SELECT k.confrelid AS oid FROM pg_catalog.pg_constraint AS k
                     WHERE k.conrelid OPERATOR(pg_catalog.=) t.oid AND k.contype OPERATOR(pg_catalog.=) 'f'
-                        AND k.confrelid OPERATOR(pg_catalog.<>) t.oid)
-                OR EXISTS (SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) t.oid)
-                OR EXISTS (SELECT FROM pg_catalog.pg_rewrite AS r WHERE r.ev_class OPERATOR(pg_catalog.=) t.oid)
-                OR EXISTS (SELECT FROM pg_catalog.pg_description AS d
-                    WHERE d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-                        AND d.objoid OPERATOR(pg_catalog.=) t.oid
-                        AND d.description OPERATOR(pg_catalog.~~) '%@kindred%'))
+                UNION ALL
+                SELECT i.inhparent FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) t.oid
+                UNION ALL
+                SELECT d.refobjid FROM pg_catalog.pg_rewrite AS r JOIN pg_catalog.pg_depend AS d
+                    ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+                        AND d.objid OPERATOR(pg_catalog.=) r.oid
+                        AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+                    WHERE r.ev_class OPERATOR(pg_catalog.=) t.oid
+            ) AS o
+            WHERE o.oid::pg_catalog.int8 OPERATOR(pg_catalog.=) ANY (\(known.map { Int64($0) })::pg_catalog.int8[])
+            UNION ALL
+            SELECT FROM pg_catalog.pg_description AS d
+            WHERE d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+                AND d.objoid::pg_catalog.int8 OPERATOR(pg_catalog.=) ANY (\(tables.map { Int64($0) })::pg_catalog.int8[])
+                AND d.description OPERATOR(pg_catalog.~~) '%@kindred%')
         """
     }
 
     /// Whether tables were emptied or written anew since the snapshot of the transaction: their rows are in other files.
-    static func areEmptied(_ tables: [UInt32]) -> SQL {
+    static func areEmptied(_ tables: [QualifiedName]) -> SQL {
         """
-        SELECT EXISTS (SELECT FROM pg_catalog.unnest(\(tables.map { Int64($0) })::pg_catalog.int8[]) AS t (relation)
-            CROSS JOIN LATERAL (SELECT t.relation::pg_catalog.oid AS oid
-                UNION SELECT p.relid FROM pg_catalog.pg_partition_tree(t.relation::pg_catalog.oid::pg_catalog.regclass) AS p) AS a
+        SELECT EXISTS (SELECT FROM ROWS FROM (pg_catalog.unnest(\(tables.map(\.schema))::pg_catalog.text[]),
+                pg_catalog.unnest(\(tables.map(\.name))::pg_catalog.text[])) AS u (schema_name, table_name)
+            JOIN pg_catalog.pg_namespace AS n ON n.nspname OPERATOR(pg_catalog.=) u.schema_name::pg_catalog.name
+            JOIN pg_catalog.pg_class AS t ON t.relnamespace OPERATOR(pg_catalog.=) n.oid
+                AND t.relname OPERATOR(pg_catalog.=) u.table_name::pg_catalog.name
+            CROSS JOIN LATERAL (SELECT t.oid
+                UNION SELECT p.relid FROM pg_catalog.pg_partition_tree(t.oid::pg_catalog.regclass) AS p) AS a
             JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.oid
             WHERE c.relfilenode OPERATOR(pg_catalog.<>) 0::pg_catalog.oid
                 AND pg_catalog.pg_relation_filenode(c.oid::pg_catalog.regclass) IS DISTINCT FROM c.relfilenode)

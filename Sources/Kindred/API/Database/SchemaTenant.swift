@@ -26,13 +26,13 @@ public struct SchemaTenant: Sendable {
     /// where policies or views do.
     ///
     /// One transaction belongs to one tenant: a statement of another tenant's context throws `PostgresError`
-    /// `.settingsDiffer`. Objects and IDs of other tenants are `KindredError` `.otherTenant`. Committed changes are not
-    /// followed: live requests, `changes(of:)` and `locks(of:)` throw `.invalidRequest`, and so does a lock
-    /// that is announced.
+    /// `.settingsDiffer`. Objects and IDs of other tenants are `KindredError` `.otherTenant`. Live requests and contexts that track
+    /// changes follow the tenant's tables, which have to be enabled by the names that they have in its schema, such as `acme.person`.
+    /// `changes(of:)` and `locks(of:)` throw `.invalidRequest`, and so does a lock that is announced.
     ///
     /// - Parameters:
     ///   - loading: the effect of the first access to a relationship.
-    ///   - tracking: `.none`: a context that is to follow changes throws `KindredError` `.invalidRequest` instead of sending anything.
+    ///   - tracking: whether objects follow the committed changes of other clients.
     ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
     public func makeContext(
@@ -40,9 +40,8 @@ public struct SchemaTenant: Sendable {
         reading: DatabaseContext.Reading = .primary,
         after position: DatabasePosition? = nil
     ) -> DatabaseContext {
-        makeContext(tenant.runtime, loading: loading, reading: reading, after: position) {
-            try requireUntracked(tracking)
-            return try database.checked([:], role: nil)
+        makeContext(tenant.runtime, loading: loading, tracking: tracking, reading: reading, after: position) {
+            try database.checked([:], role: nil)
         }
     }
 
@@ -54,43 +53,40 @@ public struct SchemaTenant: Sendable {
     ///   - settings: further settings of the context.
     ///   - role: the role as which the statements run; nil is the connection's.
     ///   - loading: the effect of the first access to a relationship.
-    ///   - tracking: `.none`: changes to a tenant's own tables are not followed.
+    ///   - tracking: whether objects follow the committed changes of other clients.
     ///   - reading: the servers that answer its reads; see ``DatabaseContext/Reading``.
     ///   - position: the least position of its reads: the ``DatabaseContext/position`` of an earlier request.
-    /// - Throws: `KindredError` `.invalidRequest` for a context that is to follow changes, and the errors of
-    ///   ``Database/makeContext(settings:role:loading:tracking:reading:after:)``.
+    /// - Throws: The errors of ``Database/makeContext(settings:role:loading:tracking:reading:after:)``.
     public func makeContext(
         settings: [String: any PostgresEncodable], role: String? = nil, loading: RelationshipLoading = .batch,
         tracking: DatabaseContext.Tracking = .none, reading: DatabaseContext.Reading = .primary,
         after position: DatabasePosition? = nil
     ) throws -> DatabaseContext {
-        try requireUntracked(tracking)
         let session = try database.checked(try database.texts(of: settings), role: role)
+        if tracking != .none { try session.requireFollowable() }
         return makeContext(
-            try tenant.runtime.model(for: role), loading: loading, reading: reading, after: position
+            try tenant.runtime.model(for: role), loading: loading, tracking: tracking, reading: reading, after: position
         ) { session }
     }
 
     /// - Parameter session: the settings; a context without them throws its error instead of sending anything.
     private func makeContext(
-        _ model: SchemaRuntime, loading: RelationshipLoading, reading: DatabaseContext.Reading,
-        after position: DatabasePosition?, with session: () throws -> SessionSettings
+        _ model: SchemaRuntime, loading: RelationshipLoading, tracking: DatabaseContext.Tracking,
+        reading: DatabaseContext.Reading, after position: DatabasePosition?, with session: () throws -> SessionSettings
     ) -> DatabaseContext {
         let reads = database.route(reading, after: position)
         let settings: SessionSettings
-        do { settings = try session().of(tenant.schema) } catch { settings = .refused(error) }
+        // A context that is refused sends nothing, and so has nothing to follow.
+        var feed = tracking.feed
+        do {
+            settings = try session().of(tenant.schema)
+        } catch {
+            (settings, feed) = (.refused(error), nil)
+        }
         return ContextCore(
             database: database, model: model, client: database.contextClient(with: settings, reads), reads: reads,
-            loading: loading
+            loading: loading, following: feed.map { ChangeFollowing($0(database, settings)) }
         ).context
-    }
-
-    private func requireUntracked(_ tracking: DatabaseContext.Tracking) throws {
-        guard tracking != .none else { return }
-        throw KindredError(
-            .invalidRequest,
-            "A context of the tenant \(name), which has a schema of its own, follows no changes: make it without tracking"
-        )
     }
 
     /// Makes a context of the tenant for the duration of `body`, and discards unsaved changes at the end, also if `body` throws.

@@ -127,4 +127,17 @@ extension Database {
         throw KindredError(
             .invalidRequest, "Tenants with schemas of their own need Database.connect(…, tenants: .schemas(template:))")
     }
+
+    /// The schema by whose name models name the tables of tenants; nil where tenants have no schemas of their own.
+    package var tenantTemplate: String? { schemaTenants?.template }
+
+    /// The model of a tenant's tables as they were read last; nil if they are read again when the tenant is next used.
+    package func knownModel(ofTenant name: String) -> SchemaRuntime? { schemaTenants?.tenant(name)?.runtime }
+
+    /// The model of a tenant's tables, read in three round trips unless it is known.
+    ///
+    /// Throws as ``tenant(_:fileID:line:)``.
+    package func model(ofTenant name: String) async throws -> SchemaRuntime {
+        try await requireSchemaTenants().find(name, from: client, overrides: overrides).runtime
+    }
 }

@@ -177,13 +177,13 @@ private final class InterruptedSource: ChangeSource {
 
     func place() async throws -> ChangeCursor { try await source.place() }
 
-    func keys() async throws -> [UInt32: [String]] {
+    func tables() async throws -> [UInt32: TrackedTable] {
         let interruption = state.withLock { state in
             defer { state.keysInterruption = nil }
             return state.keysInterruption
         }
         await interruption?()
-        return try await source.keys()
+        return try await source.tables()
     }
 
     func read(from cursor: ChangeCursor, limit: Int) async throws -> ChangePiece {

@@ -86,7 +86,7 @@ private let schema = """
                     try await database.tracking.catchUp()
                 }
                 try await other.runScript(way.granting(roles))
-                try await other.query("UPDATE shop.item SET name = 'seen' WHERE id = 1")
+                try await other.query("UPDATE shop.item SET name = \("seen \(round)") WHERE id = 1")
                 let seen = try await changes.seen(database)
                 if round == 0 {
                     #expect(seen == .changes(inserted: [], updated: ["item 1": ["name"]], deleted: []))
