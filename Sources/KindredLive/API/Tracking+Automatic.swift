@@ -10,9 +10,9 @@ extension DatabaseContext.Tracking {
     /// the context has changed follow after its end.
     ///
     /// The changes of every table that the context reads must be recorded: `database.tracking.enable`. Otherwise a load
-    /// throws `KindredError` `.trackingNotEnabled`, which names the table; views cannot be followed. Where it is
-    /// unknown which rows have changed, as after a bulk statement, everything loaded of the entity is read again at
-    /// once; with settings or a role so after each change of a table with policies. A row that policies begin to hide
+    /// throws `KindredError` `.trackingNotEnabled`, which names the table, also one behind a view. Where it is
+    /// unknown which rows have changed, as after a bulk statement and for a view, everything loaded of the entity is read
+    /// again at once; with settings or a role so after each change of a table with policies. A row that policies begin to hide
     /// is deleted for the context. Tables that only a policy reads are not followed. `database.tracking.catchUp()`
     /// waits for everything that was committed before.
     ///
