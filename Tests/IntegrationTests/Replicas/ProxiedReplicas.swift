@@ -124,17 +124,21 @@ final class ProxiedReplicas: Sendable {
         return try await scene.readers[number - 1].value(sleepers) != 0
     }
 
+    func readPeople() async throws { #expect(try await context().fetch("person").all().count == 2) }
+
+    func readPause() async throws { #expect(try await context().fetch("pause").all().count == 1) }
+
     /// Reads so often that the time of the answers is known.
     func learnTimes(_ count: Int = 40) async throws {
         for _ in 0..<count {
-            #expect(try await context().fetch("pause").all().count == 1)
-            #expect(try await context().fetch("person").all().count == 2)
+            try await readPause()
+            try await readPeople()
         }
     }
 
     /// Reads so often that another read may be asked again.
     func learnOfPeople() async throws {
-        for _ in 0..<40 { #expect(try await context().fetch("person").all().count == 2) }
+        for _ in 0..<40 { try await readPeople() }
     }
 
     var metrics: ReadMetrics { get throws { try #require(database.readMetrics) } }

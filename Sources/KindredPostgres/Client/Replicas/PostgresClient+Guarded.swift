@@ -60,6 +60,7 @@ extension PostgresClient {
         if isObserved { try StatementRecorder.current?.admit(formatted) }
         let start = MonotonicTime.now
         func answered(_ results: [QueryResult]) {
+            guard isObserved else { return }
             observe(formatted, since: start, rows: results.map { max($0.count, $0.affectedRows) }, kind: .statement)
         }
         do {

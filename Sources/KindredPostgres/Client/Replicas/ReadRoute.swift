@@ -51,7 +51,8 @@ package final class ReadRoute: Sendable {
     package func read(
         _ statements: [Statement], over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?
     ) async throws -> [QueryResult] {
-        let single = statements.count == 1 && statements[0].mayBeAskedAgain ? statements[0] : nil
+        let isSingle = servers != nil && statements.count == 1 && statements[0].mayBeAskedAgain
+        let single = isSingle ? statements[0] : nil
         let found = try await onReplica(over: primary, notOnReplica: reason, asking: single) {
             client, guardian, overdue in
             try await client.executeGuarded(statements, by: guardian, overdue)
