@@ -9,6 +9,9 @@ final class ReadMeters: Sendable {
         /// By the reason why a read went to the primary; nil for reads on replicas.
         var reads: [ReadMetrics.Reason?: Counter] = [:]
         var ignoredPositions: Counter?
+        /// The reads that were asked again, and those whose second answer came first.
+        var secondRequests: Counter?
+        var secondAnswers: Counter?
         /// The lag of each replica, and whether it is left out.
         var replicas: [String: (lag: Meter, isLeftOut: Meter)] = [:]
     }
@@ -24,6 +27,8 @@ final class ReadMeters: Sendable {
             // Another task may come with older figures.
             guard figures != before, figures.replica >= before?.replica ?? 0,
                 figures.ignoredPositions >= before?.ignoredPositions ?? 0,
+                figures.secondRequests >= before?.secondRequests ?? 0,
+                figures.secondAnswers >= before?.secondAnswers ?? 0,
                 before?.primary.allSatisfy({ figures.primary[$0.key, default: 0] >= $0.value }) ?? true
             else { return }
             state.figures = figures
@@ -31,14 +36,11 @@ final class ReadMeters: Sendable {
             for (reason, count) in figures.primary {
                 self.count(count - (before?.primary[reason] ?? 0), reason, &state)
             }
-            let ignored = figures.ignoredPositions - (before?.ignoredPositions ?? 0)
-            if ignored > 0 {
-                let counter =
-                    state.ignoredPositions
-                    ?? Counter(label: "kindred.reads.ignored_positions", dimensions: dimensions)
-                state.ignoredPositions = counter
-                counter.increment(by: ignored)
-            }
+            count(
+                figures.ignoredPositions - (before?.ignoredPositions ?? 0), "ignored_positions", &state.ignoredPositions
+            )
+            count(figures.secondRequests - (before?.secondRequests ?? 0), "second_requests", &state.secondRequests)
+            count(figures.secondAnswers - (before?.secondAnswers ?? 0), "second_answers", &state.secondAnswers)
             for replica in figures.replicas { report(replica, &state) }
         }
     }
@@ -48,6 +50,13 @@ final class ReadMeters: Sendable {
         let counter =
             state.reads[reason] ?? Counter(label: "kindred.reads", dimensions: dimensions + Self.names(reason))
         state.reads[reason] = counter
+        counter.increment(by: new)
+    }
+
+    private func count(_ new: Int, _ name: String, _ known: inout Counter?) {
+        guard new > 0 else { return }
+        let counter = known ?? Counter(label: "kindred.reads.\(name)", dimensions: dimensions)
+        known = counter
         counter.increment(by: new)
     }
 

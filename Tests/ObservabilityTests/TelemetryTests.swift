@@ -8,6 +8,7 @@ import Testing
 import Tracing
 
 @testable import KindredObservability
+@testable import KindredPostgres
 
 /// The process has one tracer and one metrics system; tests tell theirs by the name of their database.
 private enum Systems {
@@ -181,6 +182,24 @@ private enum Systems {
             #expect(lag.dimensions.contains { $0 == ("kindred.replica.address", figures.replicas[0].address) })
             #expect(meters.contains { $0.label == "kindred.replica.left_out" && $0.values.contains(0) })
         }
+    }
+
+    @Test func readsThatAreAskedAgainAreMeasured() throws {
+        #expect(Systems.areReady)
+        let place = DatabasePlace(PostgresConfiguration(endpoints: [.tcp(host: "replicas.example", port: 1)]))
+        let meters = ReadMeters(place)
+        var figures = ReadMetrics()
+        for (requests, answers) in [(3, 0), (3, 0), (9, 2)] {
+            (figures.secondRequests, figures.secondAnswers) = (requests, answers)
+            meters.report(figures)
+        }
+        let address = try #require(place.address)
+        func total(_ label: String) -> Int64? {
+            Systems.metrics.counters.first {
+                $0.label == label && $0.dimensions.contains { $0 == ("server.address", address) }
+            }?.totalValue
+        }
+        #expect(total("kindred.reads.second_requests") == 9 && total("kindred.reads.second_answers") == 2)
     }
 
     @Test(.database(.sql(schema))) func whatFollowsChangesIsMeasured() async throws {

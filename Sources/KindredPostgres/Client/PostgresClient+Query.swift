@@ -122,9 +122,10 @@ extension PostgresClient {
     // instructions.
     @inline(__always)
     func run(
-        _ statements: [Statement], in transaction: PostgresTransaction?, by deadline: MonotonicTime
+        _ statements: [Statement], in transaction: PostgresTransaction?, by deadline: MonotonicTime,
+        _ overdue: OverdueRead? = nil
     ) async throws -> [QueryResult] {
-        let results = try await send(statements, in: transaction, by: deadline)
+        let results = try await send(statements, in: transaction, by: deadline, overdue: overdue)
         for result in results where !result.columns.unknownTypes.isEmpty {
             await learn(result.columns.unknownTypes) { try await send($0, in: transaction, by: deadline) }
         }
@@ -135,10 +136,10 @@ extension PostgresClient {
     @inline(__always)
     private func send(
         _ statements: [Statement], in transaction: PostgresTransaction?, by deadline: MonotonicTime,
-        isDescription: Bool = false
+        isDescription: Bool = false, overdue: OverdueRead? = nil
     ) async throws -> [QueryResult] {
         try await route.send(
-            statements, in: transaction, on: currentLease, by: deadline, isDescription: isDescription)
+            statements, in: transaction, on: currentLease, by: deadline, isDescription: isDescription, overdue: overdue)
     }
 
     /// The format in which a raw statement's results can be read; asks the server once per client.

@@ -9,9 +9,10 @@ extension StatementRoute {
     /// - Parameters:
     ///   - transaction: the task's own; nil outside of transactions.
     ///   - lease: the connection that the task was lent, if it was.
+    ///   - overdue: asks another server for the same if the answer is overdue.
     func send(
         _ statements: [Statement], in transaction: PostgresTransaction?, on lease: @autoclosure () -> ConnectionLease?,
-        by deadline: MonotonicTime, isDescription: Bool = false
+        by deadline: MonotonicTime, isDescription: Bool = false, overdue: OverdueRead? = nil
     ) async throws -> [QueryResult] {
         if let transaction {
             join(transaction.positions)
@@ -32,6 +33,7 @@ extension StatementRoute {
         }
         if let lease { return try await run(statements, traits, on: lease, asking: question, by: deadline) }
         traits.question = question
+        traits.overdue = overdue
         // A late cancel request may hit the next statement on a shared connection; only repeatable statements may risk
         // that.
         guard mayRepeat else { return try await runAlone(statements, question, by: deadline) }

@@ -13,8 +13,8 @@ extension PostgresConfiguration {
 
     /// A configuration from libpq's keywords, such as `["host": "localhost", "dbname": "shop"]`.
     ///
-    /// Three keywords are Kindred's own: `pooler`, which is `none`, `session` or `transaction`, `statementCacheCapacity`, and
-    /// `primarySearchTimeout` in milliseconds.
+    /// Four keywords are Kindred's own: `pooler`, which is `none`, `session` or `transaction`, `statementCacheCapacity`,
+    /// `primarySearchTimeout` in milliseconds, and `replicaWeight`.
     /// Takes nothing from the environment. Throws `PostgresError` `.invalidConfiguration` for an unknown keyword or a value out of
     /// range.
     public init(keywords: [String: String]) throws {
@@ -64,7 +64,7 @@ extension PostgresConfiguration {
     private static let knownKeywords = passedOnKeywords.union([
         "host", "hostaddr", "port", "user", "password", "dbname", "application_name", "options", "sslmode",
         "sslrootcert", "sslcert", "sslkey", "sslcrl", "connect_timeout", "target_session_attrs", "client_encoding",
-        "statementCacheCapacity", "pooler", "primarySearchTimeout",
+        "statementCacheCapacity", "pooler", "primarySearchTimeout", "replicaWeight",
     ])
 
     /// A number of digits only; `Int.init` would accept a sign.
@@ -138,6 +138,11 @@ extension PostgresConfiguration {
                 throw invalid("a number of milliseconds")
             }
             primarySearchTimeout = .milliseconds(milliseconds)
+        case "replicaWeight":
+            guard let weight = Self.number(value), (1...1_000).contains(weight) else {
+                throw invalid("a number from 1 to 1000")
+            }
+            replicaWeight = weight
         case "statementCacheCapacity":
             guard let capacity = Self.number(value), capacity <= 1 << 20 else {
                 throw invalid("a number of statements, at most 1048576")

@@ -101,6 +101,10 @@ public struct PostgresConfiguration: Sendable {
     /// write the context, and a context that is made with its ``DatabasePosition``, reads the primary. The clocks of
     /// the program's machines have to agree by far less. Reads of two replicas may go back in time by so much.
     public var replicaDelay: Duration?
+    /// The server's share of the reads of replicas, in relation to other replicas that answer as soon; 1 unless set, at most 1,000.
+    ///
+    /// A replica of weight 3 gets three reads for each one of a replica of weight 1, and as many more may be in flight there.
+    public var replicaWeight = 1
     /// The largest result in memory, in bytes; a larger result fails with `.resultTooLarge`.
     ///
     /// Also the limit of a single row, including streamed and copied rows, and of any other message of the server: the
@@ -327,6 +331,9 @@ extension PostgresConfiguration {
         }
         if let limit = pool.maximumConnectionsPerTenant, limit < 1 {
             throw invalid("A tenant needs at least one connection")
+        }
+        guard (1...1_000).contains(replicaWeight) else {
+            throw invalid("The weight of a replica is not within 1 to 1000")
         }
         if keepAlive.count < 1 || pool.pipelineDepth < 1 || pool.connectConcurrency < 1 || pool.maximumWaiters < 0
             || statementCacheCapacity < 0 || maximumResultSize < 1 || maximumBytesInFlight < 1

@@ -9,7 +9,7 @@ final class PooledConnection: PolledSource {
     /// Work left for the thread that holds the driver.
     private struct Inbox {
         var requests: [(request: Request, deadline: MonotonicTime)] = []
-        var cancelled: [Request.ID] = []
+        var stopped: [(id: Request.ID, reason: Request.Stop)] = []
         var hasInput = false
     }
 
@@ -94,6 +94,7 @@ final class PooledConnection: PolledSource {
                 }
                 // The handler may have run before the request was registered.
                 if Task.isCancelled { cancel(id, scope) }
+                if let overdue = traits.overdue, overdue.noteFirst(over: self, as: id) { stop(id, .superseded) }
             }
         } onCancel: {
             cancel(id, scope)
@@ -106,8 +107,11 @@ final class PooledConnection: PolledSource {
     }
 
     /// Stops a request soon; safe in a cancellation handler.
-    func cancel(_ id: Request.ID) {
-        inbox.withLock { $0.cancelled.append(id) }
+    func cancel(_ id: Request.ID) { stop(id, .cancelled) }
+
+    /// Stops a request soon, for a reason; safe in a cancellation handler.
+    func stop(_ id: Request.ID, _ reason: Request.Stop) {
+        inbox.withLock { $0.stopped.append((id, reason)) }
         Poller.shared.later { self.drain() }
     }
 
@@ -319,7 +323,7 @@ final class PooledConnection: PolledSource {
         for (request, deadline) in work.requests {
             driver.submit(PendingRequest(request, deadline: deadline), &effects)
         }
-        for id in work.cancelled { driver.stop(id, reason: .cancelled, &effects) }
+        for (id, reason) in work.stopped { driver.stop(id, reason: reason, &effects) }
     }
 
     private func perform(_ effects: ConnectionDriver.Effects) {

@@ -62,7 +62,7 @@ extension ReadRoute {
     fileprivate func stream(
         _ statement: Statement, over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?
     ) async throws -> (cursor: ServerCursor, portion: QueryResult?)? {
-        try await onReplica(over: primary, notOnReplica: reason) { client, guardian in
+        try await onReplica(over: primary, notOnReplica: reason) { client, guardian, _ in
             let cursor = ServerCursor(client: client, statement: statement, timeout: nil, guardian: guardian)
             do {
                 let portion = try await cursor.next()

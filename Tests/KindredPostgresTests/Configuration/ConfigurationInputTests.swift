@@ -26,6 +26,7 @@ import Testing
 
     @Test func theStatementCacheCanBeGivenInTheAddress() throws {
         #expect(try parse("postgres://h/db?primarySearchTimeout=1500").primarySearchTimeout == .milliseconds(1_500))
+        #expect(try parse("postgres://h/db?replicaWeight=3").replicaWeight == 3)
         #expect(try parse("postgres://h/db?statementCacheCapacity=0").statementCacheCapacity == 0)
         #expect(try parse("postgres://h/db?statementCacheCapacity=17").statementCacheCapacity == 17)
     }
@@ -44,6 +45,7 @@ import Testing
         "postgres://h:0/db", "postgres://h:65536/db", "postgres://h:99999999999999999999/db", "postgres://h:abc/db",
         "postgres://h:-1/db", "postgres://h:1.5/db", "postgres://h:٣/db", "postgres://h1:1:2/db",
         "postgres://h/db?primarySearchTimeout=0", "postgres://h/db?primarySearchTimeout=1s",
+        "postgres://h/db?replicaWeight=0", "postgres://h/db?replicaWeight=1001", "postgres://h/db?replicaWeight=1.5",
         "postgres://h/db?statementCacheCapacity=-1", "postgres://h/db?statementCacheCapacity=",
         "postgres://h/db?statementCacheCapacity=9999999", "postgres://h/db?statementcachecapacity=0",
         "postgres://h/db?statementCacheCapacity=0&statementCacheCapacity=0",
@@ -140,6 +142,7 @@ import Testing
         Change("no lifetime") { $0.pool.maximumLifetime = .zero },
         Change("negative test threshold") { $0.pool.idleTestThreshold = .seconds(-1) },
         Change("replicas that show writes before they are made") { $0.replicaDelay = .zero },
+        Change("no share of the reads") { $0.replicaWeight = 0 },
         Change("no lease warning time") { $0.pool.leaseWarning = .zero },
         Change("NUL in a setting") { $0.settings["a"] = "\0" }, Change("NUL in the name") { $0.applicationName = "\0" },
         Change("a long role") { $0.user = String(repeating: "é", count: 32) },

@@ -47,8 +47,10 @@ package struct ReplicaGuard: Sendable {
 
 extension PostgresClient {
     /// Runs queries on a replica behind a guard, in one round trip.
+    ///
+    /// - Parameter overdue: asks another server for the same if the answer is overdue.
     func executeGuarded(
-        _ statements: [Statement], by guardian: ReplicaGuard
+        _ statements: [Statement], by guardian: ReplicaGuard, _ overdue: OverdueRead?
     ) async throws -> ReadRoute.GuardedAnswer<[QueryResult]> {
         try requireSettings()
         let statements = route.resolved(statements)
@@ -57,22 +59,45 @@ extension PostgresClient {
         let formatted = try await formatted(statements, by: deadline)
         if isObserved { try StatementRecorder.current?.admit(formatted) }
         let start = MonotonicTime.now
+        func answered(_ results: [QueryResult]) {
+            guard isObserved else { return }
+            observe(formatted, since: start, rows: results.map { max($0.count, $0.affectedRows) }, kind: .statement)
+        }
         do {
-            let all = [guardian.statement] + formatted + guardian.questions
-            let results = try await run(all, in: currentTransaction, by: deadline)
+            let answer = try await guarded(formatted, by: guardian, until: deadline, overdue)
+            if case .result(let results, _) = answer {
+                answered(results)
+            } else if let second = await overdue?.answer(after: nil) {
+                answered(second.results)
+                return .second(second.results, by: second.replica, replayed: second.replayed)
+            }
+            return answer
+        } catch {
+            if let second = await overdue?.answer(after: error) {
+                answered(second.results)
+                return .second(second.results, by: second.replica, replayed: second.replayed)
+            }
+            observe(formatted, since: start, error: error, kind: .statement)
+            throw error
+        }
+    }
+
+    /// Runs queries behind a guard; observers and limits do not see them.
+    @inline(__always)
+    func guarded(
+        _ statements: [Statement], by guardian: ReplicaGuard, until deadline: MonotonicTime,
+        _ overdue: OverdueRead? = nil
+    ) async throws -> ReadRoute.GuardedAnswer<[QueryResult]> {
+        do {
+            let all = [guardian.statement] + statements + guardian.questions
+            let results = try await run(all, in: currentTransaction, by: deadline, overdue)
             let replayed = guardian.location(in: results)
             guard results.count == all.count, replayed != nil || guardian.questions.isEmpty else {
                 throw PostgresError(.protocolViolation, "A replica did not say what it has replayed")
             }
-            let answers = Array(results[1...formatted.count])
-            observe(
-                formatted, since: start, rows: answers.map { max($0.count, $0.affectedRows) }, kind: .statement)
-            return .result(answers, replayed: replayed)
+            return .result(Array(results[1...statements.count]), replayed: replayed)
         } catch let error as PostgresError where guardian.refused(error) {
             return .behind
-        } catch {
-            observe(formatted, since: start, error: error, kind: .statement)
-            throw error
         }
     }
 

@@ -8,6 +8,10 @@ public struct ReadMetrics: Sendable, Hashable {
     public internal(set) var primary: [Reason: Int] = [:]
     /// The positions of clients that the primary has not reached, and that were ignored.
     public internal(set) var ignoredPositions = 0
+    /// The reads that were asked again elsewhere, because the answer of a replica was overdue.
+    public internal(set) var secondRequests = 0
+    /// The reads whose second answer came first; they count for the server that gave it.
+    public internal(set) var secondAnswers = 0
     /// The servers that are no primary, as they were seen last; none until a primary was seen.
     public internal(set) var replicas: [Replica] = []
 
@@ -40,6 +44,8 @@ public struct ReadMetrics: Sendable, Hashable {
         case unknownPosition
         /// The replica failed, cancelled the read or refused it.
         case failed
+        /// The answer of the replica was overdue, and the primary answered first.
+        case overdue
     }
 
     mutating func count(_ reason: Reason) { primary[reason, default: 0] += 1 }

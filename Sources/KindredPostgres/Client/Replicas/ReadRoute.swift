@@ -51,8 +51,11 @@ package final class ReadRoute: Sendable {
     package func read(
         _ statements: [Statement], over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?
     ) async throws -> [QueryResult] {
-        let found = try await onReplica(over: primary, notOnReplica: reason) { client, guardian in
-            try await client.executeGuarded(statements, by: guardian)
+        let isSingle = servers != nil && statements.count == 1 && statements[0].mayBeAskedAgain
+        let single = isSingle ? statements[0] : nil
+        let found = try await onReplica(over: primary, notOnReplica: reason, asking: single) {
+            client, guardian, overdue in
+            try await client.executeGuarded(statements, by: guardian, overdue)
         }
         if let found { return found }
         defer { if positions.takeIgnored() { servers?.noteIgnoredPosition() } }
@@ -65,19 +68,28 @@ package final class ReadRoute: Sendable {
         case behind
         /// - Parameter replayed: the place that the replica had replayed then.
         case result(Result, replayed: UInt64?)
+        /// Another server has answered first.
+        ///
+        /// - Parameter by: the replica; nil for the primary.
+        case second(Result, by: ReplicaAsk?, replayed: UInt64?)
     }
 
     /// Runs a read on a replica; nil where it has to be on the primary, as in the task's transaction.
+    ///
+    /// - Parameters:
+    ///   - primary: the context's client.
+    ///   - reason: why it cannot be a replica; nil if it may.
+    ///   - single: the statement of a read that may be asked again; nil for other reads.
     func onReplica<Result>(
-        over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?,
-        _ body: (PostgresClient, ReplicaGuard) async throws -> GuardedAnswer<Result>
+        over primary: PostgresClient, notOnReplica reason: ReadMetrics.Reason?, asking single: Statement? = nil,
+        _ body: (PostgresClient, ReplicaGuard, OverdueRead?) async throws -> GuardedAnswer<Result>
     ) async throws -> Result? {
         guard let servers, let maximumLag, !primary.isInScope else { return nil }
         var found: ReadMetrics.Reason
         if let reason {
             found = reason
         } else {
-            switch try await attempt(on: servers, maximumLag, over: primary, body) {
+            switch try await attempt(on: servers, maximumLag, over: primary, asking: single, body) {
             case .result(let result): return result
             case .primary(let reason): found = reason
             }
@@ -93,38 +105,57 @@ package final class ReadRoute: Sendable {
 
     /// Runs a read on a replica, within the time for which the context may wait for one.
     private func attempt<Result>(
-        on servers: ReplicaSet, _ maximumLag: Duration, over primary: PostgresClient,
-        _ body: (PostgresClient, ReplicaGuard) async throws -> GuardedAnswer<Result>
+        on servers: ReplicaSet, _ maximumLag: Duration, over primary: PostgresClient, asking single: Statement?,
+        _ body: (PostgresClient, ReplicaGuard, OverdueRead?) async throws -> GuardedAnswer<Result>
     ) async throws -> Outcome<Result> {
         let start = MonotonicTime.now
         while true {
-            let need = positions.need
-            let (server, seen): (ReplicaSet.Server, DatabasePosition?)
-            switch servers.choose(maximumLag: maximumLag, need: need) {
+            let ask: ReplicaAsk
+            switch servers.choose(maximumLag: maximumLag, need: positions.need, text: single?.text) {
             case .primary(let reason): return .primary(reason)
-            case .replica(let chosen, let position): (server, seen) = (chosen, position)
+            case .replica(let chosen): ask = chosen
             }
-            let needed = if case .position(let position) = need { position.location } else { UInt64(0) }
-            // Replayed meanwhile, perhaps; without time left it is not worth a round trip.
-            if let seen, seen.location < needed, positions.budget <= .zero { return .primary(.behind) }
+            var isAnswered = false
+            let overdue = single.flatMap { OverdueRead($0, ask, by: self, servers, maximumLag, over: primary) }
             do {
-                let guardian = try ReplicaGuard(seen == nil ? nil : needed)
-                let answer = try await body(server.client.with(primary.settings), guardian)
-                if case .result(let result, let replayed) = answer {
-                    if let seen {
-                        positions.learn(
-                            replayed: DatabasePosition(
-                                system: seen.system, timeline: seen.timeline, location: replayed ?? needed))
+                defer {
+                    overdue?.end()
+                    servers.end(ask, isAnswered: isAnswered)
+                }
+                // Replayed meanwhile, perhaps; without time left it is not worth a round trip.
+                if let seen = ask.seen, seen.location < ask.needed, positions.budget <= .zero {
+                    return .primary(.behind)
+                }
+                let answer = try await body(ask.server.client.with(primary.settings), try ask.guardian, overdue)
+                switch answer {
+                case .behind: break
+                case .result(let result, let replayed):
+                    isAnswered = true
+                    if let position = ask.position(replayed) { positions.learn(replayed: position) }
+                    servers.note(readOn: ask.server)
+                    return .result(result)
+                case .second(let result, let other, let replayed):
+                    servers.noteSecondAnswer()
+                    if let other {
+                        if let position = other.position(replayed) { positions.learn(replayed: position) }
+                        servers.note(readOn: other.server)
+                    } else {
+                        if positions.takeIgnored() { servers.noteIgnoredPosition() }
+                        servers.note(readOnPrimary: .overdue)
                     }
-                    servers.note(readOn: server)
                     return .result(result)
                 }
             } catch let error as PostgresError where error.isOfReplica {
-                if error.endsUseOfReplica { servers.leaveOut(server) }
+                if error.endsUseOfReplica { servers.leaveOut(ask.server) }
+                // Both have failed, and the primary was one of them.
+                if overdue?.hasPrimaryFailed == true {
+                    try Task.checkCancellation()
+                    throw error
+                }
                 return .primary(.failed)
             }
             // Without positions the guard fails on a server that is no longer a replica.
-            if seen == nil { return .primary(.noReplica) }
+            if ask.seen == nil { return .primary(.noReplica) }
             let spent = MonotonicTime.now.since(start)
             guard spent + .milliseconds(2) < positions.budget else {
                 positions.spend(spent)
@@ -132,6 +163,13 @@ package final class ReadRoute: Sendable {
             }
             try await Task.sleep(for: .milliseconds(2))
         }
+    }
+}
+
+extension Statement {
+    /// Whether a read of it, alone, may be asked again elsewhere: a query of the library's, that is sent again and again.
+    fileprivate var mayBeAskedAgain: Bool {
+        !text.mayChangeSession && !text.isOneTime && text.effect == .plain && resultFormat != nil
     }
 }
 
@@ -149,7 +187,7 @@ extension PostgresError {
     }
 
     /// Whether other reads would fail too.
-    fileprivate var endsUseOfReplica: Bool {
+    var endsUseOfReplica: Bool {
         switch code {
         case .server: sqlState?.class == .operatorIntervention
         case .settingsRefused, .poolOverloaded, .poolTimeout: false

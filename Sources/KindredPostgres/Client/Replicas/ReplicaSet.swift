@@ -30,8 +30,7 @@ package final class ReplicaSet: Sendable {
     /// The primary, as the connections for writing know it.
     private let primary: PrimaryRecord
     private let counters = RankedMutex(ReadMetrics(), .leaf)
-    /// The number of the next replica, so that all get their share.
-    private let turn = Atomic<UInt64>(0)
+    private let pace = RankedMutex(ReadPace(), .leaf)
     private let task = RankedMutex<Task<Void, Never>?>(nil, .leaf)
     let logger: Logger?
 
@@ -55,7 +54,8 @@ package final class ReplicaSet: Sendable {
         self.primary.noteSamples()
         let delay = primary.configuration.replicaDelay
         question = delay == nil ? ServerSample.question : ServerSample.roleQuestion
-        state = RankedMutex(ReplicaState(count: servers.count, delay: delay), .leaf)
+        let weights = configurations.map(\.replicaWeight)
+        state = RankedMutex(ReplicaState(count: servers.count, delay: delay, weights: weights), .leaf)
         start(until: primary.closing, after: primary.pool.context.readOnlyRefusals.stream)
     }
 
@@ -100,6 +100,7 @@ package final class ReplicaSet: Sendable {
 
     private func sample(_ server: Server) async {
         let askedAt = MonotonicTime.now
+        state.withLock { $0.noteQuestion(to: server.number, at: askedAt) }
         let answer: QueryResult
         do {
             answer = try await server.sampler.executeUnobserved(question, timeout: Self.patience)
@@ -111,8 +112,12 @@ package final class ReplicaSet: Sendable {
         guard let sample = ServerSample(answer: answer) else {
             return noteFailure(of: server, "It does not say its role and its place in the log")
         }
+        let answeredAt = MonotonicTime.now
         let (isNew, isHidden) = change { state in
-            (state.note(sample, of: server.number, askedAt: askedAt), state.tellsHiddenTimeline(of: server.number))
+            (
+                state.note(sample, of: server.number, askedAt: askedAt, answeredAt: answeredAt),
+                state.tellsHiddenTimeline(of: server.number)
+            )
         }
         if isHidden {
             logger?.notice(
@@ -166,32 +171,66 @@ package final class ReplicaSet: Sendable {
 
     /// A choice for a read.
     enum Choice {
-        /// - Parameter at: the place that it had replayed when it was seen last; nil where none is told.
-        case replica(Server, at: DatabasePosition?)
+        case replica(ReplicaAsk)
         case primary(ReadMetrics.Reason)
     }
 
-    /// Chooses a replica that lags by no more than a limit: in turn, but a replica that has replayed the position
-    /// first.
-    func choose(maximumLag: Duration, need: PositionRecord.Need) -> Choice {
+    /// Chooses a replica that lags by no more than a limit; the read counts as in flight there until `end`.
+    ///
+    /// - Parameters:
+    ///   - text: the text of a read that may be asked again.
+    ///   - other: the server that was asked already.
+    func choose(
+        maximumLag: Duration, need: PositionRecord.Need, text: StatementText? = nil, besides other: Server? = nil
+    ) -> Choice {
+        let position: DatabasePosition?
         switch need {
         case .unknown: return .primary(.unknownPosition)
         case .recent: return .primary(.recentWrite)
-        case .none, .position: break
+        case .none: position = nil
+        case .position(let needed): position = needed
         }
         let now = MonotonicTime.now
-        let usable = state.withLock { $0.replicas(maximumLag: maximumLag, at: now) }
-        guard let first = usable.first else { return .primary(.noReplica) }
-        var needed: UInt64 = 0
-        if case .position(let position) = need {
-            guard let seen = first.position, position.isComparable(with: seen) else { return .primary(.otherTimeline) }
-            needed = position.location
+        let choice = state.withLock {
+            $0.choose(maximumLag: maximumLag, after: position, besides: other?.number, at: now)
         }
-        let ready = usable.filter { ($0.position?.location ?? 0) >= needed }
-        let candidates = ready.isEmpty ? usable : ready
-        let place = turn.add(1, ordering: .relaxed).oldValue % UInt64(candidates.count)
-        let chosen = candidates[Int(place)]
-        return .replica(servers[chosen.server], at: chosen.position)
+        switch choice {
+        case .primary(let reason): return .primary(reason)
+        case .replica(let number, let seen):
+            let known = text.map { text in
+                pace.withLock { pace in
+                    let place = pace.times.place(of: text)
+                    return ReplicaAsk.Known(text: text, place: place, percentile: pace.times.percentile(at: place))
+                }
+            }
+            return .replica(
+                ReplicaAsk(
+                    server: servers[number], seen: seen, needed: position?.location ?? 0, startedAt: now, known: known))
+        }
+    }
+
+    /// Notes the end of a read, with an answer or without one.
+    ///
+    /// - Parameter isAnswered: whether its own answer has come.
+    func end(_ ask: ReplicaAsk, isAnswered: Bool) {
+        state.withLock { $0.end(on: ask.server.number) }
+        guard isAnswered else { return }
+        let now = MonotonicTime.now
+        pace.withLock { pace in
+            pace.budget.noteRead(at: now)
+            guard let known = ask.known else { return }
+            pace.times.note(now.since(ask.startedAt), of: known.text, at: known.place)
+        }
+    }
+
+    /// Whether a read whose answer is overdue may be asked again; it counts then.
+    func takesOverdue(_ ask: ReplicaAsk) -> Bool {
+        let now = MonotonicTime.now
+        state.withLock { $0.noteOverdue(on: ask.server.number, by: now.since(ask.startedAt)) }
+        guard pace.withLock({ $0.budget.take(at: now) }) else { return false }
+        counters.withLock { $0.secondRequests += 1 }
+        logger?.debug("a read is asked again elsewhere", metadata: ["server": "\(ask.server.name)"])
+        return true
     }
 
     /// Leaves a server out until its next good sample.
@@ -223,9 +262,52 @@ package final class ReplicaSet: Sendable {
         logger?.debug("a read went to the primary", metadata: ["reason": "\(reason.rawValue)"])
     }
 
+    /// Counts a read whose second answer came first.
+    func noteSecondAnswer() { counters.withLock { $0.secondAnswers += 1 } }
+
     func noteIgnoredPosition() {
         counters.withLock { $0.ignoredPositions += 1 }
         logger?.notice("a position is ignored that the primary has not reached")
+    }
+}
+
+/// How long reads take, and how many of them may be asked again.
+private struct ReadPace: Sendable {
+    var times = AnswerTimes()
+    var budget = RepetitionBudget()
+}
+
+/// A read that a replica is asked for.
+struct ReplicaAsk: Sendable {
+    /// What earlier answers say of one that may be asked again.
+    struct Known: Sendable {
+        let text: StatementText
+        let place: AnswerTimes.Place
+        /// The time within which 99 of a hundred answers came; nil where too few are known.
+        let percentile: Duration?
+    }
+
+    let server: ReplicaSet.Server
+    /// The place that it had replayed when it was seen last; nil where none is told.
+    let seen: DatabasePosition?
+    /// The place that it has to have replayed.
+    let needed: UInt64
+    let startedAt: MonotonicTime
+    let known: Known?
+
+    /// When it is asked again: after three times the percentile, and at least 20 ms.
+    var overdueAt: MonotonicTime {
+        known?.percentile.map { startedAt + max(.milliseconds(20), $0 * 3) } ?? .never
+    }
+
+    /// The guard of the read.
+    var guardian: ReplicaGuard { get throws { try ReplicaGuard(seen == nil ? nil : needed) } }
+
+    /// The position that its answer shows.
+    ///
+    /// - Parameter replayed: the place that the replica has told behind the read.
+    func position(_ replayed: UInt64?) -> DatabasePosition? {
+        seen.map { DatabasePosition(system: $0.system, timeline: $0.timeline, location: replayed ?? needed) }
     }
 }
 

@@ -31,6 +31,8 @@ final class Request: Sendable {
         var settings: SessionSettings?
         /// Asked behind it, in the same flush.
         var question: PositionQuestion?
+        /// Asks another server for the same if the answer is overdue.
+        var overdue: OverdueRead?
     }
 
     /// How a transaction is ended; the session is in none afterwards.
@@ -43,6 +45,8 @@ final class Request: Sendable {
     /// The reason why the answer is no longer wanted.
     enum Stop {
         case cancelled, timedOut
+        /// Another server has answered the same read.
+        case superseded
         /// The result is larger than this many bytes.
         case tooLarge(limit: Int)
     }
@@ -205,6 +209,7 @@ final class Request: Sendable {
         let isConfirmed = error?.sqlState == .queryCanceled
         let isOpen = isConfirmed ? mayTakeEffectInPart : mayTakeEffect
         switch stop {
+        case .superseded: return ReadSuperseded()
         case .tooLarge(let limit):
             return Self.tooLarge(limit: limit, isExecuted: false).of(statement: text(), mayHaveTakenEffect: isOpen)
         case .cancelled:

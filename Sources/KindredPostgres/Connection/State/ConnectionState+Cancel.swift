@@ -24,7 +24,7 @@ extension ConnectionState {
     ///
     /// The caller of a read that waits behind other requests goes on at once. The caller of a statement that may write
     /// goes on when its outcome is known: it waits for its turn until its deadline, and for the answer to its
-    /// cancellation for the grace.
+    /// cancellation for the grace. The caller of a read that another server has answered goes on at once.
     ///
     /// - Returns: whether it is the first request, whose COPY has to be stopped if it runs.
     mutating func stop(
@@ -46,6 +46,12 @@ extension ConnectionState {
         let isBehindReset = index == 1 && inFlight[0].isReset
         if index > 0, !isBehindReset, pending.request.traits.mayLeave, !pending.mayTakeEffect {
             leave(pending, &effects)
+            return false
+        }
+        let isSuperseded = if case .superseded = stop { true } else { false }
+        if isSuperseded, pending.request.traits.mayLeave, !pending.mayTakeEffect {
+            leave(pending, &effects)
+            if index == 0 { effects.sendsCancel = cancellation == nil }
             return false
         }
         let isItsTurn = !inFlight[..<index].contains(where: \.isAwaited)

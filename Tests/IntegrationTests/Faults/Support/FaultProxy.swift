@@ -34,6 +34,7 @@ final class FaultProxy: Sendable {
     private let listener: TestSocket
     private let current: Mutex<Current>
     private let pause: Mutex<UInt32?>
+    private let delay = Mutex<Duration>(.zero)
     private let isOver = Atomic(false)
 
     /// A closure by itself would be wrapped once more each time that it is read: the mutex is generic.
@@ -98,6 +99,11 @@ final class FaultProxy: Sendable {
         self.pause.withLock { $0 = pause }
     }
 
+    /// Lets all bytes through so much later, as the line to a distant server does.
+    func delay(by time: Duration) {
+        delay.withLock { $0 = time }
+    }
+
     /// Ends all connections and takes no more.
     func stop() {
         isOver.store(true, ordering: .relaxed)
@@ -111,7 +117,13 @@ final class FaultProxy: Sendable {
             server.close()
         }
         var stalled: Set<Direction> = []
+        /// On their way.
+        var late: [(due: ContinuousClock.Instant, to: TestSocket, bytes: [UInt8])] = []
         while !isOver.load(ordering: .relaxed) {
+            while let first = late.first, first.due <= .now {
+                if !first.to.write(first.bytes) { return }
+                late.removeFirst()
+            }
             for (direction, from, to) in [(Direction.toServer, client, server), (.toClient, server, client)] {
                 let pause = pause.withLock { $0 }
                 guard !stalled.contains(direction),
@@ -120,7 +132,13 @@ final class FaultProxy: Sendable {
                 if bytes.isEmpty { return }
                 let rule = current.withLock(\.rule)
                 switch rule(direction, bytes) {
-                case .forward: if !to.write(bytes) { return }
+                case .forward:
+                    let delay = delay.withLock { $0 }
+                    if delay > .zero || !late.isEmpty {
+                        late.append((.now + delay, to, bytes))
+                    } else if !to.write(bytes) {
+                        return
+                    }
                 case .replace(let others): if !to.write(others) { return }
                 case .drop: break
                 case .stall: stalled.insert(direction)

@@ -87,6 +87,38 @@ import Testing
         #expect(connection.ends.last?.id == second.id && connection.ends.last?.parties == [.pool, .scope])
     }
 
+    /// Another server has answered the same read: nobody waits for the end of it.
+    @Test(arguments: [0, 1]) func aSupersededReadIsLeftAtOnceAndCancelled(position: Int) {
+        var connection = PlayedConnection()
+        let requests = [Request.played(), Request.played()]
+        for request in requests { connection.submit(request) }
+        let (read, other) = (requests[position], requests[1 - position])
+        connection.stop(read.id, .superseded)
+        #expect(connection.ends.map(\.id) == [read.id] && connection.ends[0].error is ReadSuperseded)
+        #expect(connection.ends[0].parties == .caller && connection.wantsCancel == (position == 0))
+        if position == 1 { connection.answer() }
+        let isCancelling = connection.beginCancel()
+        #expect(isCancelling)
+        connection.endCancel()
+        connection.answer(.played57014)
+        if position == 0 { connection.answer() }
+        #expect(connection.ends.filter { $0.id == read.id }.map(\.parties) == [.caller, [.pool, .scope]])
+        #expect(connection.ends.contains { $0.id == other.id && $0.error == nil } && connection.inFlight.isEmpty)
+        #expect(connection.endReason == nil)
+    }
+
+    @Test func aServerThatDoesNotEndASupersededReadLosesItsConnection() {
+        var connection = PlayedConnection()
+        let read = Request.played()
+        connection.submit(read)
+        connection.stop(read.id, .superseded)
+        connection.beginCancel()
+        connection.pass(.milliseconds(4_999))
+        #expect(connection.endReason == nil)
+        connection.pass(.milliseconds(1))
+        #expect(connection.endReason?.code == .connectionLost && connection.ends.last?.parties == [.pool, .scope])
+    }
+
     @Test func aHeldRequestEndsUnsent() {
         var connection = PlayedConnection()
         let (first, second, third) = (Request.played(), Request.played(), Request.played())

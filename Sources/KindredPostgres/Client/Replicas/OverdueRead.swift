@@ -1,0 +1,146 @@
+import Synchronization
+
+/// A read on its way to a replica, which is asked again elsewhere once its answer is overdue.
+///
+/// The first answer counts. The request that has not answered by then is cancelled, and nobody waits for its end.
+final class OverdueRead: Sendable {
+    /// The answer to the second request.
+    struct Answer: Sendable {
+        let results: [QueryResult]
+        /// The replica that gave it; nil for the primary.
+        let replica: ReplicaAsk?
+        /// The place that the replica had replayed then.
+        let replayed: UInt64?
+    }
+
+    private struct State {
+        var alarm: Alarm?
+        /// The first request, once it has a connection.
+        var first: (connection: PooledConnection, id: Request.ID)?
+        var second: Task<Answer?, Never>?
+        var answer: Answer?
+        var hasPrimaryFailed = false
+        /// Whether the read has its answer, or its error.
+        var isOver = false
+    }
+
+    private let statement: Statement
+    private let first: ReplicaAsk
+    private let route: ReadRoute
+    private let servers: ReplicaSet
+    private let maximumLag: Duration
+    private let primary: PostgresClient
+    private let state = RankedMutex(State(), .leaf)
+
+    /// Starts the time; nil for a read that is not asked again, as too little is known of its text.
+    ///
+    /// - Parameters:
+    ///   - first: the replica that it is sent to.
+    ///   - primary: the context's client.
+    init?(
+        _ statement: Statement, _ first: ReplicaAsk, by route: ReadRoute, _ servers: ReplicaSet, _ maximumLag: Duration,
+        over primary: PostgresClient
+    ) {
+        // Settings that are passed on run between BEGIN and COMMIT, on a connection to itself.
+        guard primary.settings?.passing == nil else { return nil }
+        (self.statement, self.first, self.route, self.servers) = (statement, first, route, servers)
+        (self.maximumLag, self.primary) = (maximumLag, primary)
+        guard let alarm = Alarm(at: first.overdueAt, { self.timeIsOver() }) else { return nil }
+        state.withLock { $0.alarm = alarm }
+        alarm.set()
+    }
+
+    /// Runs on the poller's thread.
+    private func timeIsOver() {
+        let isOver = state.withLock(\.isOver)
+        guard !isOver, !statement.text.mayWrite, servers.takesOverdue(first) else { return }
+        let task = Task { await self.askAgain() }
+        let isLate = state.withLock { state in
+            if !state.isOver { state.second = task }
+            return state.isOver
+        }
+        if isLate { task.cancel() }
+    }
+
+    /// Asks another server, and lets the first request's caller go on with its answer; nil if it fails.
+    private func askAgain() async -> Answer? {
+        guard let answer = try? await ask() else { return nil }
+        let first = state.withLock { state in
+            if !state.isOver { state.answer = answer }
+            return state.isOver ? nil : state.first
+        }
+        if let first { first.connection.stop(first.id, .superseded) }
+        return answer
+    }
+
+    /// Asks another replica that has replayed the position, else the primary.
+    ///
+    /// Observers and limits do not see it: with its answer they see the read, once.
+    private func ask() async throws -> Answer? {
+        let choice = servers.choose(
+            maximumLag: maximumLag, need: route.positions.need, text: statement.text, besides: first.server)
+        switch choice {
+        case .replica(let ask):
+            var isAnswered = false
+            defer { servers.end(ask, isAnswered: isAnswered) }
+            let client = ask.server.client.with(primary.settings)
+            let found = try await client.guarded(
+                client.route.resolved([statement]), by: try ask.guardian, until: client.deadline(nil))
+            guard case .result(let results, let replayed) = found else { return nil }
+            isAnswered = true
+            return Answer(results: results, replica: ask, replayed: replayed)
+        case .primary:
+            do {
+                let result = try await primary.executeUnobserved(statement, timeout: nil)
+                return Answer(results: [result], replica: nil, replayed: nil)
+            } catch {
+                state.withLock { $0.hasPrimaryFailed = true }
+                throw error
+            }
+        }
+    }
+
+    /// Notes the connection of the first request.
+    ///
+    /// - Returns: whether the second answer is there already.
+    func noteFirst(over connection: PooledConnection, as id: Request.ID) -> Bool {
+        state.withLock { state in
+            state.first = (connection, id)
+            return state.answer != nil
+        }
+    }
+
+    /// The second answer, where the first request gives none; nil if there was no second request, or it failed too.
+    ///
+    /// - Parameter error: the first request's; nil where its replica was behind.
+    func answer(after error: (any Error)?) async -> Answer? {
+        if error is ReadSuperseded { return state.withLock(\.answer) }
+        if let error {
+            guard let error = error as? PostgresError, error.isOfReplica else { return nil }
+            if error.endsUseOfReplica { servers.leaveOut(first.server) }
+        }
+        guard let second = state.withLock(\.second) else { return nil }
+        return await withTaskCancellationHandler {
+            await second.value
+        } onCancel: {
+            second.cancel()
+        }
+    }
+
+    /// Whether the second request went to the primary, and failed.
+    var hasPrimaryFailed: Bool { state.withLock(\.hasPrimaryFailed) }
+
+    /// Ends the read: a second request that is still on its way is cancelled.
+    func end() {
+        let (alarm, second) = state.withLock { state in
+            state.isOver = true
+            defer { (state.alarm, state.first) = (nil, nil) }
+            return (state.alarm, state.second)
+        }
+        alarm?.callOff()
+        second?.cancel()
+    }
+}
+
+/// The error of a request whose answer is not wanted, as another server has answered the same read.
+struct ReadSuperseded: Error {}
