@@ -90,14 +90,14 @@ import Testing
                     try await eventually("nothing runs on \(number)") { try await !proxied.isSleeping(number) }
                 }
             }
-            try await proxied.sleep(60, on: [1])
+            try await proxied.sleep(600, on: [1])
             try await eventually("a second answer comes first") {
                 let before = try proxied.metrics.secondAnswers
                 try await proxied.readPause()
                 return try proxied.metrics.secondAnswers > before
             }
             try await endOfSleep()
-            try await proxied.sleep(60, on: [1, 2])
+            try await proxied.sleep(600, on: [1, 2])
             try await eventually("both requests run") {
                 try await proxied.learnOfPeople()
                 let read = Task { try await proxied.context().fetch("pause").all().count }
