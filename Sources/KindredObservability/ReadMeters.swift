@@ -9,7 +9,7 @@ final class ReadMeters: Sendable {
         /// By the reason why a read went to the primary; nil for reads on replicas.
         var reads: [ReadMetrics.Reason?: Counter] = [:]
         var ignoredPositions: Counter?
-        /// The reads that were asked again, and those whose second answer came first.
+        /// The reads that were asked again, and the reads whose second answer came first.
         var secondRequests: Counter?
         var secondAnswers: Counter?
         /// The lag of each replica, and whether it is left out.

@@ -35,7 +35,7 @@ final class ProxiedReplicas: Sendable {
         var configurations = proxies.map(\.configuration)
         for number in configurations.indices {
             configurations[number].statementCacheCapacity = 0
-            configurations[number].statementTimeout = .seconds(120)
+            configurations[number].statementTimeout = .seconds(600)
             change(&configurations[number], number)
         }
         database = try await Database.connect(

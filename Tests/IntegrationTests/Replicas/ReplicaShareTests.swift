@@ -9,15 +9,17 @@ import Testing
             proxied.proxies[2].delay(by: .milliseconds(100))
             // Some samples show that.
             try await Task.sleep(for: .seconds(2))
-            let before = proxied.reads
-            for _ in 0..<20 {
-                try await withThrowingDiscardingTaskGroup { group in
-                    for _ in 0..<5 {
-                        group.addTask { try await proxied.readPeople() }
+            // On a busy machine the near one may be as slow for a moment.
+            try await eventually("a hundred reads go to the near one alone") {
+                let before = proxied.reads
+                for _ in 0..<20 {
+                    try await withThrowingDiscardingTaskGroup { group in
+                        for _ in 0..<5 { group.addTask { try await proxied.readPeople() } }
                     }
                 }
+                return proxied.reads[1] >= before[1] + 100 && proxied.reads[2] == before[2]
             }
-            #expect(proxied.reads[1] > before[1] && proxied.reads[2] == before[2], "\(before) \(proxied.reads)")
+            let before = proxied.reads
             // Without the near one it is.
             try await proxied.scene.servers[0].stop(.immediate)
             try await eventually("the distant one is read") {

@@ -53,7 +53,9 @@ import Testing
         let hot = (0..<100).map { StatementText("SELECT \($0)") }
         for text in hot { _ = note(Array(repeating: 1, count: 10), of: text, &times) }
         for cold in 0..<1_000 {
-            _ = note([1], of: StatementText("SELECT 'cold', \(cold)"), &times)
+            let text = StatementText("SELECT 'cold', \(cold)")
+            let place = times.place(of: text)
+            times.note(.milliseconds(1), of: text, at: place)
             if cold % 50 == 0 { for text in hot { _ = times.place(of: text) } }
         }
         #expect(times.count == AnswerTimes.maximumTexts)

@@ -10,6 +10,9 @@ import Testing
     /// A primary and replicas that were sampled just now, each with its time to answer.
     private func state(_ times: [Duration], weights: [Int] = [], replayed: [UInt64] = []) -> ReplicaState {
         var state = ReplicaState(count: times.count + 1, weights: [1] + weights)
+        // So that the lag of all is known.
+        let first = ServerSample(isReplica: false, position: position(0), isReadOnly: false, startedAt: "0")
+        _ = state.note(first, of: 0, askedAt: MonotonicTime(nanoseconds: start.nanoseconds - 1_000_000_000))
         for server in 0...times.count {
             let location = server > 0 && replayed.count >= server ? replayed[server - 1] : 100
             let sample = ServerSample(

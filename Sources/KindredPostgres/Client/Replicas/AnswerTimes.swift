@@ -1,6 +1,6 @@
 /// How long the answers to statements took, by the text of the statement: enough to tell the 99th percentile of each.
 ///
-/// Its size is fixed: 256 texts, and some sixty numbers for each. Of more texts it forgets one that was not asked again for a while.
+/// Its size is fixed: 256 texts, and some sixty numbers for each. Of more texts it forgets a text that was not asked again for a while.
 struct AnswerTimes: Sendable {
     /// The place of a text, as long as it is kept there.
     struct Place: Sendable {

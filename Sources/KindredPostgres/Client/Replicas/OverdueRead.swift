@@ -2,8 +2,8 @@ import Synchronization
 
 /// A read on its way to a replica, which is asked again elsewhere once its answer is overdue.
 ///
-/// The first answer counts. The request that has not answered by then is cancelled, and nobody waits for its end.
-final class OverdueRead: Sendable {
+/// The first answer counts. The request that has not answered by then is cancelled, and no task waits for its end.
+final class OverdueRead: SupersedableRead {
     /// The answer to the second request.
     struct Answer: Sendable {
         let results: [QueryResult]
@@ -38,7 +38,8 @@ final class OverdueRead: Sendable {
     ///   - first: the replica that it is sent to.
     ///   - primary: the context's client.
     init?(
-        _ statement: Statement, _ first: ReplicaAsk, by route: ReadRoute, _ servers: ReplicaSet, _ maximumLag: Duration,
+        _ statement: Statement, _ first: ReplicaAsk, by route: ReadRoute, among servers: ReplicaSet,
+        within maximumLag: Duration,
         over primary: PostgresClient
     ) {
         // Settings that are passed on run between BEGIN and COMMIT, on a connection to itself.
@@ -141,6 +142,3 @@ final class OverdueRead: Sendable {
         second?.cancel()
     }
 }
-
-/// The error of a request whose answer is not wanted, as another server has answered the same read.
-struct ReadSuperseded: Error {}

@@ -116,7 +116,9 @@ package final class ReadRoute: Sendable {
             case .replica(let chosen): ask = chosen
             }
             var isAnswered = false
-            let overdue = single.flatMap { OverdueRead($0, ask, by: self, servers, maximumLag, over: primary) }
+            let overdue = single.flatMap {
+                OverdueRead($0, ask, by: self, among: servers, within: maximumLag, over: primary)
+            }
             do {
                 defer {
                     overdue?.end()

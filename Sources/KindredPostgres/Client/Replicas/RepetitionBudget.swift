@@ -1,7 +1,7 @@
-/// How many reads may be asked again: 5 % of the reads of the last ten seconds, and one where those are fewer than forty.
+/// How many reads may be asked again: 5 % of the reads of the last ten seconds, and a single one of fewer than forty.
 struct RepetitionBudget: Sendable {
-    private static let seconds: UInt64 = 10
-    /// The least number of reads for each one that is asked again.
+    private static let span: UInt64 = 10
+    /// The least number of reads for each read that is asked again.
     private static let readsForEach = 20
 
     /// The reads of each of the last seconds, by the second's number modulo ten.
@@ -14,15 +14,15 @@ struct RepetitionBudget: Sendable {
     private mutating func advance(to now: MonotonicTime) -> Int {
         let present = now.nanoseconds / 1_000_000_000
         if present > second {
-            for passed in 0..<min(present - second, Self.seconds) {
-                let place = Int((present - passed) % Self.seconds)
+            for passed in 0..<min(present - second, Self.span) {
+                let place = Int((present - passed) % Self.span)
                 readTotal -= reads[place]
                 repetitionTotal -= repetitions[place]
                 (reads[place], repetitions[place]) = (0, 0)
             }
             second = present
         }
-        return Int(second % Self.seconds)
+        return Int(second % Self.span)
     }
 
     /// Counts a read.

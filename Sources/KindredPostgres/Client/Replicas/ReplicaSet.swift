@@ -279,7 +279,7 @@ private struct ReadPace: Sendable {
 
 /// A read that a replica is asked for.
 struct ReplicaAsk: Sendable {
-    /// What earlier answers say of one that may be asked again.
+    /// The times of earlier answers, for a read that may be asked again.
     struct Known: Sendable {
         let text: StatementText
         let place: AnswerTimes.Place

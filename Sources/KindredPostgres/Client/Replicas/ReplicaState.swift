@@ -162,7 +162,7 @@ extension ReplicaState {
     /// Chooses a replica that lags by no more than a limit, and counts the read as in flight there until `end(on:)`.
     ///
     /// Replicas that have replayed the position come first. Each has a wait: its time to answer, for the read itself and for its
-    /// share of the reads in flight. One whose wait is at most twice the least is drawn, by weight.
+    /// share of the reads in flight. A replica whose wait is at most twice the least is drawn, by weight.
     ///
     /// - Parameters:
     ///   - position: the position that has to be replayed; nil for none.

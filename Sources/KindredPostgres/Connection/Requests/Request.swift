@@ -31,8 +31,8 @@ final class Request: Sendable {
         var settings: SessionSettings?
         /// Asked behind it, in the same flush.
         var question: PositionQuestion?
-        /// Asks another server for the same if the answer is overdue.
-        var overdue: OverdueRead?
+        /// The read that it is sent for, if another server may answer that.
+        var overdue: (any SupersedableRead)?
     }
 
     /// How a transaction is ended; the session is in none afterwards.
