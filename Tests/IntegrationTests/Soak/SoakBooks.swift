@@ -17,8 +17,10 @@ final class SoakBooks: Sendable {
     /// An event, with the times since it began.
     private struct Event {
         let name: String
-        let beganAt: Instant
-        /// When the server answered a call that began behind the event's beginning.
+        var beganAt: Instant
+        /// Since when an answer says that the event is over.
+        var answersFrom: Instant
+        /// When the server answered a call that began then.
         var firstAnswer: Duration?
         /// When all lists and contexts were equal to SQL, while nothing was written.
         var agreement: Duration?
@@ -45,11 +47,13 @@ final class SoakBooks: Sendable {
     /// Notes a fault, and prints it at once: the events around it tell the cause.
     func note(_ fault: Fault, _ text: String, count: Int = 1) {
         let line = "\(seconds(ContinuousClock.now - start)) s: \(fault.rawValue): \(text)"
-        print("soak: \(line)")
-        state.withLock { state in
+        let isExample = state.withLock { state in
             state.faults[fault, default: 0] += count
-            if state.examples.count < 20 { state.examples.append(line) }
+            guard state.examples.count < 20 else { return false }
+            state.examples.append(line)
+            return true
         }
+        if isExample { print("soak: \(line)") }
     }
 
     func count(_ fault: Fault) -> Int { state.withLock { $0.faults[fault, default: 0] } }
@@ -82,12 +86,21 @@ final class SoakBooks: Sendable {
     /// Notes the beginning of an event.
     func begin(_ event: String) {
         print("soak: \(seconds(ContinuousClock.now - start)) s: \(event)")
-        state.withLock { $0.events.append(Event(name: event, beganAt: .now)) }
+        state.withLock { $0.events.append(Event(name: event, beganAt: .now, answersFrom: .now)) }
+    }
+
+    /// Notes that no server takes writes since some time: only answers from now on come behind the event.
+    func outage(since start: Instant) {
+        state.withLock { state in
+            guard let last = state.events.indices.last else { return }
+            (state.events[last].beganAt, state.events[last].answersFrom) = (start, .now)
+            state.events[last].firstAnswer = nil
+        }
     }
 
     /// Notes that the machine does not allow an event.
     func leaveOut(_ event: String) {
-        state.withLock { $0.events.append(Event(name: event, beganAt: .now, isLeftOut: true)) }
+        state.withLock { $0.events.append(Event(name: event, beganAt: .now, answersFrom: .now, isLeftOut: true)) }
     }
 
     /// Notes that a call which began at a time was answered.
@@ -95,7 +108,7 @@ final class SoakBooks: Sendable {
         state.withLock { state in
             state.answers += 1
             guard let last = state.events.indices.last, state.events[last].firstAnswer == nil,
-                start >= state.events[last].beganAt
+                start >= state.events[last].answersFrom
             else { return }
             state.events[last].firstAnswer = .now - state.events[last].beganAt
         }
@@ -149,25 +162,25 @@ final class SoakBooks: Sendable {
     /// The table of a soak.
     func table(_ facts: [(String, String)]) -> String {
         state.withLock { state in
-            var lines = facts.map { padded($0, 44) + $1 }
-            lines += Fault.allCases.map { padded($0.rawValue, 44) + "\(state.faults[$0, default: 0])" }
+            var lines = facts.map { padded($0, 50) + $1 }
+            lines += Fault.allCases.map { padded($0.rawValue, 50) + "\(state.faults[$0, default: 0])" }
             let (memory, heap) = (halves(state.memory), halves(state.heap))
             func megabytes(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
             let change = memory.first == 0 ? 0 : Double(memory.second - memory.first) / Double(memory.first) * 100
             lines.append(
-                padded("memory, highest of the first and second half", 44)
+                padded("memory, highest of the first and second half", 50)
                     + " \(megabytes(memory.first)), \(megabytes(memory.second)) (\((change * 10).rounded() / 10) %)")
             lines.append(
-                padded("heap in use, the same", 44) + "\(megabytes(heap.first)), \(megabytes(heap.second))")
-            lines.append(padded("most connections of the program", 44) + "\(state.mostConnections)")
-            lines.append(padded("answers of the probe", 44) + "\(state.answers)")
+                padded("heap in use, the same", 50) + "\(megabytes(heap.first)), \(megabytes(heap.second))")
+            lines.append(padded("most connections of the program", 50) + "\(state.mostConnections)")
+            lines.append(padded("answers of the probe", 50) + "\(state.answers)")
             lines.append("")
             lines.append(
-                padded("event", 28) + padded("times", 8) + padded("first good answer", 26) + "all lists equal to SQL")
+                padded("event", 36) + padded("times", 8) + padded("first good answer", 26) + "all lists equal to SQL")
             for name in Set(state.events.map(\.name)).sorted() {
                 let events = state.events.filter { $0.name == name }
                 guard !events.allSatisfy(\.isLeftOut) else {
-                    lines.append(padded(name, 28) + "left out: the machine does not allow it")
+                    lines.append(padded(name, 36) + "left out: the machine does not allow it")
                     continue
                 }
                 func range(_ times: [Duration?]) -> String {
@@ -176,7 +189,7 @@ final class SoakBooks: Sendable {
                     return known.count == 1 ? "\(seconds(most)) s" : "\(seconds(least)) to \(seconds(most)) s"
                 }
                 lines.append(
-                    padded(name, 28) + padded("\(events.count)", 8) + padded(range(events.map(\.firstAnswer)), 26)
+                    padded(name, 36) + padded("\(events.count)", 8) + padded(range(events.map(\.firstAnswer)), 26)
                         + range(events.map(\.agreement)))
             }
             func counts(_ title: String, _ counts: [String: Int]) {
@@ -184,7 +197,7 @@ final class SoakBooks: Sendable {
                 lines.append("")
                 lines.append(title)
                 for (name, count) in counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-                    lines.append("  " + padded(name, 58) + "\(count)")
+                    lines.append("  " + padded(name, 60) + "\(count)")
                 }
             }
             counts("calls refused, whose callers were told so:", state.refusals)

@@ -8,6 +8,7 @@ enum SoakEvent: String, CaseIterable {
     case migration = "a migration"
     case move = "the address moves"
     case crash = "the primary crashes"
+    case liveFormer = "the address leaves a live server"
     case pausedReplicas = "replicas pause"
     case deadBackends = "backends die"
     case slowLists = "lists are slow"
@@ -23,8 +24,9 @@ enum SoakEvent: String, CaseIterable {
         let servers = soak.servers
         switch self {
         case .migration: try await migrate(servers)
-        case .move: try await servers.move(crashes: false)
-        case .crash: try await servers.move(crashes: true)
+        case .move: try await servers.move(.stopped, soak.books)
+        case .crash: try await servers.move(.crashed, soak.books)
+        case .liveFormer: try await servers.move(.readOnly, soak.books)
         case .pausedReplicas: try await pauseReplicas(servers)
         case .deadBackends:
             for _ in 0..<3 {
@@ -133,13 +135,15 @@ enum SoakEvent: String, CaseIterable {
             try await server.query("ALTER TABLE note SET TABLESPACE small")
             // Of this table replicas have nothing, so that their disks have room.
             try await server.query("CREATE UNLOGGED TABLE filler (text text) TABLESPACE small")
-            for (table, count) in [("filler", 100), ("filler", 1), ("note", 1)] {
+            for (table, width, count) in [
+                ("filler", 1500, 100), ("filler", 1500, 1), ("note", 1500, 1), ("note", 10, 1),
+            ] {
                 await expectPostgresError(.server) {
                     while true {
                         try await server.query(
                             """
                             INSERT INTO \(identifier: table) (\(unsafeRaw: table == "note" ? "tenant_id, text" : "text"))
-                            SELECT \(unsafeRaw: table == "note" ? "0," : "") repeat('x', 1500)
+                            SELECT \(unsafeRaw: table == "note" ? "0," : "") repeat('x', \(width))
                             FROM generate_series(1, \(count))
                             """)
                     }

@@ -80,7 +80,8 @@ final class SoakList: Sendable {
                 try $0.makeContext().fetch("item").where("value < %@", 200).sorted("value", ascending: false).limit(30)
             },
             SoakList(
-                "accounts over the pooler", over: .pooler, columns: ["id", "balance"], sum: Int64(SoakSchema.accounts) * 1000,
+                "accounts over the pooler", over: .pooler, columns: ["id", "balance"],
+                sum: Int64(SoakSchema.accounts) * 1000,
                 "SELECT concat_ws(' ', id, balance) FROM account ORDER BY balance, id"
             ) { try $0.makeContext().fetch("account").sorted("balance") },
         ]
@@ -90,7 +91,7 @@ final class SoakList: Sendable {
     /// Follows the list in a program until the task is cancelled; goes on from the cursor of the last update.
     func follow(_ database: Database, _ books: SoakBooks) async {
         while !Task.isCancelled {
-            var hasBegun = false
+            var (hasBegun, pause) = (false, Duration.milliseconds(50))
             do {
                 let updates = try await request(database).live(since: shown.withLock { $0.cursor })
                 for try await update in updates {
@@ -105,10 +106,16 @@ final class SoakList: Sendable {
                     books.refused(error, "a list begins")
                 } else {
                     books.note(.ended, "\(name): \(error)")
+                    pause = .seconds(1)
                 }
             }
-            try? await Task.sleep(for: .milliseconds(50))
+            try? await Task.sleep(for: pause)
         }
+    }
+
+    private static func name(_ cause: LiveCause) -> String {
+        guard case .everything(let gap) = cause else { return "\(cause)" }
+        return "everything, " + (String(describing: gap).split(separator: ".").last ?? "")
     }
 
     private func line(_ object: DatabaseObject) -> String {
@@ -119,7 +126,7 @@ final class SoakList: Sendable {
     private func take(_ update: LiveUpdate<DatabaseObject>, isFirst: Bool, _ books: SoakBooks) {
         let whole = update.objects.map(line)
         let cursor = update.cursor
-        books.noteCause((isFirst ? "first of a program: " : "") + "\(update.cause)")
+        books.noteCause((isFirst ? "first of a program: " : "") + Self.name(update.cause))
         let wrong: String? = shown.withLock { shown in
             var lines = shown.lines
             if !isFirst || update.cause == .change {

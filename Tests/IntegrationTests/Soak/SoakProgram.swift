@@ -50,6 +50,8 @@ final class SoakProgram: Sendable {
         }
         let program = SoakProgram(number, soak, site: site, spread: spread, pooled: pooled)
         try await program.follower.load()
+        // From the first time on it is told of all entries.
+        _ = try await site.makeContext().changes(of: ["entry"], consumer: "index")
         program.startWorkers()
         return program
     }

@@ -177,25 +177,26 @@ final class SoakServers: Sendable {
         return try row.decode(0, as: Int.self) ?? 0
     }
 
-    /// Stops the primary, has the replica take its place that has received the most, and leads the address there.
-    ///
-    /// - Parameter crashes: whether the primary ends without a word, and has to be made anew.
-    func move(crashes: Bool) async throws {
-        let former = primary
-        try await former.stop(crashes ? .immediate : .fast)
-        var best: (server: RestartableServer, place: Int)?
-        for replica in replicas {
-            try await administer(replica) { client in
-                let row = try await client.query(
-                    """
-                    SELECT pg_wal_lsn_diff(
-                        greatest(coalesce(pg_last_wal_receive_lsn(), '0/0'), pg_last_wal_replay_lsn()), '0/0')::bigint
-                    """)[0]
-                let place = try row.decode(0, as: Int.self) ?? 0
-                if best.map({ place > $0.place }) ?? true { best = (replica, place) }
-            }
+    /// The end of a primary, before another server takes its place.
+    enum End {
+        /// It tells the replicas everything.
+        case stopped
+        /// It ends without a word, and has to be made anew.
+        case crashed
+        /// It takes no writes any more, and answers reads for some time beside the new primary.
+        case readOnly
+    }
+
+    /// Has the replica take the primary's place that has received the most, and leads the address there.
+    func move(_ end: End, _ books: SoakBooks) async throws {
+        let (former, start) = (primary, ContinuousClock.now)
+        switch end {
+        case .stopped: try await former.stop(.fast)
+        case .crashed: try await former.stop(.immediate)
+        case .readOnly: try await endWrites(former)
         }
-        guard let next = best?.server else { throw Failure(text: "no replica answers") }
+        books.outage(since: start)
+        let next = try await mostAdvanced()
         try await next.promote()
         state.withLock { state in
             if let place = state.servers.firstIndex(where: { $0 === next }) { state.primary = place }
@@ -208,13 +209,63 @@ final class SoakServers: Sendable {
                 try await client.query("SELECT pg_reload_conf()")
             }
         }
-        if crashes {
-            try await former.copy(next)
-        } else {
+        if end == .readOnly {
+            try await Task.sleep(for: .milliseconds(1_500))
+            try await former.stop(.immediate)
+        }
+        if end == .stopped {
             try await former.follow(next)
+        } else {
+            try await former.copy(next)
         }
         try await former.start()
         try await waitForReplicas()
+    }
+
+    /// The replica that has received the most.
+    private func mostAdvanced() async throws -> RestartableServer {
+        var best: (server: RestartableServer, place: Int)?
+        for replica in replicas {
+            try await administer(replica) { client in
+                let row = try await client.query(
+                    """
+                    SELECT pg_wal_lsn_diff(
+                        greatest(coalesce(pg_last_wal_receive_lsn(), '0/0'), pg_last_wal_replay_lsn()), '0/0')::bigint
+                    """)[0]
+                let place = try row.decode(0, as: Int.self) ?? 0
+                if best.map({ place > $0.place }) ?? true { best = (replica, place) }
+            }
+        }
+        guard let best else { throw Failure(text: "no replica answers") }
+        return best.server
+    }
+
+    /// Has a server take no writes; returns once its last transaction that wrote has ended, and the replicas have all.
+    private func endWrites(_ server: RestartableServer) async throws {
+        try await administer(server) { client in
+            try await client.runScript("ALTER SYSTEM SET default_transaction_read_only = on")
+            try await client.query("SELECT pg_reload_conf()")
+            // Until all sessions have heard of it.
+            try await Task.sleep(for: .milliseconds(300))
+            let heardAt = try await client.value("SELECT clock_timestamp()::text")
+            try await eventually("the transactions of before have ended") {
+                try await client.query(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE usename = 'app' AND xact_start < \(heardAt)::timestamptz
+                        AND clock_timestamp() > \(heardAt)::timestamptz + interval '2 seconds'
+                    """)
+                return try await client.value(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE usename = 'app' AND xact_start < \(heardAt)::timestamptz
+                    """) == 0
+            }
+            try await eventually("the replicas have all") {
+                try await client.value(
+                    "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_flush_lsn()") == 2
+            }
+        }
     }
 
     /// Replaces all servers by servers of another version, or of the same: by a dump, which the new servers restore.
