@@ -69,7 +69,11 @@ final class Soak: Sendable {
 
     /// Compares everything that is shown with SQL, while nothing is written.
     private func agree() async throws {
+        let start = ContinuousClock.now
         try await gate.close()
+        let closed = ContinuousClock.now - start
+        if closed > .seconds(5) { print("soak: the last call of before took \(closed)") }
+        var isTold = false
         // Differences that were there before are not waited for again.
         let end = ContinuousClock.now + .seconds(books.count(.wrong) == 0 ? 120 : 10)
         var differences: [String] = []
@@ -80,6 +84,10 @@ final class Soak: Sendable {
                 differences = ["the administrator: \(error)"]
             }
             if differences.isEmpty || ContinuousClock.now > end { break }
+            if !isTold, ContinuousClock.now > start + closed + .seconds(5) {
+                print("soak: not equal to SQL after five seconds: \(differences)")
+                isTold = true
+            }
             try await Task.sleep(for: .milliseconds(20))
         }
         if differences.isEmpty { books.agreed() }
