@@ -371,9 +371,12 @@ final class LiveHub: ChangeSubscriber {
     }
 
     /// The whole answer to a request.
+    ///
+    /// Throws `SnapshotIsOutdated` for an answer without rows where a table was emptied or written anew since the snapshot; a request
+    /// without a last answer may have had rows, too.
     private func snapshot(of query: LiveQuery, after latest: LiveSnapshot?) async throws -> LiveSnapshot {
         let snapshot = try await query.snapshot()
-        if snapshot.rows.isEmpty, latest?.rows.isEmpty == false { try await reader.requireRows(of: query.followed) }
+        if snapshot.rows.isEmpty, latest?.rows.isEmpty != true { try await reader.requireRows(of: query.followed) }
         return snapshot
     }
 
@@ -461,14 +464,17 @@ final class LiveHub: ChangeSubscriber {
         let asked = state.withLock { state in
             state.sources.sources[number].map { source in
                 (
-                    query: source.query, cause: state.causes.removeValue(forKey: number) ?? .change,
+                    query: source.query, latest: source.latest,
+                    cause: state.causes.removeValue(forKey: number) ?? .change,
                     joined: state.joining.filter { state.sources.number(of: $0) == number }
                 )
             }
         }
         guard let asked else { return slowQuestions.end(number) }
         do {
-            let found = try await reader.askAlone(asked.query.name, with: settings) { try await asked.query.snapshot() }
+            let found = try await reader.askAlone(asked.query.name, with: settings) {
+                try await snapshot(of: asked.query, after: asked.latest)
+            }
             let answer = LiveFound(number: number, query: asked.query, snapshot: found.answer, cause: asked.cause)
             give([answer], to: asked.joined, at: found.cursor)
             // Unless it is wished for again, it has a place in common steps again.
