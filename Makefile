@@ -10,7 +10,7 @@ LIVE_PROGRAM = --agent '$(LIVE_AGENT)' --enable '$(LIVE_AGENT) --enable {tables}
 RELEASE = --configuration release -Xswiftc -enable-testing --scratch-path .build/release-tests
 
 .PHONY: all demo test test-integration lint format random bench bench-peers bench-counts bench-live live-agent live-oracle \
-	live-figures long long-citus round-trips fuzz hostile sbom docs api-breakage examples
+	live-figures long long-citus soak round-trips fuzz hostile sbom docs api-breakage examples
 
 all: lint test
 
@@ -35,6 +35,11 @@ long:
 long-citus:
 	@test -n "$$KINDRED_TEST_CITUS" || { echo 'Start Citus by Tests/Citus/start, and give its URI as KINDRED_TEST_CITUS' >&2; exit 1; }
 	bin/test --filter CitusTests
+
+# One night of a program with all of its parts, which ends with a table; in seconds, and as an earlier night that failed:
+# make soak TIME=300 SEED=7
+soak:
+	KINDRED_SOAK_SECONDS=$(or $(TIME),1200) $(if $(SEED),KINDRED_SOAK_SEED=$(SEED)) bin/test --filter SoakTests
 
 # With another number: make round-trips COUNT=1000
 round-trips:

@@ -16,7 +16,7 @@ final class LiveHub: ChangeSubscriber {
 
     let settings: SessionSettings
     private let reader: ChangeReader
-    private let state = RankedMutex(LiveHubState(), .leaf)
+    let state = RankedMutex(LiveHubState(), .leaf)
     private let step = RankedMutex(LiveHubStep(), .leaf)
     private let slowQuestions: SlowQuestions<Int>
 
@@ -47,32 +47,6 @@ final class LiveHub: ChangeSubscriber {
             hubs[settings] = made
             return (made, true)
         }
-    }
-
-    /// The tables that stand behind some relations: asked once for a model while live requests are followed, and once for all
-    /// tasks that begin live requests at the same time.
-    ///
-    /// Throws `KindredError` `.trackingNotInstalled`; `PostgresError`.
-    static func tables(behind names: Set<QualifiedName>, in core: ContextCore) async throws -> LiveTables {
-        let tenant = TenantNames(core.settings, in: core.database)
-        let key = LiveTables.Key(runtime: core.runtime, tenant: tenant, names: names)
-        let hub = core.database.live.liveHubs.withLock { $0[core.settings] as? LiveHub }
-        if let known = hub?.state.withLock({ $0.tables[key] }) { return known }
-        // As the connection's role: the catalog's answer is the same for all.
-        let ask = {
-            try await core.database.requireHelperSchema()
-            return try await LiveTables(behind: names, of: tenant, core.database.client)
-        }
-        let shared = core.database.live.tableQuestions.withLock {
-            $0.first(or: SharedAnswers<LiveTables.Key, LiveTables>())
-        }
-        // A transaction may see tables of its own.
-        let asked =
-            core.client.isInTransaction
-            ? try await ask() : try await shared.answer(to: key, isFinal: \.areTracked, ask)
-        // Only tracked tables are kept: tables that are not tracked now may be tracked soon.
-        if let hub, asked.areTracked { hub.state.withLock { $0.tables[key] = asked } }
-        return asked
     }
 
     private var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -374,10 +348,13 @@ final class LiveHub: ChangeSubscriber {
     }
 
     /// The whole answer to a request.
+    ///
+    /// Throws `SnapshotIsOutdated` for an answer without rows where a table was emptied or written anew since the snapshot; a request
+    /// without a last answer may have had rows, too.
     private func snapshot(of query: LiveQuery, after latest: LiveSnapshot?) async throws -> LiveSnapshot {
         let snapshot = try await query.snapshot()
-        let isEmptied = snapshot.rows.isEmpty && latest?.rows.isEmpty == false
-        if isEmptied { try await reader.requireRows(of: query.followed, with: settings) }
+        let mayBeEmptied = snapshot.rows.isEmpty && latest?.rows.isEmpty != true
+        if mayBeEmptied { try await reader.requireRows(of: query.followed, with: settings) }
         return snapshot
     }
 
@@ -465,14 +442,17 @@ final class LiveHub: ChangeSubscriber {
         let asked = state.withLock { state in
             state.sources.sources[number].map { source in
                 (
-                    query: source.query, cause: state.causes.removeValue(forKey: number) ?? .change,
+                    query: source.query, latest: source.latest,
+                    cause: state.causes.removeValue(forKey: number) ?? .change,
                     joined: state.joining.filter { state.sources.number(of: $0) == number }
                 )
             }
         }
         guard let asked else { return slowQuestions.end(number) }
         do {
-            let found = try await reader.askAlone(asked.query.name, with: settings) { try await asked.query.snapshot() }
+            let found = try await reader.askAlone(asked.query.name, with: settings) {
+                try await snapshot(of: asked.query, after: asked.latest)
+            }
             let answer = LiveFound(number: number, query: asked.query, snapshot: found.answer, cause: asked.cause)
             give([answer], to: asked.joined, at: found.cursor)
             // Unless it is wished for again, it has a place in common steps again.

@@ -19,6 +19,8 @@ final class RestartableServer: Sendable {
     let folder = "/tmp/kindred-restart-\(UInt32.random(in: 0..<UInt32.max))"
     /// The folder of the server's programs.
     let programs: String
+    /// A folder for a tablespace.
+    let smallDisk: String
     private let hasSmallDisk: Bool
     private let hasSmallLog: Bool
 
@@ -30,19 +32,30 @@ final class RestartableServer: Sendable {
     ///   - accessRules: lines of its `pg_hba.conf`; without any, every client is let in.
     ///   - hasSmallDisk: whether `smallDisk` is a disk of 16 MiB, which only root can make.
     ///   - hasSmallLog: whether the write-ahead log is there.
+    ///   - disk: the path of the small disk, the same for a server and its replicas, each of which sees a disk of its own there.
+    ///   - others: the folder of the server's programs; by default those of the primary, or of the tests' server, whose clusters
+    ///     are copies of one.
     ///   - hasCertificate: whether to make a certificate, for which `openssl` has to be installed.
     init(
         following primary: RestartableServer? = nil, settings: [String] = [], accessRules: [String] = [],
-        hasCertificate: Bool = false, hasSmallDisk: Bool = false, hasSmallLog: Bool = false
+        hasCertificate: Bool = false, hasSmallDisk: Bool = false, hasSmallLog: Bool = false,
+        smallDiskAt disk: String? = nil, programs others: String? = nil
     ) async throws {
         self.hasSmallDisk = hasSmallDisk || hasSmallLog
         self.hasSmallLog = hasSmallLog
-        programs = try await EmbeddedPostgres.shared().installation.binFolder
+        smallDisk = disk ?? folder + "/small"
+        if let known = others ?? primary?.programs {
+            programs = known
+        } else {
+            programs = try await EmbeddedPostgres.shared().installation.binFolder
+        }
         let make =
             if let primary {
                 "\(programs)/pg_basebackup -D \(folder)/data -h \(primary.folder) -U postgres -R -X stream -c fast --no-sync"
             } else if hasSmallLog {
                 "\(programs)/\(Self.initdb) -D \(folder)/data --wal-segsize=1"
+            } else if others != nil {
+                "\(programs)/\(Self.initdb) -D \(folder)/data"
             } else {
                 "cp -a \(try await Self.emptyCluster(programs)) \(folder)/data"
             }
@@ -66,7 +79,7 @@ final class RestartableServer: Sendable {
             cat >>\(folder)/data/postgresql.conf <<'END'
             \(lines.joined(separator: "\n"))
             END
-            mkdir -m 700 \(smallDisk)
+            mkdir -p -m 700 \(smallDisk)
             \(hasSmallLog ? "cd \(folder)/data && mv pg_wal ../wal && ln -s \(smallDisk)/wal pg_wal" : "")
             """)
     }
@@ -108,9 +121,6 @@ final class RestartableServer: Sendable {
             }
         }
     }
-
-    /// A folder for a tablespace.
-    var smallDisk: String { folder + "/small" }
 
     var configuration: PostgresConfiguration {
         var configuration = PostgresConfiguration(

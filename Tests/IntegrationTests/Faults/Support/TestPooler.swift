@@ -37,6 +37,8 @@ final class TestPooler: Sendable {
     let configuration: PostgresConfiguration
     private let folder: String
     private let process: Process
+    /// The beginning of the line of the user in the file of users.
+    private let users: String
 
     /// How it lends sessions where nothing else is set.
     enum Mode: String, CaseIterable {
@@ -78,12 +80,34 @@ final class TestPooler: Sendable {
             mode == .transaction ? "statementCacheCapacity=0" : "application_name=kindred")
     }
 
-    private init(settings: String, includes file: String? = nil, _ parameters: String) async throws {
+    /// A pooler of transactions before another address, which logs in by a password.
+    convenience init(sessions: Int, before configuration: PostgresConfiguration, password: String) async throws {
+        try await self.init(
+            settings: """
+                pool_mode = transaction
+                default_pool_size = \(sessions)
+                ignore_startup_parameters = options,extra_float_digits
+                server_login_retry = 1
+                query_wait_timeout = 30
+                """, before: configuration, password: password)
+    }
+
+    private convenience init(settings: String, includes file: String? = nil, _ parameters: String) async throws {
         let uri = try TestDatabase.current.uri
-        var configuration = try PostgresConfiguration(uri: uri + (uri.contains("?") ? "&" : "?") + parameters)
-        guard let program = Self.program, case .socket(let socket, let port)? = configuration.endpoints.first else {
-            throw Failure()
-        }
+        let configuration = try PostgresConfiguration(uri: uri + (uri.contains("?") ? "&" : "?") + parameters)
+        try await self.init(settings: settings, includes: file, before: configuration, password: "")
+    }
+
+    private init(
+        settings: String, includes file: String? = nil, before server: PostgresConfiguration, password: String
+    ) async throws {
+        var configuration = server
+        guard let program = Self.program, let endpoint = configuration.endpoints.first else { throw Failure() }
+        let (host, port) =
+            switch endpoint {
+            case .socket(let folder, let port): (folder, port)
+            case .tcp(_, let port, _): ("127.0.0.1", port)
+            }
         let listener = try TestSocket.listening()
         listener.socket.close()
         folder = "/tmp/kindred-pooler-\(UInt32.random(in: 0..<UInt32.max))"
@@ -92,7 +116,7 @@ final class TestPooler: Sendable {
         let include = file.flatMap { FileManager.default.isReadableFile(atPath: $0) ? "%include \($0)\n" : nil } ?? ""
         try """
         \(include)[databases]
-        * = host=\(socket) port=\(port)
+        * = host=\(host) port=\(port)
         [pgbouncer]
         logfile =
         pidfile =
@@ -105,7 +129,8 @@ final class TestPooler: Sendable {
         \(settings)
         """.write(toFile: folder + "/ini", atomically: true, encoding: .utf8)
         let user = configuration.user ?? "postgres"
-        try "\"\(user)\" \"\"\n".write(toFile: folder + "/users", atomically: true, encoding: .utf8)
+        users = "\"\(user)\" "
+        try (users + "\"\(password)\"\n").write(toFile: folder + "/users", atomically: true, encoding: .utf8)
         process = Process()
         // It refuses to run as root; the folder is not its own to remove then.
         let prefix = getuid() == 0 ? "runuser -u postgres --" : ""
@@ -142,6 +167,12 @@ final class TestPooler: Sendable {
         defer { Task { await console.close(timeout: .zero) } }
         // The console speaks the simple protocol only.
         try await console.runScript(command)
+    }
+
+    /// Logs in to the server by another password from now on.
+    func change(password: String) async throws {
+        try (users + "\"\(password)\"\n").write(toFile: folder + "/users", atomically: true, encoding: .utf8)
+        try await command("RELOAD")
     }
 
     deinit {

@@ -81,6 +81,39 @@ import Testing
         }
     }
 
+    /// A question that waits for a lock has its snapshot from before: a table that is written anew meanwhile has no rows for it.
+    @Test func aTableThatIsWrittenAnewMeanwhileIsNotShownEmpty() async throws {
+        let options = Tracking.Options(lockTimeout: .seconds(100), questionTimeout: .milliseconds(200))
+        try await withDatabase(options) { database, other in
+            let request = try database.makeContext().fetch("item").where("parent.name != %@", "c").sorted("id")
+            var items = try await request.live().makeAsyncIterator()
+            #expect(try await items.update().integers() == [1, 2, 3, 4, 5, 6])
+            let new = AsyncStream<Void>.makeStream()
+            let begun = Task {
+                for await _ in new.stream { break }
+                var items = try await request.where("id > %@", 2).live().makeAsyncIterator()
+                return try await items.update().integers()
+            }
+            try await withClient { migration in
+                try await migration.withTransaction { _ in
+                    try await migration.query("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
+                    new.continuation.yield()
+                    try await other.query("UPDATE parent SET name = 'c' WHERE id = 1")
+                    try await eventually("both questions wait, alone") {
+                        try await other.value(
+                            """
+                            SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'
+                                AND datname = current_database() AND query_start < clock_timestamp() - interval '1 second'
+                            """) == 2
+                    }
+                    try await migration.query("ALTER TABLE item ADD COLUMN chance double precision DEFAULT random()")
+                }
+            }
+            #expect(try await items.update().integers() == [1, 3, 5])
+            #expect(try await begun.value == [3, 5])
+        }
+    }
+
     @Test func timesThatNoStatementCouldTakeAreRefused() async throws {
         let configuration = try PostgresConfiguration(uri: try TestDatabase.current.uri)
         for options in [
