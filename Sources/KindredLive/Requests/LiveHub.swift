@@ -347,10 +347,7 @@ final class LiveHub: ChangeSubscriber {
         }
     }
 
-    /// The whole answer to a request.
-    ///
-    /// Throws `SnapshotIsOutdated` for an answer without rows where a table was emptied or written anew since the snapshot; a request
-    /// without a last answer may have had rows, too.
+    /// The whole answer to a request; throws `SnapshotIsOutdated` where it has no rows and a table was written anew.
     private func snapshot(of query: LiveQuery, after latest: LiveSnapshot?) async throws -> LiveSnapshot {
         let snapshot = try await query.snapshot()
         let mayBeEmptied = snapshot.rows.isEmpty && latest?.rows.isEmpty != true
