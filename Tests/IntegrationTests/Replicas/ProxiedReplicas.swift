@@ -143,7 +143,5 @@ final class ProxiedReplicas: Sendable {
 
     var metrics: ReadMetrics { get throws { try #require(database.readMetrics) } }
 
-    func context(after position: DatabasePosition? = nil) -> DatabaseContext {
-        database.makeContext(reading: .automatic, after: position)
-    }
+    func context() -> DatabaseContext { database.makeContext(reading: .automatic) }
 }
