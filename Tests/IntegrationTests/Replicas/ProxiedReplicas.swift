@@ -78,7 +78,8 @@ final class ProxiedReplicas: Sendable {
                 lines[number].reads += 1
                 guard lines[number].losses > 0 else { return .forward }
                 lines[number].losses -= 1
-                return .drop
+                // Its connection is silent from here on.
+                return .stall
             }
         }
     }

@@ -46,15 +46,28 @@ final class OverdueRead: SupersedableRead {
         guard primary.settings?.passing == nil else { return nil }
         (self.statement, self.first, self.route, self.servers) = (statement, first, route, servers)
         (self.maximumLag, self.primary) = (maximumLag, primary)
-        guard let alarm = Alarm(at: first.overdueAt, { self.timeIsOver() }) else { return nil }
-        state.withLock { $0.alarm = alarm }
-        alarm.set()
+        if first.overdueAt == .never { return nil }
+        wait(until: first.overdueAt)
+    }
+
+    private func wait(until time: MonotonicTime) {
+        guard let alarm = Alarm(at: time, { self.timeIsOver() }) else { return }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.alarm = alarm }
+            return state.isOver
+        }
+        if !isOver { alarm.set() }
     }
 
     /// Runs on the poller's thread.
     private func timeIsOver() {
         let isOver = state.withLock(\.isOver)
-        guard !isOver, !statement.text.mayWrite, servers.takesOverdue(first) else { return }
+        guard !isOver, !statement.text.mayWrite else { return }
+        guard servers.takesOverdue(first) else {
+            // Too many were asked again just now: it tries later, after twice the time.
+            let now = MonotonicTime.now
+            return wait(until: now + now.since(first.startedAt))
+        }
         let task = Task { await self.askAgain() }
         let isLate = state.withLock { state in
             if !state.isOver { state.second = task }
