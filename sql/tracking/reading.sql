@@ -43,13 +43,18 @@ BEGIN
     RETURN 2;
 END $$;
 
--- A text that differs after each change of a role's rights on a table. Of a table that it may not read a role learns by it that
--- others have got rights, which the catalog shows to every role.
-CREATE OR REPLACE FUNCTION kindred.tracking_rights(place oid) RETURNS text
+-- A text that differs after changes of a role's rights on a table, and of the roles that it is a member of.
+CREATE OR REPLACE FUNCTION kindred.tracking_rights(caller name, place oid) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
+    WITH RECURSIVE held (oid) AS (
+        SELECT r.oid FROM pg_roles AS r WHERE r.rolname = caller
+        UNION
+        SELECT m.roleid FROM held AS h JOIN pg_auth_members AS m ON m.member = h.oid
+    )
     SELECT md5(concat_ws(' ', c.xmin, n.xmin,
         (SELECT string_agg(a.xmin::text, ',' ORDER BY a.attnum) FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0),
-        (SELECT string_agg(m.xmin::text, ',' ORDER BY m.roleid, m.member, m.grantor) FROM pg_auth_members AS m)))
+        (SELECT string_agg(m.xmin::text, ',' ORDER BY m.roleid, m.member, m.grantor) FROM pg_auth_members AS m
+            WHERE m.member IN (SELECT h.oid FROM held AS h))))
     FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = place
 $$;
 
@@ -296,8 +301,8 @@ BEGIN
         NULL::smallint, NULL::text[], NULL::text[], NULL::text[], NULL::text[], NULL::text;
     IF was_away THEN
         -- They may have written no record, since no reader was there when they looked.
-        RETURN QUERY SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, 0::bigint, '0'::xid8, clock_timestamp(), t.root, 'G'::"char", 0::smallint,
-            NULL::text[], NULL::text[], CASE WHEN s.sees = 0 THEN ARRAY[kindred.tracking_rights(s.root)] END, NULL::text[],
+        RETURN QUERY SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, 0::bigint, '0'::xid8, clock_timestamp(), s.root, 'G'::"char", 0::smallint,
+            NULL::text[], NULL::text[], CASE WHEN s.sees = 0 THEN ARRAY[kindred.tracking_rights(caller, s.root)] END, NULL::text[],
             CASE WHEN s.sees = 0 THEN 'access' ELSE 'unread' END
         FROM (SELECT p.root, kindred.tracking_sees(caller, p.root) AS sees FROM (SELECT DISTINCT t.root FROM kindred.tracking_table AS t) AS p)
             AS s;
@@ -319,7 +324,7 @@ BEGIN
         WHERE s.sees > 0 AND (rest IS NULL OR r.xid IN (SELECT unnest(chosen)))
         UNION ALL
         SELECT NULL::pg_snapshot, NULL::boolean, NULL::boolean, min(r.seq), '0'::xid8, max(r.at), r.relation, 'G'::"char", 0::smallint,
-            NULL::text[], NULL::text[], ARRAY[kindred.tracking_rights(r.relation)], NULL::text[], 'access'
+            NULL::text[], NULL::text[], ARRAY[kindred.tracking_rights(caller, r.relation)], NULL::text[], 'access'
         FROM r JOIN s ON s.relation = r.relation
         WHERE s.sees = 0 AND (rest IS NULL OR r.xid IN (SELECT unnest(chosen)))
         GROUP BY r.relation

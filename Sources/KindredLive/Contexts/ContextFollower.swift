@@ -301,7 +301,10 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
         let relations = try await relations(behind: names)
         let lost = state.withLock { $0.views.update(by: relations) }
         for (view, error) in lost {
-            for core in state.withLock({ $0.cores }) where core.follows(view) { stop(core, error, isForGood: false) }
+            for core in state.withLock({ $0.cores }) {
+                let isConcerned = core.following?.followed.contains { $0.name == view } ?? false
+                if isConcerned { stop(core, error, isForGood: false) }
+            }
         }
     }
 
@@ -367,10 +370,6 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
 }
 
 extension ContextCore {
-    fileprivate func follows(_ view: QualifiedName) -> Bool {
-        following?.followed.contains { $0.name == view } ?? false
-    }
-
     /// Whether something is to be asked for again, outside of transactions.
     fileprivate var wantsStep: Bool {
         guard let following, !isBesideTransaction else { return false }

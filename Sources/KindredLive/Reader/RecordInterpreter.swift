@@ -139,7 +139,9 @@ final class RecordInterpreter: Sendable {
         let known = layout.withLock { $0 }
         let isNew = records.contains {
             let gap = $0.gap(hasKey: true)
-            return known.layout.keys[$0.relation] == nil || gap == .schemaChanged || gap == .unrecorded
+            let key = known.layout.keys[$0.relation]
+            // A table that the role could not read when it was asked has a key, too.
+            return key == nil || key == [] && $0.keys != nil || gap == .schemaChanged || gap == .unrecorded
         }
         if known.runtime === runtime, !isNew { return known.layout }
         var tables = try await source.tables()

@@ -94,7 +94,9 @@ final class PooledConnection: PolledSource {
                 }
                 // The handler may have run before the request was registered.
                 if Task.isCancelled { cancel(id, scope) }
-                if let overdue = traits.overdue, overdue.noteFirst(over: self, as: id) { stop(id, .superseded) }
+                if let overdue = traits.overdue, overdue.noteFirst({ self.stop(id, .superseded) }) {
+                    stop(id, .superseded)
+                }
             }
         } onCancel: {
             cancel(id, scope)

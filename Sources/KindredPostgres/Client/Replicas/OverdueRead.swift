@@ -15,8 +15,8 @@ final class OverdueRead: SupersedableRead {
 
     private struct State {
         var alarm: Alarm?
-        /// The first request, once it has a connection.
-        var first: (connection: PooledConnection, id: Request.ID)?
+        /// Stops the first request, once it has a connection.
+        var stopFirst: (@Sendable () -> Void)?
         var second: Task<Answer?, Never>?
         var answer: Answer?
         var hasPrimaryFailed = false
@@ -79,11 +79,11 @@ final class OverdueRead: SupersedableRead {
     /// Asks another server, and lets the first request's caller go on with its answer; nil if it fails.
     private func askAgain() async -> Answer? {
         guard let answer = try? await ask() else { return nil }
-        let first = state.withLock { state in
+        let stopFirst = state.withLock { state in
             if !state.isOver { state.answer = answer }
-            return state.isOver ? nil : state.first
+            return state.isOver ? nil : state.stopFirst
         }
-        if let first { first.connection.stop(first.id, .superseded) }
+        stopFirst?()
         return answer
     }
 
@@ -114,12 +114,9 @@ final class OverdueRead: SupersedableRead {
         }
     }
 
-    /// Notes the connection of the first request.
-    ///
-    /// - Returns: whether the second answer is there already.
-    func noteFirst(over connection: PooledConnection, as id: Request.ID) -> Bool {
+    func noteFirst(_ stop: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
-            state.first = (connection, id)
+            state.stopFirst = stop
             return state.answer != nil
         }
     }
@@ -148,7 +145,7 @@ final class OverdueRead: SupersedableRead {
     func end() {
         let (alarm, second) = state.withLock { state in
             state.isOver = true
-            defer { (state.alarm, state.first) = (nil, nil) }
+            defer { (state.alarm, state.stopFirst) = (nil, nil) }
             return (state.alarm, state.second)
         }
         alarm?.callOff()

@@ -1,9 +1,10 @@
 /// A read that another server may answer before the connection does.
 protocol SupersedableRead: AnyObject, Sendable {
-    /// Notes the connection that the read was sent over.
+    /// Notes that the read was sent.
     ///
+    /// - Parameter stop: stops it on its connection, soon.
     /// - Returns: whether another server has answered already.
-    func noteFirst(over connection: PooledConnection, as id: Request.ID) -> Bool
+    func noteFirst(_ stop: @escaping @Sendable () -> Void) -> Bool
 }
 
 /// The error of a request whose answer is not wanted, as another server has answered the same read.
