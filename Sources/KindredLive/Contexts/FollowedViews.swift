@@ -43,7 +43,7 @@ struct FollowedViews: Sendable {
         return lost
     }
 
-    /// The changes, with those of views.
+    /// The changes, with changes of views.
     func adding(to batch: CommittedBatch) -> CommittedBatch {
         var batch = batch
         for (view, tables) in tables {

@@ -61,7 +61,8 @@ extension ConnectionDriver {
                 first.hasAnswer = true
                 state.noteRefused(first)
             case PGRES_TUPLES_OK where isUnfinished(result, of: first):
-                let error = violation("The server broke off the answer to a statement", result, of: first, handle)
+                let error = violation(
+                    "The server broke off the answer to a statement", by: result, of: first, over: handle)
                 result.clear()
                 first.fail(error, at: nil)
                 return end(error, &effects)
@@ -116,14 +117,15 @@ extension ConnectionDriver {
         case nil where state.isInScript || pending.isReset:
             result.clear()
         case nil:
-            pending.fail(violation("The server sent an unexpected answer", result, of: pending, handle), at: nil)
+            pending.fail(
+                violation("The server sent an unexpected answer", by: result, of: pending, over: handle), at: nil)
             result.clear()
         }
     }
 
-    /// The error of an answer that no server sends; writes to the log what was asked and answered, as no one can ask later.
+    /// The error of an answer that no server sends; writes the question and the answer to the log, as both are gone later.
     private func violation(
-        _ message: String, _ result: ResultHandle, of pending: PendingRequest, _ handle: ConnectionHandle
+        _ message: String, by result: ResultHandle, of pending: PendingRequest, over handle: ConnectionHandle
     ) -> PostgresError {
         context.logger?.error(
             "\(message)",
