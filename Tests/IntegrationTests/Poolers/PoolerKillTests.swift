@@ -77,8 +77,9 @@ struct PoolerKillTests {
         } catch let error as PostgresError {
             // The pooler tells of an ended session by an error of its own, class 08, and of the server by 57P01.
             let isOfServer = error.sqlState.map { $0.rawValue.hasPrefix("08") || $0.rawValue.hasPrefix("57P") } ?? false
+            // A request that the pooler never answers ends by its time.
             let codes: [PostgresError.Code] = [
-                .connectionLost, .connectionFailed, .commitUnknown, .outcomeUnknown, .transactionBroken,
+                .connectionLost, .connectionFailed, .commitUnknown, .outcomeUnknown, .transactionBroken, .timeout,
             ]
             #expect(isOfServer || codes.contains(error.code), "\(error.code): \(error)")
             outcomes.lost.add(1, ordering: .relaxed)
