@@ -30,10 +30,8 @@ import Testing
                 try await changes.seen(database)
                     == .changes(inserted: [], updated: ["wide 1": ["c1"]], deleted: []))
             try await other.query("UPDATE wide SET c1599 = 7, c800 = 3")
-            #expect(
-                try await changes.seen(database)
-                    == .changes(
-                        inserted: [], updated: ["wide 1": ["c800", "c1599"], "wide 2": ["c800", "c1599"]], deleted: []))
+            // The server compares no two rows of so many columns beside their places: which rows have changed is not named.
+            #expect(try await changes.seen(database) == .everything(.unrecorded, ["wide"]))
             #expect(try await list.update().integers("c1599") == [7, 7])
             try await other.query("UPDATE wide SET id = 3 WHERE id = 2")
             #expect(
