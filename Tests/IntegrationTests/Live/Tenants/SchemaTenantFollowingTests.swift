@@ -86,7 +86,7 @@ import Testing
 
     @Test func changesOfTenantsThatNothingFollowsDoNotMakeTheModelBeRead() async throws {
         try await withTracking { database, other in
-            var list = try await database.context(of: "acme").fetch("task").live().makeAsyncIterator()
+            var list = try await database.context(of: "acme").fetch("task").sorted("id").live().makeAsyncIterator()
             _ = try await list.update()
             let model = try #require(database.knownModel(ofTenant: "acme"))
             try await other.query("UPDATE beta.task SET title = 'x'")
