@@ -28,9 +28,11 @@ final class LiveHub: ChangeSubscriber {
 
     /// Begins to follow a request for a consumer; errors reach it as answers do.
     static func join(_ consumer: LiveConsumer) -> LiveHub {
-        consumer.query.core.database.changeReader.follow(consumer.query.core)
         while true {
-            guard let (hub, isNew) = hub(of: consumer.query.core), hub.add(consumer) else { continue }
+            guard let (hub, isNew) = hub(of: consumer.query.core) else { continue }
+            // The hub holds the reader, which is made anew where nothing holds it.
+            hub.reader.follow(consumer.query.core)
+            guard hub.add(consumer) else { continue }
             if isNew { hub.start() } else { hub.reader.askForStep() }
             return hub
         }
