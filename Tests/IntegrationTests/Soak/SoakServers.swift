@@ -215,11 +215,25 @@ final class SoakServers: Sendable {
         }
         if end == .stopped {
             try await former.follow(next)
-        } else {
-            try await former.copy(next)
+            try await former.start()
+            if try await replicasFollowSoon() { return }
+            // A replica that connects again while the server stops does not hear of its end, and what it has alone keeps it from following.
+            try await former.stop(.immediate)
         }
+        try await former.copy(next)
         try await former.start()
         try await waitForReplicas()
+    }
+
+    private func replicasFollowSoon() async throws -> Bool {
+        var isReached = false
+        try await administer { client in
+            for _ in 0..<150 where !isReached {
+                isReached = try await Self.replicas(of: client) == 2
+                if !isReached { try await Task.sleep(for: .milliseconds(100)) }
+            }
+        }
+        return isReached
     }
 
     /// The replica that has received the most.
