@@ -106,14 +106,12 @@ final class ContextFollower: ContextFeed, ChangeSubscriber {
     /// Throws unless the changes of the entities' tables are recorded, and of the tables behind views.
     private func requireRecorded(_ entities: [EntityRuntime]) async throws {
         for entity in entities { try entity.entity.requireRecordable() }
-        let (views, unknown) = state.withLock { state in
-            (entities.filter { state.views.names.contains($0.name) }, state.views.unknown(among: entities))
-        }
+        let unknown = state.withLock { $0.views.unknown(among: entities) }
         if !unknown.isEmpty {
             let relations = try await relations(behind: Set(unknown.map(\.name)))
             try state.withLock { try $0.views.add(unknown, behind: relations) }
         }
-        let entities = entities.filter { !views.contains($0) && !unknown.contains($0) }
+        let entities = entities.filter(\.entity.hasRecords)
         if tenant != nil { return try await requireRecordedTenantTables(Set(entities.map(\.name))) }
         func missing() -> [EntityRuntime] {
             state.withLock { state in entities.filter { !state.tables.contains($0.entity.oid) } }

@@ -58,5 +58,5 @@ struct FollowedViews: Sendable {
 
 extension Entity {
     /// Whether records name the entity's rows.
-    fileprivate var hasRecords: Bool { kind == .table || kind == .partitionedTable }
+    var hasRecords: Bool { kind == .table || kind == .partitionedTable }
 }
