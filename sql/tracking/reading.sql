@@ -98,8 +98,13 @@ DECLARE
     state kindred.tracking_state;
     now_seconds CONSTANT bigint := extract(epoch FROM clock_timestamp());
     watch CONSTANT bigint := pg_sequence_last_value('kindred.tracking_watch'::regclass);
+    timeline CONSTANT bigint := (c.system_identifier & 2147483647) << 32
+        | ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint FROM pg_control_system() AS c;
     wanted bigint;
 BEGIN
+    IF timeline IS DISTINCT FROM pg_sequence_last_value('kindred.tracking_timeline'::regclass) THEN
+        PERFORM setval('kindred.tracking_timeline', timeline);
+    END IF;
     SELECT * INTO STRICT state FROM kindred.tracking_state;
     wanted := now_seconds + greatest(1, extract(epoch FROM state.retention)::bigint);
     SELECT greatest(wanted, max(extract(epoch FROM c.acknowledged_at + c.hold))::bigint) INTO wanted FROM kindred.tracking_consumer AS c;

@@ -14,6 +14,8 @@ BEGIN
     LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', called, reader);
     END LOOP;
+    -- Read on standbys, where no function of this schema is called.
+    EXECUTE format('GRANT SELECT ON SEQUENCE kindred.tracking_timeline TO %I', reader);
 END $$;
 
 -- Nobody but the owner may do anything unless he is given the right; and what others have made is left alone.

@@ -150,6 +150,9 @@ CREATE SEQUENCE IF NOT EXISTS kindred.tracking_token;
 CREATE SEQUENCE IF NOT EXISTS kindred.tracking_returns MINVALUE 0 START 0;
 -- A number to write, so that a commit has something to flush.
 CREATE SEQUENCE IF NOT EXISTS kindred.tracking_flushed;
+-- The timeline to which the primary writes: a standby that shows it has replayed what was written there. Above it stand 31 bits of the
+-- system's identifier, as a dump takes the number to other servers.
+CREATE SEQUENCE IF NOT EXISTS kindred.tracking_timeline MINVALUE 0 START 0;
 
 -- A publication FOR ALL TABLES has ours, too, and then no row of a table is deleted that cannot be named. A table that writers use
 -- is left for the next installation: what deletes from it goes on without.

@@ -8,8 +8,11 @@ extension LiveChoices: CompanionChoices {
         try limits.validate()
     }
 
-    func companion(for client: PostgresClient, logger: Logger?) throws -> any DatabaseCompanion {
-        LiveCompanion(
+    func companion(
+        for client: PostgresClient, replicas: ReplicaSet?, logger: Logger?
+    ) throws -> any DatabaseCompanion {
+        if let owner { try replicas?.trustMarks(of: owner) }
+        return LiveCompanion(
             listening: try ChangeListening(wakeUp, for: client, logger), consumerOwner: consumerOwner, owner: owner,
             questionLimits: limits)
     }

@@ -46,7 +46,7 @@ extension StatementText: CustomReflectable {
 }
 
 extension StatementText {
-    private static let operators: [Substring] = ["=", "<>", ">=", ">", "&", "!~~", "~~"]
+    private static let operators: [Substring] = ["=", "<>", ">=", ">", "&", ">>", "!~~", "~~"]
 
     /// A statement about the catalog, independent of the search path.
     ///

@@ -89,7 +89,8 @@ extension Database {
             return Database(
                 client: client, replicas: replicas, runtime: runtime,
                 overrides: overrides, names: names, requiredSettings: requiredSettings, schemaTenants: schemaTenants,
-                companion: try tracking.choices?.companion(for: client, logger: logger), logger: logger)
+                companion: try tracking.choices?.companion(for: client, replicas: replicas, logger: logger),
+                logger: logger)
         } catch {
             await client.close()
             throw error

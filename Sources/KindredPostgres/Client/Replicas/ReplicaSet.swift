@@ -25,7 +25,8 @@ package final class ReplicaSet: Sendable {
     private static let patience = Duration.seconds(1)
 
     private let servers: [Server]
-    private let question: Statement
+    private let question: RankedMutex<Statement>
+    private let tellsPositions: Bool
     private let state: RankedMutex<ReplicaState>
     /// The primary, as the connections for writing know it.
     private let primary: PrimaryRecord
@@ -53,7 +54,9 @@ package final class ReplicaSet: Sendable {
         self.primary = primary.pool.context.primary
         self.primary.noteSamples()
         let delay = primary.configuration.replicaDelay
-        question = delay == nil ? ServerSample.question : ServerSample.roleQuestion
+        tellsPositions = delay == nil
+        question = RankedMutex(
+            delay == nil ? try ServerSample.question(trusting: nil) : ServerSample.roleQuestion, .leaf)
         let weights = configurations.map(\.replicaWeight)
         state = RankedMutex(ReplicaState(count: servers.count, delay: delay, weights: weights), .leaf)
         start(until: primary.closing, after: primary.pool.context.readOnlyRefusals.stream)
@@ -93,6 +96,15 @@ package final class ReplicaSet: Sendable {
         self.task.withLock { $0 = task }
     }
 
+    /// Has replicas count for the timeline that the primary marks in an installation of change tracking, if it belongs to a role.
+    ///
+    /// Throws `PostgresError` for a name that no role can have.
+    package func trustMarks(of owner: String) throws {
+        guard tellsPositions else { return }
+        let statement = try ServerSample.question(trusting: owner)
+        question.withLock { $0 = statement }
+    }
+
     /// Waits until the servers' connections are closed, after the database's client.
     package func close() async { await task.withLock { $0 }?.value }
 
@@ -103,7 +115,8 @@ package final class ReplicaSet: Sendable {
         state.withLock { $0.noteQuestion(to: server.number, at: askedAt) }
         let answer: QueryResult
         do {
-            answer = try await server.sampler.executeUnobserved(question, timeout: Self.patience)
+            answer = try await server.sampler.executeUnobserved(
+                question.withLock { $0 }, timeout: Self.patience)
         } catch {
             if !Task.isCancelled { noteFailure(of: server, "\(error)") }
             return
@@ -123,7 +136,7 @@ package final class ReplicaSet: Sendable {
             logger?.notice(
                 """
                 a replica is not read until its next restartpoint, as the role may not see that it follows the new primary: \
-                GRANT pg_read_all_stats TO \(server.client.configuration.user ?? "the role")
+                GRANT pg_read_all_stats TO \(server.client.configuration.user ?? "the role"), or let a program read changes
                 """, metadata: ["server": "\(server.name)"])
         }
         // The client's first look decides the cluster of the servers.

@@ -18,5 +18,9 @@ package protocol CompanionChoices: Sendable {
     /// Makes the companion of a database that a client is connected to; sends nothing.
     ///
     /// Throws `PostgresError` `.invalidConfiguration`.
-    func companion(for client: PostgresClient, logger: Logger?) throws -> any DatabaseCompanion
+    ///
+    /// - Parameter replicas: the servers of the database, if there are several.
+    func companion(
+        for client: PostgresClient, replicas: ReplicaSet?, logger: Logger?
+    ) throws -> any DatabaseCompanion
 }
