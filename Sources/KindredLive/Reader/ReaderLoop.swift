@@ -32,6 +32,8 @@ struct ReaderLoop {
     private var mayBeToldAt = MonotonicTime.now
     /// Whether a notification led to the last step, which found nothing.
     private var wasWoken = false
+    /// The notifications in a row that led to steps without a change.
+    private var wakesInVain = 0
     private var attendance: MonotonicTime
     private var check = MonotonicTime.now + .seconds(10)
 
@@ -211,7 +213,8 @@ struct ReaderLoop {
     }
 
     private mutating func rest(_ hasChanges: Bool, since start: MonotonicTime) async throws {
-        let isInVain = wasWoken && !hasChanges
+        // The step before may have found what a notification tells of.
+        wakesInVain = hasChanges ? 0 : wasWoken ? wakesInVain + 1 : wakesInVain
         wasWoken = false
         if hasChanges || reader.isAsked {
             await wake()
@@ -233,11 +236,11 @@ struct ReaderLoop {
         }
         let pause = pace.afterNothing(isAsleep: sleep != nil)
         wasWoken = await reader.signal.wait(pause, hearsAll: true)
-        guard wasWoken else { return }
+        guard wasWoken else { return wakesInVain = 0 }
         database.live.trackingMetrics.withLock { $0.wakeUps += 1 }
         // Any role may notify: notifications without a change cause 25 steps a second at most.
         let rest = ReaderPace.shortestInVain - MonotonicTime.now.since(start)
-        if isInVain, rest > .zero { await reader.signal.wait(rest, hearsAll: false) }
+        if wakesInVain > 1, rest > .zero { await reader.signal.wait(rest, hearsAll: false) }
     }
 
     /// Says that no notification is wanted.
