@@ -77,10 +77,51 @@ import Testing
         #expect(error.code == .unknownKey && error.entity == "public.person")
     }
 
+    /// By the replica identity, kind, number of columns and name, in this order.
+    @Test func identityAmongUniqueIndexes() throws {
+        func key(_ modify: (inout TestCatalog) -> Void) throws -> [String] {
+            try TestCatalog.make {
+                $0.table("t", ["a!", "b!", "c!", "d"])
+                modify(&$0)
+            }.schema().entity(named: "t").primaryKey
+        }
+        func index(_ catalog: inout TestCatalog, _ name: String, _ columns: [String], isIdentity: Bool = false) {
+            catalog.index(of: "t", columns) { ($0.name, $0.isReplicaIdentity) = (name, isIdentity) }
+        }
+        #expect(
+            try key {
+                index(&$0, "z", ["a"]); index(&$0, "y", ["b"]); index(&$0, "x", ["a", "b"])
+            } == ["b"])
+        #expect(
+            try key {
+                index(&$0, "y", ["b"]); index(&$0, "x", ["c", "a"], isIdentity: true)
+            } == ["c", "a"])
+        #expect(
+            try key {
+                $0.unique("u", of: "t", ["a", "b"])
+                index(&$0, "x", ["c"], isIdentity: true)
+            } == ["c"])
+        #expect(
+            try key {
+                $0.unique("u", of: "t", ["a", "b"])
+                $0.unique("v", of: "t", ["c"])
+                // The constraint's own index.
+                index(&$0, "u", ["a", "b"], isIdentity: true)
+            } == ["a", "b"])
+        #expect(try key { $0.index(of: "t", ["d"]) } == [])
+        #expect(try key { $0.index(of: "t", ["a"]) { $0.predicate = "(d IS NOT NULL)" } } == [])
+        #expect(try key { $0.index(of: "t", ["a"]) { $0.predicate = "(a IS NOT NULL)" } } == [])
+        #expect(try key { $0.index(of: "t", ["a"]) { $0.hasExpressions = true } } == [])
+        #expect(try key { $0.index(of: "t", ["a"]) { $0.isValid = false } } == [])
+        #expect(try key { $0.index(of: "t", ["a"]) { $0.hasColumnsEquality = false } } == [])
+        #expect(try key { $0.index(of: "t", ["a", "d"]) { $0.keyCount = 1 } } == ["a"])
+    }
+
     @Test(arguments: [
         ("primary key", ["b", "a"], ["b", "a"]),
         ("smallest unique", ["a!", "b!", "c!"], ["c"]),
-        ("unique over a nullable column", ["a!", "b!", "c"], ["a", "b"]),
+        ("unique over a nullable column", ["a!", "b", "c"], ["a"]),
+        ("constraint before a smaller index", ["a!", "b!", "c"], ["a", "b"]),
         ("none", ["a", "b", "c"], []),
     ])
     func identity(_ description: String, _ columns: [String], _ expected: [String]) throws {

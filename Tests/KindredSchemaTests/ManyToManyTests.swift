@@ -116,9 +116,27 @@ import Testing
             $0.constraint("k", of: "person_title_rel", .primaryKey, ["id"])
             $0.unique("u", of: "person_title_rel", ["title_id", "person_id"])
         },
-        Case("surrogate key and a unique index that is no constraint", false, ["id!", "person_id!", "title_id!"]) {
+        Case("surrogate key and a unique index that is no constraint", true, ["id!", "person_id!", "title_id!"]) {
             $0.constraint("k", of: "person_title_rel", .primaryKey, ["id"])
             $0.index(of: "person_title_rel", ["title_id", "person_id"])
+        },
+        Case("unique index without a primary key", true, ["person_id!", "title_id!"]) {
+            $0.index(of: "person_title_rel", ["title_id", "person_id"])
+        },
+        Case("unique index with a column included", true, ["person_id!", "title_id!", "since"]) {
+            $0.index(of: "person_title_rel", ["title_id", "person_id", "since"]) { $0.keyCount = 2 }
+        },
+        Case("unique index over a nullable column", false, ["person_id!", "title_id"]) {
+            $0.index(of: "person_title_rel", ["title_id", "person_id"])
+        },
+        Case("unique index of some rows", false, ["person_id!", "title_id!"]) {
+            $0.index(of: "person_title_rel", ["title_id", "person_id"]) { $0.predicate = "(title_id IS NOT NULL)" }
+        },
+        Case("unique index with another equality", false, ["person_id!", "title_id!"]) {
+            $0.index(of: "person_title_rel", ["title_id", "person_id"]) { $0.hasColumnsEquality = false }
+        },
+        Case("index of a deferrable constraint", false, ["person_id!", "title_id!"]) {
+            $0.index(of: "person_title_rel", ["title_id", "person_id"]) { $0.isDeferrable = true }
         },
         Case("surrogate key and unique with a column more", false, ["id!", "person_id!", "title_id!", "since!"]) {
             $0.constraint("k", of: "person_title_rel", .primaryKey, ["id"])

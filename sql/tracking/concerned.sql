@@ -20,7 +20,10 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     LEFT JOIN pg_policy AS p ON u.class = 'pg_policy'::regclass AND p.oid = u.object
     LEFT JOIN pg_rewrite AS r ON u.class = 'pg_rewrite'::regclass AND r.oid = u.object
     LEFT JOIN pg_constraint AS k ON u.class = 'pg_constraint'::regclass AND k.oid = u.object
-    JOIN pg_class AS c ON c.oid = coalesce(p.polrelid, r.ev_class, nullif(k.conrelid, 0),
+    -- A unique index may be the key of a table without one.
+    LEFT JOIN pg_index AS i ON u.class = 'pg_class'::regclass AND i.indexrelid = u.object AND i.indisunique
+        AND NOT EXISTS (SELECT FROM pg_index AS o WHERE o.indrelid = i.indrelid AND o.indisprimary)
+    JOIN pg_class AS c ON c.oid = coalesce(p.polrelid, r.ev_class, nullif(k.conrelid, 0), i.indrelid,
         CASE WHEN u.class = 'pg_class'::regclass THEN u.object END)
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
 $$;

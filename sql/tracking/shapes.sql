@@ -29,19 +29,43 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT oid FROM below
 $$;
 
--- The columns that name a row: the primary key; without one, the UNIQUE constraint over the fewest NOT NULL columns.
+-- The columns that name a row: the primary key; without one, of the UNIQUE constraints and unique indexes over NOT NULL columns the
+-- replica identity, else a constraint, then the one over the fewest columns, then the first by name.
 CREATE OR REPLACE FUNCTION kindred.tracking_key(relation oid) RETURNS text[]
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET jit = off AS $$
     SELECT coalesce(
         (SELECT k.names
-         FROM pg_constraint AS c
+         FROM (
+            SELECT c.conkey AS columns, c.contype = 'p' AS is_primary, coalesce(i.indisreplident, false) AS is_identity,
+                true AS is_constraint, c.conname::text AS name
+            FROM pg_constraint AS c LEFT JOIN pg_index AS i ON i.indexrelid = c.conindid
+            WHERE c.conrelid = tracking_key.relation AND c.contype IN ('p', 'u')
+            UNION ALL
+            SELECT (i.indkey::int2[])[0:i.indnkeyatts - 1], false, i.indisreplident, false, n.relname::text
+            FROM pg_index AS i JOIN pg_class AS n ON n.oid = i.indexrelid
+            WHERE i.indrelid = tracking_key.relation AND i.indisunique AND i.indisvalid AND i.indimmediate AND NOT i.indisexclusion
+                AND i.indexprs IS NULL AND i.indpred IS NULL
+                AND NOT EXISTS (SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid AND c.contype IN ('p', 'u'))
+                -- It tells values apart as the columns do.
+                AND NOT EXISTS (
+                    SELECT FROM ROWS FROM (unnest(i.indkey::int2[]), unnest(i.indclass::oid[]), unnest(i.indcollation::oid[]))
+                        AS e (number, class, collated)
+                    JOIN pg_opclass AS o ON o.oid = e.class
+                    JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = e.number
+                    WHERE e.collated <> a.attcollation OR NOT o.opcdefault AND NOT EXISTS (
+                        SELECT FROM pg_amop AS p JOIN pg_amop AS q ON q.amopopr = p.amopopr
+                        JOIN pg_opclass AS d ON d.opcfamily = q.amopfamily
+                        WHERE p.amopfamily = o.opcfamily AND p.amoplefttype = o.opcintype AND p.amoprighttype = o.opcintype
+                            AND p.amopstrategy = 3 AND q.amopstrategy = 3 AND q.amopmethod = o.opcmethod
+                            AND d.opcmethod = o.opcmethod AND d.opcdefault AND d.opcintype = o.opcintype))
+         ) AS c
          CROSS JOIN LATERAL (
             SELECT array_agg(a.attname::text ORDER BY n.place) AS names, bool_and(a.attnotnull) AS is_not_null
-            FROM unnest(c.conkey) WITH ORDINALITY AS n (number, place)
-            JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = n.number
+            FROM unnest(c.columns) WITH ORDINALITY AS n (number, place)
+            JOIN pg_attribute AS a ON a.attrelid = tracking_key.relation AND a.attnum = n.number
          ) AS k
-         WHERE c.conrelid = tracking_key.relation AND c.contype IN ('p', 'u') AND k.is_not_null
-         ORDER BY c.contype = 'u', cardinality(c.conkey), c.conname::text COLLATE "C" LIMIT 1), '{}')
+         WHERE k.is_not_null
+         ORDER BY NOT c.is_primary, NOT c.is_identity, NOT c.is_constraint, cardinality(c.columns), c.name COLLATE "C" LIMIT 1), '{}')
 $$;
 
 -- A value as text that does not depend on the settings of the session that writes.

@@ -9,7 +9,8 @@ enum NullableKeys {
         let dropped = RedundantIndexes.dropped(in: examination)
         let positions = positions(in: examination)
         for relation in examination.sortedRelations where relation.holdsRows || relation.isPartitioned {
-            // Duplicate indexes are left to K102.
+            // Helper tables are K209's, and duplicate indexes are left to K102.
+            if ForeignKeyRules.isHelperWithoutKey(relation, examination) { continue }
             for index in examination.indexes(of: relation.oid)
             where index.isUnique && index.hasDistinctNulls && index.isUsable && index.keyCount > 1 && index.parent == 0
                 && index.expressions == nil && index.predicate == nil && !index.isExclusion

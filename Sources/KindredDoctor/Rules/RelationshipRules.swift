@@ -76,9 +76,10 @@ extension DoctorRule {
             "K209", "helper-without-key", .warning,
             "A table of two foreign keys whose pairs nothing keeps unique.",
             explanation: """
-                A helper table is recognized by its key: the columns of both foreign keys together. Without it the same pair \
-                can be there twice, and there is no many-to-many relationship. The repair fails if a pair is there twice \
-                already. A table with a numbered key beside the two may as well be one of things that refer to others, so that it \
+                A helper table is recognized by its key: the columns of both foreign keys together, by a primary key, a UNIQUE \
+                constraint or a unique index, and none of them NULL. Without it the same pair can be there twice, and there is no \
+                many-to-many relationship. The repair makes the columns NOT NULL and the index, which keeps no writer waiting; it fails if a \
+                pair has NULL or is there twice already, which the query under "rows in the way" shows. A table with a numbered key beside the two may as well be one of things that refer to others, so that it \
                 is a note: where both keys may be NULL or none, refer to different tables, and nothing refers to the table.
                 """,
             check: ForeignKeyRules.checkHelperKeys),

@@ -115,6 +115,7 @@ extension Catalog {
 
     /// A row of `pg_index`.
     package struct Index: Sendable, Hashable {
+        package var name = ""
         package var relation: UInt32
         /// The key columns, then the INCLUDE columns; 0 stands for an expression.
         package var columns: [Int16]
@@ -129,6 +130,10 @@ extension Catalog {
         package var isDeferrable = false
         /// Whether NULLs are distinct; false for `NULLS NOT DISTINCT`.
         package var hasDistinctNulls = true
+        /// Whether its key columns have the collations and the equality of the table's columns.
+        package var hasColumnsEquality = true
+        /// Whether it is the index of `REPLICA IDENTITY USING INDEX`.
+        package var isReplicaIdentity = false
     }
 
     /// A value of a unique index or EXCLUDE constraint that is partial, or whose values only the server can compare.

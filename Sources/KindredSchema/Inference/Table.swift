@@ -55,6 +55,16 @@ extension SchemaBuilder {
             uniqueKeys.first { $0.origin == .primaryKey }
         }
 
+        /// The UNIQUE constraints and unique indexes that identify rows: over columns that are NOT NULL, and of all rows.
+        var identifyingKeys: [UniqueKey] {
+            uniqueKeys.filter { key in
+                key.origin != .primaryKey && !key.isPartial && key.hasColumnsEquality
+                    // The index of a deferrable constraint.
+                    && !(key.origin == .index && key.isDeferrable)
+                    && key.columns.allSatisfy { column($0)?.isNotNull ?? false }
+            }
+        }
+
         /// The attributes that are unique together at every moment: each set once, in the table's order.
         var uniqueAttributes: [[String]] {
             var seen: Set<[Int16]> = []
@@ -190,5 +200,9 @@ extension SchemaBuilder {
         var isDeferrable = false
         /// Whether it covers only rows without NULL in its columns.
         var isPartial = false
+        /// Whether it compares values as their columns do, as a constraint does.
+        var hasColumnsEquality = true
+        /// Whether it is the index of `REPLICA IDENTITY USING INDEX`.
+        var isReplicaIdentity = false
     }
 }

@@ -49,7 +49,7 @@ public final class Entity: Sendable {
     public let attributes: [Attribute]
     /// The attributes that identify an object; empty if there is no key.
     ///
-    /// The primary key; without one, a UNIQUE constraint over NOT NULL columns; for a view the key of the table it shows. Where
+    /// The primary key; without one, a UNIQUE constraint or unique index over NOT NULL columns; for a view the key of the table it shows. Where
     /// other tables inherit from the entity's, rows of several tables may have the same key: then the row's table, which is not
     /// listed here, identifies an object too.
     public let primaryKey: [String]

@@ -112,9 +112,10 @@ extension Catalog.PartitionKey {
 extension Catalog.Index {
     fileprivate init(_ row: inout CatalogRow) {
         self.init(
-            relation: row["indrelid"], columns: row["indkey"], keyCount: Int(row["indnkeyatts"] as Int16),
-            predicate: row["predicate"], isDeferrable: !row["indimmediate"],
-            hasDistinctNulls: !row["indnullsnotdistinct"])
+            name: row["relname"], relation: row["indrelid"], columns: row["indkey"],
+            keyCount: Int(row["indnkeyatts"] as Int16), predicate: row["predicate"], isDeferrable: !row["indimmediate"],
+            hasDistinctNulls: !row["indnullsnotdistinct"], hasColumnsEquality: row["comparesascolumns"],
+            isReplicaIdentity: row["indisreplident"])
     }
 }
 

@@ -67,16 +67,32 @@ extension CatalogQueries {
     static func indexes(_ isScoped: Bool) -> StatementText {
         StatementText(
             catalog: """
-                SELECT i.* FROM (SELECT false AS indnullsnotdistinct) AS missing
+                SELECT i.*, r.relname FROM (SELECT false AS indnullsnotdistinct) AS missing
                 CROSS JOIN LATERAL (
-                    SELECT indrelid, indkey::pg_catalog.int2[], indnkeyatts,
+                    SELECT indexrelid, indrelid, indkey::pg_catalog.int2[], indnkeyatts,
                         CASE WHEN indpred IS NOT NULL THEN pg_catalog.pg_get_expr(indpred, indrelid) END AS predicate,
-                        indimmediate,
+                        indimmediate, indisreplident,
+                        NOT EXISTS (
+                            SELECT FROM ROWS FROM (
+                                pg_catalog.unnest(indkey::pg_catalog.int2[]), pg_catalog.unnest(indclass::pg_catalog.oid[]),
+                                pg_catalog.unnest(indcollation::pg_catalog.oid[])) AS e (number, class, collated)
+                            JOIN pg_catalog.pg_opclass AS c ON c.oid = e.class
+                            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = indrelid AND a.attnum = e.number
+                            WHERE e.collated <> a.attcollation OR NOT c.opcdefault AND NOT EXISTS (
+                                SELECT FROM pg_catalog.pg_amop AS p
+                                JOIN pg_catalog.pg_amop AS q ON q.amopopr = p.amopopr
+                                JOIN pg_catalog.pg_opclass AS d ON d.opcfamily = q.amopfamily
+                                WHERE p.amopfamily = c.opcfamily AND p.amoplefttype = c.opcintype
+                                    AND p.amoprighttype = c.opcintype AND p.amopstrategy = 3::pg_catalog.int2
+                                    AND q.amopstrategy = p.amopstrategy AND q.amopmethod = c.opcmethod
+                                    AND d.opcmethod = c.opcmethod AND d.opcdefault AND d.opcintype = c.opcintype)
+                        ) AS comparesascolumns,
                         indnullsnotdistinct
                     FROM pg_catalog.pg_index
                     WHERE \(within("indrelid", isScoped)) AND indisunique AND indisvalid AND NOT indisprimary AND NOT indisexclusion
                         AND indexprs IS NULL
                 ) AS i
+                JOIN pg_catalog.pg_class AS r ON r.oid = i.indexrelid
                 """
         )
     }

@@ -31,6 +31,17 @@ struct LooseMemberTests {
         }
     }
 
+    /// As every other object that is inserted.
+    @Test func oneThatIsInsertedIsWritten() async throws {
+        try await withDatabase { _, context, other in
+            let set = try await context.get("place", "k4x").set(forKey: "visits")
+            let visit = try await context.get("visit", "d3")
+            try await set.insert(visit)
+            #expect(visit["place_id"] == .string("k4x"))
+            #expect(try await other.value("SELECT place_id::text FROM visit WHERE id = 'd3'") == .string("k4x"))
+        }
+    }
+
     @Test func countsAreRightAfterARollbackAndADeletion() async throws {
         try await withDatabase { _, context, other in
             let places = try await context.fetch("place").all()

@@ -10,7 +10,8 @@ extension ToMany {
     /// its own. In an ordered relationship the object becomes the last member, as with `append(_:)`.
     public func insert(_ member: Member, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { core in
-            try await SetWriter(core).join(CollectionOfOne(member as DatabaseObject), to: owner, relationship)
+            try await SetWriter(core).join(
+                CollectionOfOne(member as DatabaseObject), to: owner, relationship, writesMembers: true)
         }
     }
 
@@ -29,7 +30,8 @@ extension ToMany {
     /// Makes all the objects members, by one statement; in a one-to-many relationship they leave their old owners.
     public func formUnion(_ members: some Sequence<Member>, fileID: String = #fileID, line: Int = #line) async throws {
         try await owner.called(at: fileID, line) { core in
-            try await SetWriter(core).join(members.map { $0 as DatabaseObject }, to: owner, relationship)
+            try await SetWriter(core).join(
+                members.map { $0 as DatabaseObject }, to: owner, relationship, writesMembers: false)
         }
     }
 

@@ -22,7 +22,10 @@ struct MemberWriter {
     private var entity: EntityRuntime { statements.members }
 
     /// Adds the members to the owner; they leave their former owners.
-    func attach(_ members: [DatabaseObject]) async throws {
+    ///
+    /// - Parameter writesMembers: whether an object is written that is a member already, so that its reference is spelled as the
+    ///   owner's key.
+    func attach(_ members: [DatabaseObject], writesMembers: Bool) async throws {
         guard !members.isEmpty else { return }
         let members = entity.lockOrder.sorted(members, by: \.storedRow)
         let rows = try members.map { try $0.versionedKey }
@@ -32,8 +35,8 @@ struct MemberWriter {
             core.count(relationship, of: owner)
             try await CountCheck(core).noteFormer(members, writing: statements.columns)
         }
-        // A member's reference keeps its spelling where only the server can tell that it is a member already.
-        if members.count == 1, !relationship.isComparedByServer {
+        // Where only the server can tell that an object is a member, the statement looks.
+        if members.count == 1, writesMembers || !relationship.isComparedByServer {
             let batch = try [statements.attach(rows[0])] + statements.check([rows[0].key], haveJoined: true)
             let result = try await core.client.send(batch, entity, key: key)[0]
             if result.count == 1 { core.unstage(statements.columns, of: members[0]) }

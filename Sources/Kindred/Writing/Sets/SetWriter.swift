@@ -15,8 +15,11 @@ struct SetWriter: Sendable {
     init(_ core: ContextCore) { self.core = core }
 
     /// Adds objects to an owner's set; they leave their former owners.
+    ///
+    /// - Parameter writesMembers: whether an object is written that is a member already by a reference of another spelling.
     func join(
-        _ objects: some Sequence<DatabaseObject>, to owner: DatabaseObject, _ relationship: RelationshipRuntime
+        _ objects: some Sequence<DatabaseObject>, to owner: DatabaseObject, _ relationship: RelationshipRuntime,
+        writesMembers: Bool
     ) async throws {
         let all = try values.distinctMembers(objects, of: relationship)
         if relationship.position != nil {
@@ -29,7 +32,7 @@ struct SetWriter: Sendable {
         } else {
             try await change(relationship, of: owner, with: members) { change in
                 switch change {
-                case .members(let writer): try await writer.attach(members)
+                case .members(let writer): try await writer.attach(members, writesMembers: writesMembers)
                 case .helper(let writer): try await writer.insert(members)
                 }
             }

@@ -99,7 +99,7 @@ extension SchemaBuilder {
     /// Whether a constraint or index proves that the key's columns are unique in their table.
     private func isOneToOne(_ key: ForeignKey) -> Bool {
         tables[key.source].uniqueKeys.contains { unique in
-            !unique.hasPeriod && unique.columns.count <= key.columns.count
+            !unique.hasPeriod && unique.hasColumnsEquality && unique.columns.count <= key.columns.count
                 && unique.columns.allSatisfy { key.columns.contains($0) }
         }
     }

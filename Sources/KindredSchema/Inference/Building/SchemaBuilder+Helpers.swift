@@ -42,10 +42,7 @@ extension SchemaBuilder {
         let candidates = table.foreignKeys.filter { !keys[$0].isSelfReference }
         guard candidates.count > 1 else { return [] }
         let primaryKey = table.primaryKey
-        let uniqueKeys = table.uniqueKeys.filter { key in
-            key.origin == .constraint && !key.hasPeriod
-                && key.columns.allSatisfy { table.column($0)?.isNotNull ?? false }
-        }
+        let uniqueKeys = table.identifyingKeys.filter { !$0.hasPeriod }
         if primaryKey == nil && uniqueKeys.isEmpty { return [] }
         var pairs: [HelperPair] = []
         for (place, first) in candidates.enumerated() {

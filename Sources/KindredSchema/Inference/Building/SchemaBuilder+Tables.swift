@@ -106,12 +106,14 @@ extension SchemaBuilder {
             }
             tables[index].uniqueKeys.append(
                 UniqueKey(
-                    name: "",
+                    name: row.name,
                     origin: .index,
                     columns: columns.sorted(),
                     orderedColumns: columns,
                     isDeferrable: row.isDeferrable,
-                    isPartial: row.predicate != nil
+                    isPartial: row.predicate != nil,
+                    hasColumnsEquality: row.hasColumnsEquality,
+                    isReplicaIdentity: row.isReplicaIdentity
                 )
             )
         }
@@ -164,14 +166,14 @@ extension SchemaBuilder {
         return numbers
     }
 
-    /// The primary key; without one, the UNIQUE constraint over the fewest NOT NULL columns.
+    /// The primary key; without one, of the UNIQUE constraints and unique indexes over NOT NULL columns the replica identity, else
+    /// a constraint, then the one over the fewest columns, then the first by name.
     private func constraintKey(of index: Int) -> [Int16] {
         let table = tables[index]
         if let primaryKey = table.primaryKey { return primaryKey.orderedColumns }
-        let constraints = table.uniqueKeys.filter { key in
-            key.origin == .constraint && key.columns.allSatisfy { table.column($0)?.isNotNull ?? false }
-        }
-        let best = constraints.min {
+        let best = table.identifyingKeys.min {
+            if $0.isReplicaIdentity != $1.isReplicaIdentity { return $0.isReplicaIdentity }
+            if $0.origin != $1.origin { return $0.origin.rawValue < $1.origin.rawValue }
             if $0.columns.count != $1.columns.count { return $0.columns.count < $1.columns.count }
             return $0.name < $1.name
         }
