@@ -62,4 +62,74 @@ struct MarkedMemberTests {
             #expect(try await set.objects.isEmpty)
         }
     }
+
+    /// What was read, when, and what the transaction did: by chance.
+    @Test(arguments: 0..<40) func countsAreRightAfterAnyRollback(seed: UInt64) async throws {
+        try await withDatabase { _, context, other in
+            var random = SeededGenerator(seed: seed)
+            let notes = try await context.fetch("note").sorted("id").all()
+            let sets = try await ["labels", "topics"].asyncMap { try await notes[1].set(forKey: $0) }
+            var log: [String] = []
+            func look(_ step: String) async throws {
+                for (set, helper) in zip(sets, ["label", "topic"]) {
+                    let wanted = try await other.value(
+                        """
+                        SELECT count(*) FROM \(identifier: "note_\(helper)") AS h JOIN \(identifier: helper) AS d
+                        ON d.id = h.\(identifier: "\(helper)_id") WHERE h.note_id = 3 AND d.deleted_at IS NULL
+                        """)
+                    let way = Int.random(in: 0..<4, using: &random)
+                    log.append("look \(way)")
+                    if way & 1 == 0 {
+                        #expect(
+                            .integer(Int64(try await set.objects.count)) == wanted, "\(helper) after \(step): \(log)")
+                    }
+                    if way > 0 {
+                        #expect(.integer(Int64(try await set.count)) == wanted, "\(helper) after \(step): \(log)")
+                    }
+                }
+            }
+            let labels = try await context.fetch("label").all()
+            try await look("start")
+            struct Undone: Error {}
+            func act(_ depth: Int) async throws {
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    let act = Int.random(in: 0..<7, using: &random)
+                    log.append("\(depth): \(act)")
+                    switch act {
+                    case 0:
+                        let label = try await context.get(
+                            "label", ["t.k1", "t.k2", "t.k3"].randomElement(using: &random) ?? "")
+                        try await notes[0].setValue(label, forKey: "label")
+                    case 1 where depth < 2:
+                        try? await context.transaction {
+                            try await act(depth + 1)
+                            throw Undone()
+                        }
+                    case 2:
+                        let label = try await context.get("label", "t.k3")
+                        try await sets[0].set([label])
+                    case 3:
+                        let topic = try await context.get("topic", "t.k3")
+                        try await sets[1].set([topic])
+                    case 4: _ = try await context.fetch("line").where("label.id = %@", "t.k1").update(["text": "A"])
+                    case 5: _ = try await notes[0].object(forKey: "label")
+                    default:
+                        _ = try await sets[0].objects
+                        _ = try await sets[1].count
+                    }
+                }
+            }
+            try? await context.transaction {
+                try await act(0)
+                throw Undone()
+            }
+            log.append("undone")
+            if Bool.random(using: &random) { try await look("undoing") }
+            for entity in ["label", "topic"] {
+                try await context.fetch(entity).where("NOT (NONE lines.text != %@)", "B").delete()
+            }
+            try await look("deletion")
+            withExtendedLifetime(labels) {}
+        }
+    }
 }
