@@ -1,5 +1,6 @@
 import Kindred
 import KindredTesting
+import TestSupport
 import Testing
 
 /// Members that are marked as deleted by a request, after a transaction that changed their set was rolled back.
