@@ -94,9 +94,9 @@ struct MarkedMemberTests {
             struct Undone: Error {}
             func act(_ depth: Int) async throws {
                 for _ in 0..<Int.random(in: 1...4, using: &random) {
-                    let act = Int.random(in: 0..<7, using: &random)
-                    log.append("\(depth): \(act)")
-                    switch act {
+                    let choice = Int.random(in: 0..<7, using: &random)
+                    log.append("\(depth): \(choice)")
+                    switch choice {
                     case 0:
                         let label = try await context.get(
                             "label", ["t.k1", "t.k2", "t.k3"].randomElement(using: &random) ?? "")
