@@ -76,7 +76,7 @@ struct MarkedMemberTests {
                     let wanted = try await other.value(
                         """
                         SELECT count(*) FROM \(identifier: "note_\(helper)") AS h JOIN \(identifier: helper) AS d
-                        ON d.id = h.\(identifier: "\(helper)_id") WHERE h.note_id = 3 AND d.deleted_at IS NULL
+                        ON d.id::text = h.\(identifier: "\(helper)_id")::text WHERE h.note_id = 3 AND d.deleted_at IS NULL
                         """)
                     let way = Int.random(in: 0..<4, using: &random)
                     log.append("look \(way)")
